@@ -1,0 +1,46 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace kolmo {
+
+class Stream;
+
+/// A row of an operator's table of compiled configurations. Row 0 is the default.
+struct Variant {
+  std::string_view name;
+  bool hardware_only = false;  ///< needs instructions the emulated GPU has not
+};
+
+/// The CUDA side of an operator, defined once in <op>.cu as `<op>_cuda`; the same source, compiled for the
+/// emulated GPU, defines `<op>_simt`.
+struct CudaImpl {
+  std::span<const Variant> variants;
+  void (*launch)(const void* args, void* workspace, Stream& stream, int variant);
+  std::size_t (*workspace)(const void* args, int variant);  ///< bytes
+  bool (*fits)(const void* args, int variant);
+};
+
+namespace detail {
+template <class Args>
+std::size_t no_workspace(const Args&, int) {
+  return 0;
+}
+template <class Args>
+bool always_fits(const Args&, int) {
+  return true;
+}
+}  // namespace detail
+
+/// Wraps typed functions: cuda_impl<SoftmaxArgs, launch>(variants).
+template <class Args, auto Launch, auto Workspace = detail::no_workspace<Args>,
+          auto Fits = detail::always_fits<Args>>
+constexpr CudaImpl cuda_impl(std::span<const Variant> variants) {
+  return {variants,
+          [](const void* a, void* w, Stream& s, int v) { Launch(*static_cast<const Args*>(a), w, s, v); },
+          [](const void* a, int v) -> std::size_t { return Workspace(*static_cast<const Args*>(a), v); },
+          [](const void* a, int v) -> bool { return Fits(*static_cast<const Args*>(a), v); }};
+}
+
+}  // namespace kolmo

@@ -1,0 +1,137 @@
+#include <string>
+
+#include "kolmo/op/registry.hpp"
+#include "kolmo/op/shape.hpp"
+#include "kolmo/runtime/monitor.hpp"
+
+namespace kolmo {
+namespace {
+
+std::string text(std::string_view s) { return std::string(s); }
+
+Dims all_sizes(const OpBase& op, const void* args, Device device) {
+  Dims dims = bind_inputs(op, args, device);
+  op.check(args);
+  op.sizes(args, dims);
+  return dims;
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  const auto begin = [](const Tensor& t) { return static_cast<const std::byte*>(t.data); };
+  return begin(a) < begin(b) + b.bytes() && begin(b) < begin(a) + a.bytes();
+}
+
+void check_aliasing(const OpBase& op, const FieldInfo& out, const void* args) {
+  const Tensor& t = out.tensor(args);
+  for (const FieldInfo& f : op.fields()) {
+    if (!f.is_tensor() || f.name == out.name || !f.tensor(args).given() || !overlap(t, f.tensor(args)))
+      continue;
+    const bool same = f.tensor(args).data == t.data && f.tensor(args).bytes() == t.bytes();
+    if (!(op.in_place && same && f.is_input()))
+      fail<InvalidArgument>(text(op.name) + ": " + text(out.name) + " overlaps " + text(f.name) +
+                            " in memory");
+  }
+}
+
+/// True when there is anything to write.
+bool check_outputs(const OpBase& op, const void* args, const Dims& dims, Device device) {
+  bool work = false;
+  const DType common = common_dtype(op, args);
+  for (const FieldInfo& f : op.fields()) {
+    if (f.kind != FieldKind::out) {
+      work |= f.kind == FieldKind::inout && f.tensor(args).size();
+      continue;
+    }
+    const Tensor& t = f.tensor(args);
+    if (!t.given() && f.optional) continue;
+    const DType dtype = f.dtypes.single() ? f.dtypes.first() : common;
+    const Tensor want = tensor(nullptr, dtype, extents_of(op, f, args, dims), device);
+    if (!t.given() || t.dtype != want.dtype || t.device != want.device || t.rank != want.rank ||
+        t.extent != want.extent || !t.contiguous() || (!t.data && t.size()))
+      fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " is " + shape_string(t) +
+                            ", expected contiguous " + shape_string(want));
+    check_aliasing(op, f, args);
+    work |= t.size() != 0;
+  }
+  return work;
+}
+
+int choose_variant(const OpBase& op, const CudaImpl& impl, const void* args, Device device, int asked) {
+  const int count = int(impl.variants.size());
+  const auto possible = [&](int v) {
+    return impl.fits(args, v) &&
+           !(device.kind == DeviceKind::simt && impl.variants[std::size_t(v)].hardware_only);
+  };
+  if (asked >= count || (asked >= 0 && !possible(asked)))
+    fail<InvalidArgument>(text(op.name) + ": variant " + std::to_string(asked) +
+                          " does not exist or does not fit");
+  if (asked >= 0) return asked;
+  for (int v = 0; v < count; ++v)
+    if (possible(v)) return v;
+  fail<Unsupported>(text(op.name) + ": no variant fits these arguments on " + to_string(device));
+}
+
+void run_on_host(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
+  const std::size_t bytes = impl ? impl->workspace(args, variant) : op.cpu_workspace(args, stream.threads());
+  const Buffer workspace(bytes, stream);
+  if (impl)
+    impl->launch(args, workspace.data(), stream, variant);
+  else
+    op.run_cpu(args, workspace.data(), stream);
+}
+
+}  // namespace
+
+void run(const OpBase& op, const void* args, Stream& stream, RunOptions options) {
+  const Device device = stream.device();
+  if (!check_outputs(op, args, all_sizes(op, args, device), device)) return;
+
+  const CudaImpl* impl = nullptr;
+  int variant = 0;
+  if (device.kind != DeviceKind::cpu) {
+    impl = entry_of(op).impl(device.kind);
+    if (!impl) fail<Unsupported>(text(op.name) + " has no implementation for " + to_string(device));
+    variant = choose_variant(op, *impl, args, device, options.variant);
+  }
+  constexpr std::string_view kinds[] = {"cpu", "cuda", "simt"};
+  const monitor::Scope scope(op.name, kinds[int(device.kind)]);
+  if (device.kind == DeviceKind::cuda) {
+    const Buffer workspace(impl->workspace(args, variant), stream);
+    impl->launch(args, workspace.data(), stream, variant);
+  } else if (!stream.capturing()) {
+    run_on_host(op, impl, args, stream, variant);
+  } else {
+    const auto* bytes = static_cast<const std::byte*>(args);
+    stream.submit(
+        [&op, impl, variant, s = stream, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
+          Stream replay = s;
+          run_on_host(op, impl, copy.data(), replay, variant);
+        });
+  }
+}
+
+void infer_outputs(const OpBase& op, void* args) {
+  Device device;
+  for (const FieldInfo& f : op.fields())
+    if (f.is_tensor() && f.is_input() && f.tensor(args).given()) device = f.tensor(args).device;
+  const Dims dims = all_sizes(op, args, device);
+  const DType common = common_dtype(op, args);
+  for (const FieldInfo& f : op.fields()) {
+    if (f.kind != FieldKind::out) continue;
+    Tensor& t = f.tensor(args);
+    void* const data = t.data;
+    t = tensor(data, f.dtypes.single() ? f.dtypes.first() : common, extents_of(op, f, args, dims), device);
+  }
+}
+
+Cost cost(const OpBase& op, const void* args) {
+  Cost c{op.flops(args), 0, 0};
+  for (const FieldInfo& f : op.fields()) {
+    if (!f.is_tensor()) continue;
+    if (f.is_input()) c.bytes_read += double(f.tensor(args).bytes());
+    if (f.is_output()) c.bytes_written += double(f.tensor(args).bytes());
+  }
+  return c;
+}
+
+}  // namespace kolmo

@@ -1,0 +1,51 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "kolmo/runtime/device.hpp"
+
+namespace kolmo {
+
+/// What a kind of device must provide to the runtime; `cpu/` and `cuda/` implement it. Streams, events and
+/// graphs are opaque handles of the backend. Functions marked noexcept are called from destructors.
+class Backend {
+ public:
+  using Handle = void*;
+  virtual ~Backend() = default;
+
+  virtual DeviceInfo info() const = 0;
+
+  virtual void* allocate(std::size_t bytes, Handle stream) = 0;
+  virtual void deallocate(void* data, std::size_t bytes, Handle stream) noexcept = 0;
+  virtual void trim() = 0;  ///< gives unused memory back to the system
+
+  virtual Handle make_stream() = 0;
+  virtual void destroy_stream(Handle stream) noexcept = 0;
+  virtual void synchronize(Handle stream) = 0;
+  /// Queues host-side work that itself queues device work; a capturing host stream keeps it for replay.
+  virtual void submit(Handle stream, std::function<void()> work) = 0;
+  virtual void copy(void* to, const void* from, std::size_t bytes, Handle stream) = 0;
+  virtual void fill(void* to, int byte, std::size_t bytes, Handle stream) = 0;
+
+  virtual Handle make_event() = 0;
+  virtual void destroy_event(Handle event) noexcept = 0;
+  virtual void record(Handle event, Handle stream) = 0;
+  virtual void wait(Handle stream, Handle event) = 0;
+  virtual void synchronize_event(Handle event) = 0;
+  virtual double seconds(Handle from, Handle to) = 0;
+
+  virtual void begin_capture(Handle stream) = 0;
+  virtual Handle end_capture(Handle stream) = 0;
+  virtual void abandon_capture(Handle stream) noexcept = 0;
+  virtual void launch_graph(Handle graph, Handle stream) = 0;
+  virtual void destroy_graph(Handle graph) noexcept = 0;
+};
+
+/// The backend of a usable device; throws Unsupported otherwise. Lives until the process ends.
+Backend& backend(Device device);
+std::unique_ptr<Backend> make_host_backend(DeviceKind kind);  // cpu/host_backend.cpp
+int cuda_device_count();                                      // cuda/cuda_backend.cpp
+std::unique_ptr<Backend> make_cuda_backend(int index);
+
+}  // namespace kolmo

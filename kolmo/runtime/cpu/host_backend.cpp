@@ -1,0 +1,106 @@
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+
+namespace kolmo {
+namespace {
+
+using Work = std::vector<std::function<void()>>;
+using Clock = std::chrono::steady_clock;
+
+struct HostStream {
+  std::unique_ptr<Work> capture;
+};
+struct HostEvent {
+  Clock::time_point at;
+};
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "CPU";
+}
+
+/// Host memory, work done at once; serves `cpu` and, since the emulated GPU runs on the host, `simt`.
+class HostBackend final : public Backend {
+ public:
+  explicit HostBackend(DeviceKind kind) : kind_(kind) {}
+
+  DeviceInfo info() const override {
+    struct sysinfo s {};
+    sysinfo(&s);
+    DeviceInfo i;
+    i.device = {kind_, 0};
+    i.name = kind_ == DeviceKind::simt ? "emulated GPU" : cpu_name();
+    i.processors = hardware_threads();
+    i.memory = std::uint64_t(s.totalram) * s.mem_unit;
+    return i;
+  }
+
+  void* allocate(std::size_t bytes, Handle) override {
+    constexpr std::size_t alignment = 128;
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void* p = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+    if (!p) fail<OutOfMemory>("cpu: no memory for " + std::to_string(bytes) + " bytes");
+    return p;
+  }
+  void deallocate(void* data, std::size_t, Handle) noexcept override { std::free(data); }
+  void trim() override {}
+
+  Handle make_stream() override { return new HostStream; }
+  void destroy_stream(Handle s) noexcept override { delete stream(s); }
+  void synchronize(Handle) override {}
+  void submit(Handle s, std::function<void()> work) override {
+    if (auto& capture = stream(s)->capture) return capture->push_back(std::move(work));
+    work();
+  }
+  void copy(void* to, const void* from, std::size_t bytes, Handle s) override {
+    submit(s, [=] { std::memcpy(to, from, bytes); });
+  }
+  void fill(void* to, int byte, std::size_t bytes, Handle s) override {
+    submit(s, [=] { std::memset(to, byte, bytes); });
+  }
+
+  Handle make_event() override { return new HostEvent; }
+  void destroy_event(Handle e) noexcept override { delete event(e); }
+  void record(Handle e, Handle s) override {
+    submit(s, [e] { event(e)->at = Clock::now(); });
+  }
+  void wait(Handle, Handle) override {}
+  void synchronize_event(Handle) override {}
+  double seconds(Handle from, Handle to) override {
+    return std::chrono::duration<double>(event(to)->at - event(from)->at).count();
+  }
+
+  void begin_capture(Handle s) override { stream(s)->capture = std::make_unique<Work>(); }
+  Handle end_capture(Handle s) override { return stream(s)->capture.release(); }
+  void abandon_capture(Handle s) noexcept override { stream(s)->capture.reset(); }
+  void launch_graph(Handle g, Handle s) override {
+    for (const auto& work : *static_cast<Work*>(g)) submit(s, work);
+  }
+  void destroy_graph(Handle g) noexcept override { delete static_cast<Work*>(g); }
+
+ private:
+  static HostStream* stream(Handle s) { return static_cast<HostStream*>(s); }
+  static HostEvent* event(Handle e) { return static_cast<HostEvent*>(e); }
+  DeviceKind kind_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_host_backend(DeviceKind kind) {
+#ifndef KOLMO_SIMT
+  if (kind == DeviceKind::simt) fail<Unsupported>("simt: this build has no emulated GPU (KOLMO_SIMT is off)");
+#endif
+  return std::make_unique<HostBackend>(kind);
+}
+
+}  // namespace kolmo

@@ -1,0 +1,10 @@
+#include "kolmo/runtime/backend.hpp"
+
+namespace kolmo {
+
+int cuda_device_count() { return 0; }
+std::unique_ptr<Backend> make_cuda_backend(int) {
+  fail<Unsupported>("cuda: this build has no CUDA support (it was configured without nvcc)");
+}
+
+}  // namespace kolmo

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kolmo/base/tensor.hpp"
+
+namespace kolmo {
+
+/// What a device is and what it could do at best; the roofs of the roofline. Zero: not known.
+struct DeviceInfo {
+  Device device;
+  std::string name;
+  std::string driver;           ///< driver and runtime versions, empty on the CPU
+  std::string capability;       ///< "9.0" on a GPU, the widest vector set in use on the CPU
+  int processors = 0;           ///< multiprocessors, or cores this process may use
+  std::uint64_t memory = 0;     ///< bytes
+  double bytes_per_second = 0;  ///< peak memory bandwidth
+  double flops_f64 = 0, flops_f32 = 0;
+};
+
+/// Every device this build and machine can use, the CPU first.
+std::vector<DeviceInfo> devices();
+/// Throws Unsupported when the device cannot be used, saying why.
+DeviceInfo device_info(Device device);
+bool available(Device device);
+/// "cpu", "simt", "cuda", "cuda:1" or "auto" (cuda:0 if usable, else cpu). Throws InvalidArgument.
+Device parse_device(const std::string& name);
+
+}  // namespace kolmo

@@ -1,0 +1,121 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kolmo/runtime/backend.hpp"
+
+namespace kolmo {
+
+class Buffer;
+class Event;
+class Graph;
+
+/// An ordered queue of work on one device: the only way to say where an operator runs.
+/// Work on a CPU or simt stream is done when the call returns; work on a CUDA stream when the device gets to
+/// it.
+class Stream {
+ public:
+  /// `threads`: CPU threads an operator may use, 0 for every core this process may use.
+  explicit Stream(Device device = {}, int threads = 0);
+
+  Device device() const { return state_->device; }
+  int threads() const { return state_->threads; }
+  void* native() const { return state_->handle; }
+  bool capturing() const { return state_->captured != nullptr; }
+
+  void synchronize();
+  void wait(const Event& event);
+  /// Copies between contiguous tensors of equal dtype and size; either may be on the host.
+  /// On a CUDA stream the host side must stay valid until the stream is synchronised.
+  void copy(const Tensor& to, const Tensor& from);
+  void fill(const Tensor& to, int byte);
+  void submit(std::function<void()> work) { state_->backend->submit(state_->handle, std::move(work)); }
+
+ private:
+  friend class Buffer;
+  friend class Event;
+  friend class Graph;
+  friend Graph capture(Stream&, const std::function<void()>&);
+  struct State {
+    Device device;
+    int threads;
+    Backend* backend;
+    Backend::Handle handle;
+    std::vector<Buffer>* captured = nullptr;  // buffers freed while capturing live as long as the graph
+    ~State() { backend->destroy_stream(handle); }
+  };
+  std::shared_ptr<State> state_;
+};
+
+/// A point in a stream's order, and a time stamp.
+class Event {
+ public:
+  explicit Event(Device device) : backend_(&backend(device)), handle_(backend_->make_event()) {}
+  Event(Event&& other) noexcept : backend_(other.backend_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Event& operator=(Event other) noexcept;
+  ~Event();
+
+  void record(Stream& stream);
+  void synchronize() { backend_->synchronize_event(handle_); }
+  /// Time from one recorded event to another of the same device; both must have happened.
+  static double seconds(const Event& from, const Event& to);
+
+ private:
+  friend class Stream;
+  Backend* backend_;
+  Backend::Handle handle_;
+};
+
+/// Work captured from a stream, to be replayed as a whole with the same arguments.
+class Graph {
+ public:
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
+  void launch(Stream& stream);
+
+ private:
+  friend Graph capture(Stream&, const std::function<void()>&);
+  Graph(Backend* backend, Backend::Handle handle, std::vector<Buffer> kept);
+  Backend* backend_;
+  Backend::Handle handle_;
+  std::vector<Buffer> kept_;
+};
+
+/// Runs `work` with `stream` recording instead of executing. Operators never allocate, synchronise or throw
+/// after their first launch, so any of them can be captured.
+Graph capture(Stream& stream, const std::function<void()>& work);
+
+/// Memory on a stream's device, from its stream-ordered pool: it is reused only by work queued after the
+/// buffer is gone. Contents are not initialised.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(std::size_t bytes, Stream& stream);
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer other) noexcept;
+  ~Buffer();
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  template <class Shape>
+  Tensor as(DType dtype, const Shape& shape) const {
+    return kolmo::tensor(data_, dtype, shape, stream_ ? stream_->device : Device{});
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::shared_ptr<Stream::State> stream_;
+};
+
+/// Counters of a device's pool since the process started.
+struct PoolStats {
+  std::uint64_t allocations = 0, live = 0, live_bytes = 0, peak_bytes = 0;
+};
+PoolStats pool_stats(Device device);
+void pool_trim(Device device);
+
+}  // namespace kolmo
