@@ -1,0 +1,105 @@
+#include "kolmo/flow/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/flow/markup.hpp"
+#include "kolmo/flow/network_document.hpp"
+#include "kolmo/flow/report_assets.hpp"
+#include "kolmo/flow/report_figures.hpp"
+#include "kolmo/flow/report_text.hpp"
+
+namespace kolmo {
+namespace {
+
+using markup::escape;
+
+constexpr std::size_t kOpenProfiles = 24;
+
+std::string tile(const std::string& value, const std::string& label) {
+  return "<div><dd>" + escape(value) + "</dd><dt>" + escape(label) + "</dt></div>\n";
+}
+
+std::string tiles(const NetworkDocument& network) {
+  const std::size_t edges = network.edges().size();
+  return tile(std::to_string(network.variables.size()),
+              network.variables.size() == 1 ? "variable" : "variables") +
+         tile(std::to_string(network.samples), "samples") +
+         tile(std::to_string(network.links.size()), "pairs tested") +
+         tile(std::to_string(edges), edges == 1 ? "significant edge" : "significant edges") +
+         (network.device.empty() ? "" : tile(network.device, "device"));
+}
+
+std::string profile_panel(const NetworkDocument& network, const NetworkLink& link) {
+  const std::string name =
+      escape(network.variables[link.source]) + " \u2192 " + escape(network.variables[link.target]);
+  return fmt::format(
+      "<figure class=\"panel\" data-link=\"{}-{}\"><figcaption title=\"{}\">{}</figcaption>{}</figure>\n",
+      link.source, link.target, name, name, figures::lag_profile(network, link));
+}
+
+std::string profiles(const NetworkDocument& network) {
+  const auto edges = network.edges();
+  if (edges.empty())
+    return "<p class=\"empty\">No edge survived the test, so there is no lag profile to show.</p>";
+  std::string out = "<div class=\"panels\">\n";
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (i == kOpenProfiles)
+      out +=
+          fmt::format("</div>\n<details><summary>The other {} lag profiles</summary><div class=\"panels\">\n",
+                      edges.size() - kOpenProfiles);
+    out += profile_panel(network, *edges[i]);
+  }
+  return out + (edges.size() > kOpenProfiles ? "</div></details>\n" : "</div>\n");
+}
+
+std::string all_pairs(const NetworkDocument& network) {
+  std::vector<const NetworkLink*> links;
+  for (const NetworkLink& link : network.links) links.push_back(&link);
+  std::stable_sort(links.begin(), links.end(), [](const NetworkLink* a, const NetworkLink* b) {
+    return std::pair(a->source, a->target) < std::pair(b->source, b->target);
+  });
+  return prose::link_table(network, links,
+                           fmt::format("All {} ordered pairs; significant ones in bold", links.size()));
+}
+
+}  // namespace
+
+std::string html_report(const nlohmann::json& document, const ReportSeries& series) {
+  require(series.names.size() == series.values.size(), "report: " + std::to_string(series.names.size()) +
+                                                           " series names for " +
+                                                           std::to_string(series.values.size()) + " series");
+  const NetworkDocument network = read_network(document);
+  const auto edges = network.edges();
+  const std::string file = network.option("file", "");
+  const std::string none = "<p class=\"empty\">No edge survived the test.</p>";
+  return markup::fill(
+      assets::report_html,
+      {{"css", std::string(assets::report_css) + figures::palette_css()},
+       {"js", std::string(assets::report_js)},
+       {"title", file.empty() ? "Information flow" : "Information flow in " + escape(file)},
+       {"layout", network.variables.size() <= 8 ? "pair" : "stack"},
+       {"headline", prose::headline(network)},
+       {"tiles", tiles(network)},
+       {"meaning", prose::meaning(network)},
+       {"cautions", prose::cautions(network)},
+       {"graph", figures::network_graph(network)},
+       {"graph_note", edges.empty() ? "No edge survived the test: the variables stand alone. " : ""},
+       {"matrix", figures::heat_map(network)},
+       {"units", escape(network.units)},
+       {"all_pairs", all_pairs(network)},
+       {"edges",
+        edges.empty() ? none : prose::link_table(network, edges, "Significant edges, strongest first")},
+       {"profiles", profiles(network)},
+       {"series", series.values.empty() ? "<p class=\"empty\">No series were given to this report.</p>"
+                                        : figures::series_plot(series)},
+       {"command", escape(network.command)},
+       {"settings", prose::settings(network)},
+       {"targets", prose::target_table(network)},
+       {"version", escape(network.version)},
+       {"data", markup::script_json(network.source)}});
+}
+
+}  // namespace kolmo

@@ -1,0 +1,248 @@
+#include "kolmo/flow/report_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include "kolmo/flow/markup.hpp"
+
+namespace kolmo::prose {
+namespace {
+
+using markup::escape;
+using markup::exact;
+using markup::number;
+
+std::string plural(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string correction_name(const NetworkDocument& network) {
+  const std::string correction = network.option("correction", "none");
+  if (correction == "bh") return "Benjamini\u2013Hochberg";
+  if (correction == "bonferroni") return "Bonferroni";
+  return correction;
+}
+
+std::string share_of_false(const NetworkDocument& network) {
+  const std::string correction = network.option("correction", "none");
+  const std::string pairs = plural(network.links.size(), "ordered pair");
+  const std::string percent = number(100 * network.option("alpha", 0.05)) + "\u202f%";
+  if (correction == "bh")
+    return "p-values are corrected over " + pairs +
+           " by Benjamini\u2013Hochberg, which keeps the expected share of false "
+           "edges among those reported at or below " +
+           percent;
+  if (correction == "bonferroni")
+    return "p-values are corrected over " + pairs +
+           " by Bonferroni, which keeps the probability of even one false edge "
+           "at or below " +
+           percent;
+  if (correction == "none")
+    return "p-values are not corrected, so about " + percent + " of the " + pairs +
+           " would be reported by chance alone if nothing were coupled";
+  return "p-values are corrected over " + pairs + " by " + escape(correction);
+}
+
+std::string surrogate_clause(const NetworkDocument& network) {
+  const std::string type = network.option("surrogate_type", "");
+  const std::string count = number(network.option("surrogates", 0.0), 9);
+  const std::string how = type == "permute" ? "whose source samples are randomly permuted"
+                          : type == "circular"
+                              ? "whose source is shifted in time by a random, circular offset"
+                          : type == "block" ? "whose source is shuffled in blocks"
+                                            : "of the source";
+  const int max_lag = static_cast<int>(network.option("max_lag", 1.0));
+  const std::string what =
+      max_lag > 1
+          ? fmt::format("the largest transfer entropy over lags 1 to {} with the same maximum", max_lag)
+          : std::string("the transfer entropy with that");
+  return fmt::format("each p-value compares {} in {} surrogates {}", what, count, how);
+}
+
+std::string label_of(const std::string& key) {
+  static constexpr std::array<std::array<const char*, 2>, 20> kLabels{{
+      {"file", "File"},
+      {"columns", "Columns"},
+      {"rows", "Rows"},
+      {"max_lag", "Largest lag"},
+      {"given", "Conditioned on"},
+      {"algorithm", "Estimator"},
+      {"neighbors", "Nearest neighbours"},
+      {"theiler", "Theiler window"},
+      {"standardize", "Standardisation"},
+      {"noise", "Added noise"},
+      {"surrogates", "Surrogates"},
+      {"surrogate_type", "Surrogate type"},
+      {"alpha", "Significance level"},
+      {"correction", "Correction"},
+      {"p_value_convention", "p-value"},
+      {"seed", "Seed"},
+      {"units", "Units"},
+      {"embedding", "Embedding"},
+      {"preprocess", "Pre-processing"},
+      {"threads", "Threads"},
+  }};
+  for (const auto& [name, label] : kLabels)
+    if (key == name) return label;
+  std::string words = key;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z')
+    words[0] = static_cast<char>(words[0] - 'a' + 'A');
+  return words;
+}
+
+std::string text_of(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_float()) return exact(value.get<double>());
+  if (value.is_null()) return "not set";
+  if (!value.is_array()) return value.dump();
+  std::string out;
+  for (const auto& item : value) out += (out.empty() ? "" : ", ") + text_of(item);
+  return out.empty() ? "none" : out;
+}
+
+std::string sort_key(double value) { return std::isnan(value) ? "" : exact(value); }
+
+}  // namespace
+
+std::string headline(const NetworkDocument& network) {
+  const auto edges = network.edges();
+  const std::string pairs = plural(network.links.size(), "ordered pair");
+  const std::string alpha = number(network.option("alpha", 0.05));
+  if (network.links.empty()) return "There is no pair of variables to test.";
+  if (edges.empty()) {
+    const auto best = std::max_element(
+        network.links.begin(), network.links.end(),
+        [](const auto& a, const auto& b) { return !(b.value <= a.value) && !std::isnan(b.value); });
+    return fmt::format(
+        "<strong>No edge survived</strong> the test at \u03b1 = {} ({}) among {}. The largest transfer "
+        "entropy, {} \u2192 {}, is "
+        "{} {} at lag {} with a corrected p of {}.",
+        alpha,
+        network.option("correction", "none") == "none" ? "uncorrected"
+                                                       : correction_name(network) + " correction",
+        pairs, escape(network.variables[best->source]), escape(network.variables[best->target]),
+        number(best->value), escape(network.units), best->lag, number(best->p_adjusted));
+  }
+  const NetworkLink& best = *edges.front();
+  return fmt::format(
+      "<strong>{} of {}</strong> carr{} significant information flow at \u03b1 = {}. The strongest is {} "
+      "\u2192 {}: {} {} at lag {}, "
+      "corrected p = {}.",
+      edges.size(), pairs, edges.size() == 1 ? "ies" : "y", alpha, escape(network.variables[best.source]),
+      escape(network.variables[best.target]), number(best.value), escape(network.units), best.lag,
+      number(best.p_adjusted));
+}
+
+std::string meaning(const NetworkDocument& network) {
+  const std::string units = escape(network.units);
+  return fmt::format(
+      "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value <i>u</i> samples "
+      "ago adds about "
+      "the target\u2019s present value beyond what the target\u2019s own past already tells; 0 {0} means "
+      "that it adds nothing, and "
+      "an estimate may fall slightly below zero.</p><p>An edge is drawn where the null hypothesis that the "
+      "source adds "
+      "nothing is rejected at \u03b1 = {1}: {2}, {3}, and {4}.</p>",
+      units, number(network.option("alpha", 0.05)), surrogate_clause(network),
+      "p = " + escape(network.option("p_value_convention", "(1+count)/(1+S)")), share_of_false(network));
+}
+
+std::string cautions(const NetworkDocument& network) {
+  std::string out;
+  const auto given = network.options.find("given");
+  if (given == network.options.end() || given->empty())
+    out +=
+        "<p>Each pair is tested by itself, so a common driver or a chain of influences can appear as a "
+        "direct edge; "
+        "transfer entropy is evidence of prediction, not by itself of cause.</p>";
+  const double surrogates = network.option("surrogates", 0.0), alpha = network.option("alpha", 0.05);
+  const auto pairs = static_cast<double>(network.links.size());
+  const std::string correction = network.option("correction", "none");
+  if (!(surrogates > 0)) return out;
+  const double smallest = 1 / (1 + surrogates);
+  const bool adds_one =
+      network.option("p_value_convention", "(1+count)/(1+S)").find('1') != std::string::npos;
+  if (adds_one && correction == "bonferroni" && pairs * smallest > alpha)
+    out += fmt::format(
+        "<p><strong>Too few surrogates.</strong> The smallest p-value that {} surrogates can give is {}; "
+        "times {} pairs "
+        "this exceeds \u03b1 = {}, so no edge can be significant. At least {} surrogates are needed.</p>",
+        surrogates, number(smallest), pairs, number(alpha), std::ceil(pairs / alpha) - 1);
+  if (adds_one && correction == "bh" && pairs * smallest > alpha)
+    out += fmt::format(
+        "<p><strong>Resolution.</strong> The smallest p-value that {} surrogates can give is {}, so with {} "
+        "pairs "
+        "edges can be significant only if at least {} pairs reach it together; {} surrogates would lift this "
+        "limit.</p>",
+        surrogates, number(smallest), pairs, std::ceil(pairs * smallest / alpha),
+        std::ceil(pairs / alpha) - 1);
+  return out;
+}
+
+std::string link_table(const NetworkDocument& network, const std::vector<const NetworkLink*>& links,
+                       const std::string& caption) {
+  std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape(caption) +
+                    "\"><table class=\"sortable\"><caption>" + escape(caption) + "</caption><thead><tr>";
+  const std::array<std::string, 6> heads{"Source", "Target",     "Lag", "TE (" + escape(network.units) + ")",
+                                         "p",      "Corrected p"};
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    fmt::format_to(std::back_inserter(out), "<th scope=\"col\"{}>{}</th>", i < 2 ? "" : " class=\"num\"",
+                   heads[i]);
+  out += "</tr></thead><tbody>\n";
+  for (const NetworkLink* link : links) {
+    fmt::format_to(
+        std::back_inserter(out),
+        "<tr data-link=\"{}-{}\"{}><td>{}</td><td>{}</td><td class=\"num\" data-key=\"{}\">{}</td>",
+        link->source, link->target, link->significant ? " class=\"significant\"" : "",
+        escape(network.variables[link->source]), escape(network.variables[link->target]), link->lag,
+        link->lag);
+    for (double value : {link->value, link->p_value, link->p_adjusted})
+      fmt::format_to(std::back_inserter(out), "<td class=\"num\" data-key=\"{}\">{}</td>", sort_key(value),
+                     number(value));
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string settings(const NetworkDocument& network) {
+  std::string out = "<dl class=\"settings\">\n";
+  const auto row = [&](const std::string& label, const std::string& value) {
+    if (!value.empty()) out += "<div><dt>" + escape(label) + "</dt><dd>" + escape(value) + "</dd></div>\n";
+  };
+  row("Kolmo", network.version);
+  row("Device", network.device);
+  row("Created", network.created);
+  if (network.seconds) row("Computation", number(*network.seconds) + " s");
+  for (const auto& [key, value] : network.options.items()) row(label_of(key), text_of(value));
+  return out + "</dl>\n";
+}
+
+std::string target_table(const NetworkDocument& network) {
+  if (network.targets.empty()) return "";
+  std::string out = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Embedding of each target\"><table "
+      "class=\"sortable\">"
+      "<caption>Embedding of each target: past values used (history) and their spacing "
+      "(delay)</caption><thead><tr>"
+      "<th scope=\"col\">Target</th><th scope=\"col\" class=\"num\">History</th><th scope=\"col\" "
+      "class=\"num\">Delay</th>"
+      "<th scope=\"col\" class=\"num\">Samples</th><th scope=\"col\" class=\"num\">Active information "
+      "storage ({})</th></tr></thead><tbody>\n",
+      escape(network.units));
+  for (const NetworkTarget& target : network.targets)
+    fmt::format_to(
+        std::back_inserter(out),
+        "<tr><td>{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>"
+        "<td class=\"num\" data-key=\"{}\">{}</td></tr>\n",
+        escape(network.variables[target.target]), target.history, target.tau, target.samples,
+        sort_key(target.active_information_storage), number(target.active_information_storage));
+  return out + "</tbody></table></div>\n";
+}
+
+}  // namespace kolmo::prose

@@ -1,0 +1,278 @@
+#include "kolmo/flow/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/flow/markup.hpp"
+#include "kolmo/flow/report_figures.hpp"
+#include "tests/flow/network_mock.hpp"
+
+namespace kolmo {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+std::string between(const std::string& text, const std::string& open, const std::string& close) {
+  const auto from = text.find(open);
+  if (from == std::string::npos) return "";
+  return text.substr(from + open.size(), text.find(close, from + open.size()) - from - open.size());
+}
+
+// The first element that is closed out of order or never, or "" when all are balanced.
+std::string first_unbalanced(const std::string& html) {
+  std::vector<std::string> open;
+  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at)) {
+    const bool closes = html[at + 1] == '/';
+    std::size_t end = at + 1 + closes;
+    while (std::isalnum(static_cast<unsigned char>(html[end]))) ++end;
+    const std::string name = html.substr(at + 1 + closes, end - at - 1 - closes);
+    for (bool quoted = false; quoted || html[end] != '>'; ++end) quoted ^= html[end] == '"';
+    at = end;
+    if (name.empty() || name == "meta" || html[end - 1] == '/') continue;
+    if (closes) {
+      if (open.empty() || open.back() != name) return name;
+      open.pop_back();
+    } else {
+      open.push_back(name);
+      if (name == "style" || name == "script") at = html.find("</" + name, at);
+    }
+  }
+  return open.empty() ? "" : open.back();
+}
+
+TEST(Report, IsPure) {
+  const auto network = mock::network(5, 0.3);
+  const auto series = mock::series(5, 120);
+  EXPECT_EQ(html_report(network, series), html_report(network, series));
+}
+
+TEST(Report, LoadsNothing) {
+  const std::string html = html_report(mock::network(12, 0.1), mock::series(12, 199));
+  for (const char* part : {"http://", "https://", "src=", "@import", "url(", "<link", "{{"})
+    EXPECT_EQ(html.find(part), std::string::npos) << part;
+  EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(Report, EveryLinkIsInEveryFigure) {
+  const auto network = mock::network(12, 0.1);
+  const std::string html = html_report(network, mock::series(12, 199));
+  std::size_t edges = 0;
+  for (const auto& link : network["links"]) edges += link["significant"].get<bool>();
+  ASSERT_GT(edges, 3u);
+  EXPECT_EQ(count(html, "class=\"cell "), 132u);
+  EXPECT_EQ(count(html, "class=\"mark\""), edges);
+  EXPECT_EQ(count(html, "<g class=\"edge\""), edges);
+  EXPECT_EQ(count(html, "<svg class=\"profile\""), edges);
+  EXPECT_EQ(count(html, "<tr data-link="), 132u + edges);
+  EXPECT_EQ(count(html, "<path class=\"line\" d="), 12u);
+}
+
+TEST(Report, IsBalancedAtEverySize) {
+  for (std::size_t n : {1, 2, 3, 7, 12, 17, 50})
+    for (double share : {0.0, 0.15, 1.0})
+      EXPECT_EQ(
+          first_unbalanced(html_report(mock::network(n, n > 12 ? share / 5 : share), mock::series(n, 60))),
+          "")
+          << n << " variables, share " << share;
+}
+
+TEST(Report, NamesTheSettings) {
+  const std::string html = html_report(mock::network(3, 1), mock::series(3, 50));
+  for (const char* part :
+       {"kolmo network macrodata.csv --difference log", "0.1.0", "2026-11-20T10:00:00Z", "1.23 s",
+        "<dt>Seed</dt><dd>0</dd>", "<dt>Device</dt><dd>cpu</dd>", "<dt>Added noise</dt><dd>1e-08</dd>",
+        "measured in nats", "null hypothesis", "Benjamini\u2013Hochberg", "lags 1 to 4",
+        "1000 surrogates whose source samples are randomly permuted"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+}
+
+TEST(Report, ReproducibleDocumentsNeedNoTimes) {
+  auto network = mock::network(3, 1);
+  network.erase("created");
+  network.erase("seconds");
+  const std::string html = html_report(network, mock::series(3, 50));
+  EXPECT_EQ(html.find("<dt>Created"), std::string::npos);
+  EXPECT_EQ(html.find("<dt>Computation"), std::string::npos);
+}
+
+TEST(Report, SaysThatNoEdgeSurvived) {
+  const std::string html = html_report(mock::network(4, 0), mock::series(4, 50));
+  EXPECT_EQ(count(html, "<strong>No edge survived</strong>"), 1u);
+  EXPECT_EQ(html.find("<g class=\"edge\""), std::string::npos);
+  EXPECT_EQ(count(html, "class=\"node alone\""), 4u);
+}
+
+TEST(Report, OneVariableHasNoPair) {
+  EXPECT_NE(html_report(mock::network(1, 0), mock::series(1, 50)).find("There is no pair of variables"),
+            std::string::npos);
+}
+
+TEST(Report, SaysWhenSurrogatesAreTooFew) {
+  auto network = mock::network(12, 0);
+  network["options"]["surrogates"] = 200;
+  EXPECT_NE(html_report(network, {}).find("edges can be significant only if at least 14 pairs"),
+            std::string::npos);
+  network["options"]["correction"] = "bonferroni";
+  EXPECT_NE(html_report(network, {}).find("At least 2639 surrogates are needed"), std::string::npos);
+  network["options"]["surrogates"] = 2639;
+  EXPECT_EQ(html_report(network, {}).find("surrogates are needed"), std::string::npos);
+}
+
+TEST(Report, HostileTextStaysText) {
+  auto network = mock::network(2, 1);
+  const std::string hostile = "</script><script>alert(1)</script>\"'&\xe2\x80\xa8 {{css}}";
+  network["variables"][0] = hostile;
+  network["variables"][1] = "bad\xff\x01 bytes";
+  network["command"] = hostile;
+  network["units"] = "<b>";
+  network["options"]["note"] = hostile;
+  ReportSeries series = mock::series(2, 30);
+  series.names[0] = hostile;
+  const std::string html = html_report(network, series);
+  EXPECT_EQ(count(html, "</script>"), 2u);
+  EXPECT_EQ(html.find("<b>"), std::string::npos);
+  EXPECT_EQ(html.find('\xff'), std::string::npos);
+  EXPECT_EQ(html.find('\x01'), std::string::npos);
+  EXPECT_EQ(first_unbalanced(html), "");
+  const std::string data = between(html, "id=\"kolmo-data\">", "</script>");
+  EXPECT_EQ(data.find("\u2028"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(data)["variables"][0], hostile);
+}
+
+TEST(Report, RejectsDocumentsThatAreNotNetworks) {
+  const auto message = [](const nlohmann::json& network) -> std::string {
+    try {
+      html_report(network, {});
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  auto network = mock::network(2, 1);
+  EXPECT_EQ(message(network), "");
+  EXPECT_EQ(message(3), "network document: document: must be an object");
+  network["links"][1]["source"] = 2;
+  EXPECT_EQ(message(network), "network document: links[1].source: 2 is not one of 2 variables");
+  network["links"][1].erase("source");
+  EXPECT_EQ(message(network), "network document: links[1].source: is missing");
+  network["links"][0]["value"] = "high";
+  EXPECT_EQ(message(network), "network document: links[0].value: must be a number or null");
+  EXPECT_THROW(html_report(mock::network(2, 1), {{"a"}, {}}), InvalidArgument);
+}
+
+TEST(Report, MissingNumbersAreDashes) {
+  auto network = mock::network(2, 1);
+  for (const char* key : {"value", "p_value", "p_adjusted", "surrogate_q95"})
+    network["links"][0][key] = nullptr;
+  const std::string html = html_report(network, mock::series(2, 30));
+  EXPECT_EQ(html.find("nan"), std::string::npos);
+  EXPECT_NE(html.find("<td class=\"num\" data-key=\"\">\u2013</td>"), std::string::npos);
+}
+
+std::vector<std::pair<double, double>> points(const std::string& svg) {
+  const std::string d = between(svg, "<path class=\"line\" d=\"", "\"");
+  std::vector<std::pair<double, double>> out;
+  const std::regex point("[ML]([0-9.]+) ([0-9.]+)");
+  for (std::sregex_iterator it(d.begin(), d.end(), point), end; it != end; ++it)
+    out.push_back({std::stod((*it)[1]), std::stod((*it)[2])});
+  return out;
+}
+
+TEST(SeriesPlot, LongSeriesKeepTheirExtremes) {
+  ReportSeries series{{"x"}, {std::vector<double>(1'000'000, 0.0)}};
+  series.values[0][123'457] = 1;
+  series.values[0][765'432] = -1;
+  const auto drawn = points(figures::series_plot(series));
+  EXPECT_LE(drawn.size(), 2000u);
+  EXPECT_GE(drawn.size(), 1000u);
+  double top = 1e9, bottom = 0;
+  for (const auto& [x, y] : drawn) {
+    top = std::min(top, y);
+    bottom = std::max(bottom, y);
+  }
+  const std::string svg = figures::series_plot(series);
+  EXPECT_EQ(top, std::stod(between(svg, "data-upper=\"", "\"")));
+  EXPECT_EQ(bottom, std::stod(between(svg, "data-lower=\"", "\"")));
+  EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end(), [](auto a, auto b) { return a.first < b.first; }));
+}
+
+TEST(SeriesPlot, NanBreaksTheLine) {
+  const double nan = std::nan("");
+  const auto path = [](std::vector<double> values) {
+    return between(figures::series_plot({{"x"}, {std::move(values)}}), "<path class=\"line\" d=\"", "\"");
+  };
+  EXPECT_EQ(count(path({1, 2, 3, 4, 5}), "M"), 1u);
+  EXPECT_EQ(count(path({1, 2, nan, nan, 5}), "M"), 2u);
+  EXPECT_EQ(count(path({nan, 2, nan, 4, nan}), "h.1"), 2u);
+  std::vector<double> half(10'000, 1.0);
+  std::fill(half.begin() + 4000, half.begin() + 6000, nan);
+  EXPECT_EQ(count(path(half), "M"), 2u);
+  EXPECT_NE(figures::series_plot({{"x"}, {{nan, nan}}}).find("no finite value"), std::string::npos);
+  EXPECT_EQ(figures::series_plot({{"x"}, {{2, 2, 2}}}).find("nan"), std::string::npos);
+}
+
+TEST(Palette, LightnessIsMonotone) {
+  const std::string css = figures::palette_css();
+  const std::regex colour("--q\\d+:#(..)(..)(..)");
+  std::vector<double> luminance;
+  for (std::sregex_iterator it(css.begin(), css.end(), colour), end; it != end; ++it)
+    luminance.push_back(0.2126 * std::stoi((*it)[1], nullptr, 16) +
+                        0.7152 * std::stoi((*it)[2], nullptr, 16) +
+                        0.0722 * std::stoi((*it)[3], nullptr, 16));
+  ASSERT_EQ(luminance.size(), 64u);
+  EXPECT_TRUE(std::is_sorted(luminance.begin(), luminance.begin() + 32, std::greater<>()));
+  EXPECT_TRUE(std::is_sorted(luminance.begin() + 32, luminance.end()));
+  EXPECT_EQ(figures::colour_of(-0.1, 1), 0);
+  EXPECT_EQ(figures::colour_of(1, 1), figures::kColours - 1);
+  EXPECT_EQ(figures::colour_of(std::nan(""), 1), 0);
+}
+
+TEST(Markup, NumbersReadWell) {
+  EXPECT_EQ(markup::number(-0.01234), "\u22120.0123");
+  EXPECT_EQ(markup::number(0), "0");
+  EXPECT_EQ(markup::number(std::nan("")), "\u2013");
+  EXPECT_EQ(markup::fixed(-0.001, 2), "0.00");
+  EXPECT_EQ(markup::fixed(-0.006, 2), "\u22120.01");
+  EXPECT_EQ(markup::shorten("größe und mehr", 5), "größ\u2026");
+  EXPECT_EQ(markup::shorten("größe", 5), "größe");
+  EXPECT_THROW(markup::fill("a {{b}}", {}), InvalidArgument);
+  EXPECT_EQ(markup::fill("{{a}}{{b}}", {{"a", "{{b}}"}, {"b", "x"}}), "{{b}}x");
+}
+
+// tests/report_browser_test.py opens these files; KOLMO_REPORT_DIR names the folder to leave them in.
+TEST(ReportFile, WrittenForTheBrowser) {
+  const char* wanted = std::getenv("KOLMO_REPORT_DIR");
+  const std::filesystem::path folder = wanted ? wanted : testing::TempDir();
+  const auto write = [&](const char* name, const nlohmann::json& network, const ReportSeries& series) {
+    std::ofstream(folder / name, std::ios::binary) << html_report(network, series);
+    EXPECT_GT(std::filesystem::file_size(folder / name), 20'000u);
+  };
+  write("one.html", mock::network(1, 0), mock::series(1, 300));
+  write("two.html", mock::network(2, 1), mock::series(2, 300));
+  write("three.html", mock::network(3, 0.5), mock::series(3, 5000));
+  write("twelve.html", mock::network(12, 0.13), mock::series(12, 199));
+  write("none.html", mock::network(12, 0), mock::series(12, 199));
+  write("fifty.html", mock::network(50, 0.04, 10), mock::series(50, 2500));
+  write("dense.html", mock::network(50, 0.3), mock::series(50, 500));
+  auto hostile = mock::network(5, 0.5, 30);
+  hostile["variables"] = {"</script><script>throw 1</script>", "\"><img src=x onerror=alert(1)>",
+                          "a name so long that it cannot fit", "mit Umlaut \u00e4\u00f6\u00fc",
+                          "{{js}}\u2028"};
+  ReportSeries series = mock::series(5, 300);
+  series.names = hostile["variables"].get<std::vector<std::string>>();
+  write("hostile.html", hostile, series);
+}
+
+}  // namespace
+}  // namespace kolmo
