@@ -5,15 +5,37 @@
 
 namespace kolmo {
 
+#ifdef __cpp_lib_source_location
+using SourceLocation = std::source_location;
+#else  // clang 14 with libstdc++ 12, which builds the fuzzers
+class SourceLocation {
+ public:
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          unsigned line = __builtin_LINE(),
+                                          const char* function = __builtin_FUNCTION()) {
+    SourceLocation here;
+    here.file_ = file, here.line_ = line, here.function_ = function;
+    return here;
+  }
+  constexpr const char* file_name() const noexcept { return file_; }
+  constexpr unsigned line() const noexcept { return line_; }
+  constexpr const char* function_name() const noexcept { return function_; }
+
+ private:
+  const char *file_ = "", *function_ = "";
+  unsigned line_ = 0;
+};
+#endif
+
 /// Base of everything Kolmo throws. `what()` is one line that starts with the operator, file or command it
 /// concerns; `where()` is the place in Kolmo's source that noticed.
 class Error : public std::runtime_error {
  public:
-  Error(const std::string& what, std::source_location where) : std::runtime_error(what), where_(where) {}
-  const std::source_location& where() const noexcept { return where_; }
+  Error(const std::string& what, SourceLocation where) : std::runtime_error(what), where_(where) {}
+  const SourceLocation& where() const noexcept { return where_; }
 
  private:
-  std::source_location where_;
+  SourceLocation where_;
 };
 
 /// The caller's arguments or input are wrong. Raised before any work is queued.
@@ -36,16 +58,14 @@ struct DeviceError : Error {
 // nvcc 13.0 crashes on an inherited constructor whose default argument is source_location::current(), so the
 // location is captured by the function that throws.
 template <class E>
-[[noreturn]] void fail(const std::string& what,
-                       std::source_location where = std::source_location::current()) {
+[[noreturn]] void fail(const std::string& what, SourceLocation where = SourceLocation::current()) {
   throw E(what, where);
 }
 
-inline void require(bool ok, const char* what, std::source_location where = std::source_location::current()) {
+inline void require(bool ok, const char* what, SourceLocation where = SourceLocation::current()) {
   if (!ok) throw InvalidArgument(what, where);
 }
-inline void require(bool ok, const std::string& what,
-                    std::source_location where = std::source_location::current()) {
+inline void require(bool ok, const std::string& what, SourceLocation where = SourceLocation::current()) {
   if (!ok) throw InvalidArgument(what, where);
 }
 
