@@ -1,0 +1,1 @@
+# find_package(kolmo) after cmake --install.

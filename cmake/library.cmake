@@ -1,0 +1,85 @@
+# kolmo_lib (libkolmo.a, kolmo::kolmo) and kolmo_check (oracles and validation over the catalogue).
+
+# Floating-point results must not depend on what the compiler fuses.
+function(kolmo_options target)
+  set(cxx -ffp-contract=off -Wall -Wextra -Wshadow=compatible-local -Wnon-virtual-dtor)
+  if(KOLMO_WERROR)
+    list(APPEND cxx -Werror)
+  endif()
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${cxx}>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off,-Wall,-Wno-parentheses>")
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kolmo_sanitizers>)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+set(KOLMO_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+add_library(kolmo_sanitizers INTERFACE)
+if(KOLMO_SANITIZE)
+  target_compile_options(kolmo_sanitizers INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${KOLMO_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
+  target_link_options(kolmo_sanitizers INTERFACE -fsanitize=${KOLMO_SANITIZE})
+endif()
+
+if(KOLMO_SIMT AND NOT EXISTS ${PROJECT_SOURCE_DIR}/simt/CMakeLists.txt)
+  message(STATUS "simt/CMakeLists.txt is missing: no emulated GPU")
+  set(KOLMO_SIMT OFF)
+endif()
+if(KOLMO_SIMT)
+  add_subdirectory(simt)
+endif()
+include(cmake/ops.cmake)
+
+file(GLOB sources CONFIGURE_DEPENDS kolmo/base/*.cpp kolmo/runtime/*.cpp kolmo/runtime/cpu/*.cpp kolmo/op/*.cpp
+  kolmo/tune/*.cpp kolmo/flow/*.cpp kolmo/flow/*/*.cpp kolmo/predict/*.cpp kolmo/io/*.cpp)
+if(KOLMO_CUDA)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS kolmo/runtime/cuda/*.cpp kolmo/device/*.cu)
+  list(FILTER cuda_sources EXCLUDE REGEX "/no_cuda\\.cpp$")
+endif()
+if(NOT cuda_sources)
+  set(cuda_sources kolmo/runtime/cuda/no_cuda.cpp)
+endif()
+add_custom_command(OUTPUT version.cpp.always
+  BYPRODUCTS ${PROJECT_BINARY_DIR}/version.cpp
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
+    -DOUTPUT=${PROJECT_BINARY_DIR}/version.cpp -P ${PROJECT_SOURCE_DIR}/cmake/version.cmake
+  COMMENT "" VERBATIM)
+set_source_files_properties(version.cpp.always PROPERTIES SYMBOLIC ON)
+add_custom_target(kolmo_version DEPENDS version.cpp.always)
+
+add_library(kolmo_lib STATIC ${sources} ${cuda_sources} ${KOLMO_OP_SOURCES} ${PROJECT_BINARY_DIR}/version.cpp)
+add_library(kolmo::kolmo ALIAS kolmo_lib)
+add_dependencies(kolmo_lib kolmo_version)
+set_target_properties(kolmo_lib PROPERTIES OUTPUT_NAME kolmo EXPORT_NAME kolmo
+  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+kolmo_options(kolmo_lib)
+target_compile_features(kolmo_lib PUBLIC cxx_std_20)
+target_include_directories(kolmo_lib PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(kolmo_lib
+  PUBLIC Threads::Threads
+  PRIVATE hwy::hwy fmt::fmt nlohmann_json::nlohmann_json SQLite::SQLite3 $<BUILD_INTERFACE:FastFloat::fast_float>)
+if(KOLMO_CUDA)
+  target_link_libraries(kolmo_lib PRIVATE CUDA::cudart_static)
+  target_compile_definitions(kolmo_lib PRIVATE KOLMO_CUDA)
+endif()
+if(KOLMO_SIMT)
+  target_compile_definitions(kolmo_lib PRIVATE KOLMO_SIMT)
+  add_library(kolmo_simt OBJECT ${KOLMO_OP_SIMT})
+  kolmo_options(kolmo_simt)
+  target_link_libraries(kolmo_simt PRIVATE simt)
+  target_compile_options(kolmo_simt PRIVATE -include ${PROJECT_SOURCE_DIR}/simt/simt.hpp
+    -fno-strict-aliasing -Wno-unknown-pragmas)
+  target_sources(kolmo_lib PRIVATE $<TARGET_OBJECTS:kolmo_simt>)
+  target_link_libraries(kolmo_lib PRIVATE simt)
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  include(cmake/embed.cmake)
+  file(GLOB assets CONFIGURE_DEPENDS kolmo/flow/report/*.html kolmo/flow/report/*.css kolmo/flow/report/*.js)
+  kolmo_embed(kolmo_lib ${assets})
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS kolmo/check/*.cpp)
+add_library(kolmo_check STATIC ${sources} ${KOLMO_OP_ORACLES})
+kolmo_options(kolmo_check)
+target_link_libraries(kolmo_check PUBLIC kolmo_lib PRIVATE Boost::headers fmt::fmt nlohmann_json::nlohmann_json)
