@@ -40,11 +40,35 @@ std::string profile_panel(const NetworkDocument& network, const NetworkLink& lin
       link.source, link.target, name, name, figures::lag_profile(network, link));
 }
 
+std::string key(const char* kind, const char* meaning) {
+  return fmt::format("\n<span class=\"key\"><span class=\"swatch {}\"></span>{}</span>", kind, meaning);
+}
+
+std::string graph_caption(const NetworkDocument& network) {
+  const auto edges = network.edges();
+  if (edges.empty()) return "No edge survived the test: the variables stand alone.";
+  std::vector<bool> connected(network.variables.size());
+  for (const NetworkLink* edge : edges) connected[edge->source] = connected[edge->target] = true;
+  const bool some_alone = std::find(connected.begin(), connected.end(), false) != connected.end();
+  return std::string(
+             "Arrows run from source to target; wider and stronger-coloured arrows carry more transfer "
+             "entropy") +
+         (figures::shows_lags(network) ? ", and the number on an arrow is its lag in samples." : ".") +
+         key("sender", "sends more than it receives") +
+         key("receiver", "receives at least as much as it sends") +
+         (some_alone ? key("alone", "no edge") : "");
+}
+
 std::string profiles(const NetworkDocument& network) {
   const auto edges = network.edges();
   if (edges.empty())
     return "<p class=\"empty\">No edge survived the test, so there is no lag profile to show.</p>";
-  std::string out = "<div class=\"panels\">\n";
+  std::string out = "<p class=\"note\">Transfer entropy in " + escape(network.units) +
+                    " at each lag in samples, strongest edge first; the lag of the edge is highlighted. The "
+                    "dashed line is the "
+                    "95\u202f% quantile of the largest value over lags in the surrogates. Each panel has its "
+                    "own scale.</p>\n"
+                    "<div class=\"panels\">\n";
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (i == kOpenProfiles)
       out +=
@@ -80,13 +104,13 @@ std::string html_report(const nlohmann::json& document, const ReportSeries& seri
       {{"css", std::string(assets::report_css) + figures::palette_css()},
        {"js", std::string(assets::report_js)},
        {"title", file.empty() ? "Information flow" : "Information flow in " + escape(file)},
-       {"layout", network.variables.size() <= 8 ? "pair" : "stack"},
+       {"layout", network.variables.size() <= 12 ? "pair" : "stack"},
        {"headline", prose::headline(network)},
        {"tiles", tiles(network)},
        {"meaning", prose::meaning(network)},
        {"cautions", prose::cautions(network)},
        {"graph", figures::network_graph(network)},
-       {"graph_note", edges.empty() ? "No edge survived the test: the variables stand alone. " : ""},
+       {"graph_caption", graph_caption(network)},
        {"matrix", figures::heat_map(network)},
        {"units", escape(network.units)},
        {"all_pairs", all_pairs(network)},

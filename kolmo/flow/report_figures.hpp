@@ -19,6 +19,8 @@ std::string link_title(const NetworkDocument& network, const NetworkLink& link);
 
 /// The significant edges between all variables on a circle, ordered so that connected ones lie close.
 std::string network_graph(const NetworkDocument& network);
+/// Whether there is room in that figure to write the lag on each edge.
+bool shows_lags(const NetworkDocument& network);
 
 /// Every ordered pair, rows are sources and columns targets; a dot marks significant pairs.
 std::string heat_map(const NetworkDocument& network);

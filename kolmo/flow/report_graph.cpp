@@ -85,12 +85,13 @@ Sizes sizes_for(std::size_t n) {
 }
 
 void draw_edge(std::string& out, const NetworkDocument& network, const NetworkLink& edge, const Sizes& size,
-               const std::vector<Point>& at, double largest, bool with_lag) {
+               const std::vector<Point>& at, double largest, double opacity, bool with_lag) {
   const Point from = at[edge.source], to = at[edge.target];
   const Point chord = to - from;
   const Point middle = 0.5 * (from + to);
   const Point aside{-chord.y, chord.x};
-  const Curve whole{from, middle - 0.32 * middle + 0.13 * aside, to};
+  const double inward = std::min(0.32, 0.45 * length(chord) / std::max(length(middle), 1.0));
+  const Curve whole{from, middle - inward * middle + 0.13 * aside, to};
   const double strength = largest > 0 && edge.value > 0 ? edge.value / largest : 0;
   const double width = 1 + (size.width - 1) * strength;
   const double arrow = size.arrow * (0.65 + 0.35 * strength);
@@ -113,8 +114,9 @@ void draw_edge(std::string& out, const NetworkDocument& network, const NetworkLi
 
   const int colour = 11 + static_cast<int>(std::lround((kColours - 12) * strength));
   auto to_out = std::back_inserter(out);
-  fmt::format_to(to_out, "<g class=\"edge\" data-link=\"{}-{}\" tabindex=\"0\" role=\"img\"><title>",
-                 edge.source, edge.target);
+  fmt::format_to(
+      to_out, "<g class=\"edge\" data-link=\"{}-{}\" opacity=\"{:.2f}\" tabindex=\"0\" role=\"img\"><title>",
+      edge.source, edge.target, opacity + (1 - opacity) * strength);
   out += link_title(network, edge);
   fmt::format_to(to_out,
                  "</title><path class=\"reach\" d=\"M{0:.1f} {1:.1f}Q{2:.1f} {3:.1f} {4:.1f} {5:.1f}\"/>"
@@ -170,6 +172,11 @@ void draw_node(std::string& out, const NetworkDocument& network, std::size_t nod
 
 }  // namespace
 
+bool shows_lags(const NetworkDocument& network) {
+  const std::size_t n = network.variables.size(), edges = network.edges().size();
+  return edges > 0 && n <= 16 && edges <= 2 * n + 2;
+}
+
 std::string network_graph(const NetworkDocument& network) {
   const std::size_t n = network.variables.size();
   const Edges edges = network.edges();
@@ -195,10 +202,14 @@ std::string network_graph(const NetworkDocument& network) {
   }
   const double label = 0.64 * size.font * static_cast<double>(longest) + size.node + 12;
   const double half_width = (n > 1 ? size.radius : 0) + label;
-  const double half_height = n > 16   ? half_width
-                             : n == 2 ? 110
-                             : n == 1 ? 60
-                                      : size.radius + size.node + 2.4 * size.font;
+  const double above_below = n > 16 ? label : n == 1 ? 44 : size.node + 2.2 * size.font;
+  double top = 0, bottom = 0;
+  for (Point point : at) {
+    top = std::min(top, point.y);
+    bottom = std::max(bottom, point.y);
+  }
+  top -= n == 2 ? 80 : above_below;
+  bottom += n == 2 ? 80 : above_below;
 
   std::string out;
   auto to_out = std::back_inserter(out);
@@ -207,13 +218,16 @@ std::string network_graph(const NetworkDocument& network) {
       "<svg class=\"graph\" viewBox=\"{:.0f} {:.0f} {:.0f} {:.0f}\" "
       "style=\"min-width:{:.0f}px;max-width:{:.0f}px;"
       "font-size:{}px\" role=\"group\" aria-label=\"Network of {} variables with {} directed edges\">\n",
-      -half_width, -half_height, 2 * half_width, 2 * half_height, n > 16 ? 1.5 * half_width : 0,
-      2.1 * half_width, size.font, n, edges.size());
+      -half_width, top, 2 * half_width, bottom - top, n > 16 ? 1.5 * half_width : 0, 2.1 * half_width,
+      size.font, n, edges.size());
   const double largest = edges.empty() ? 0 : std::max(0.0, edges.front()->value);
-  fmt::format_to(to_out, "<g class=\"edges{}\">\n", edges.size() > 3 * n ? " dense" : "");
+  const double opacity =
+      std::clamp(3.0 * static_cast<double>(n) / static_cast<double>(edges.size() + 1), 0.2, 0.95);
+  out += "<g class=\"edges\">\n";
+  const bool with_lag = shows_lags(network);
   for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge)
     if ((*edge)->source != (*edge)->target)
-      draw_edge(out, network, **edge, size, at, largest, n <= 16 && edges.size() <= 2 * n + 2);
+      draw_edge(out, network, **edge, size, at, largest, opacity, with_lag);
   out += "</g>\n";
   for (std::size_t i = 0; i < n; ++i) draw_node(out, network, i, size, at[i], flow[i], counts[i]);
   return out + "</svg>\n";

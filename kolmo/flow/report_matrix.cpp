@@ -47,9 +47,9 @@ void draw_scale(std::string& out, double x, double y, double width, double large
   fmt::format_to(to, "<text x=\"{:.1f}\" y=\"{:.1f}\">\u2264 0</text>", x, y + 25);
   if (largest > 0) {
     fmt::format_to(to, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>", x + width / 2,
-                   y + 25, markup::number(largest / 2, 2));
+                   y + 25, markup::number(largest / 2));
     fmt::format_to(to, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{} {}</text>", x + width, y + 25,
-                   markup::number(largest, 2), markup::escape(units));
+                   markup::number(largest), markup::escape(units));
   }
   out += "</g>\n";
 }
@@ -112,18 +112,17 @@ std::string heat_map(const NetworkDocument& network) {
     fmt::format_to(to,
                    "<text data-column=\"{}\" transform=\"translate({:.1f} {:.1f}) rotate({})\">{}</text>\n",
                    i, left + at + (large ? 0.35 * font : 0), top - 7, large ? -90 : -45, name);
-    fmt::format_to(to,
-                   "<rect class=\"self\" x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{2:.1f}\" height=\"{2:.1f}\"/>",
-                   left + at - cell / 2 + 0.5, top + at - cell / 2 + 0.5, cell - 1);
+    fmt::format_to(to, "<path class=\"self\" d=\"M{0:.1f} {1:.1f}l{2:.1f} {2:.1f}\"/>", left + at - cell / 2,
+                   top + at - cell / 2, cell);
   }
   for (const NetworkLink& link : network.links) {
     if (link.source == link.target) continue;
     const double x = left + cell * static_cast<double>(link.target),
                  y = top + cell * static_cast<double>(link.source);
     const int colour = colour_of(link.value, largest);
-    fmt::format_to(to, "<g class=\"cell {}\" data-link=\"{}-{}\"{}><title>",
-                   colour * 2 >= kColours - 2 ? "high" : "low", link.source, link.target,
-                   link.significant ? " tabindex=\"0\" role=\"img\"" : "");
+    fmt::format_to(to, "<g class=\"cell {}{}\" data-link=\"{}-{}\"{}><title>",
+                   colour * 2 >= kColours - 2 ? "high" : "low", link.significant ? " significant" : "",
+                   link.source, link.target, link.significant ? " tabindex=\"0\" role=\"img\"" : "");
     out += link_title(network, link);
     fmt::format_to(
         to, "</title><rect class=\"q{0}\" x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"{3:.1f}\" height=\"{3:.1f}\"/>",

@@ -32,19 +32,19 @@ std::string share_of_false(const NetworkDocument& network) {
   const std::string pairs = plural(network.links.size(), "ordered pair");
   const std::string percent = number(100 * network.option("alpha", 0.05)) + "\u202f%";
   if (correction == "bh")
-    return "p-values are corrected over " + pairs +
+    return "p\u2011values are corrected over " + pairs +
            " by Benjamini\u2013Hochberg, which keeps the expected share of false "
            "edges among those reported at or below " +
            percent;
   if (correction == "bonferroni")
-    return "p-values are corrected over " + pairs +
+    return "p\u2011values are corrected over " + pairs +
            " by Bonferroni, which keeps the probability of even one false edge "
            "at or below " +
            percent;
   if (correction == "none")
-    return "p-values are not corrected, so about " + percent + " of the " + pairs +
+    return "p\u2011values are not corrected, so about " + percent + " of the " + pairs +
            " would be reported by chance alone if nothing were coupled";
-  return "p-values are corrected over " + pairs + " by " + escape(correction);
+  return "p\u2011values are corrected over " + pairs + " by " + escape(correction);
 }
 
 std::string surrogate_clause(const NetworkDocument& network) {
@@ -60,39 +60,40 @@ std::string surrogate_clause(const NetworkDocument& network) {
       max_lag > 1
           ? fmt::format("the largest transfer entropy over lags 1 to {} with the same maximum", max_lag)
           : std::string("the transfer entropy with that");
-  return fmt::format("each p-value compares {} in {} surrogates {}", what, count, how);
+  return fmt::format("each p\u2011value compares {} in {} surrogates {}", what, count, how);
 }
 
-std::string label_of(const std::string& key) {
-  static constexpr std::array<std::array<const char*, 2>, 20> kLabels{{
-      {"file", "File"},
-      {"columns", "Columns"},
-      {"rows", "Rows"},
-      {"max_lag", "Largest lag"},
-      {"given", "Conditioned on"},
-      {"algorithm", "Estimator"},
-      {"neighbors", "Nearest neighbours"},
-      {"theiler", "Theiler window"},
-      {"standardize", "Standardisation"},
-      {"noise", "Added noise"},
-      {"surrogates", "Surrogates"},
-      {"surrogate_type", "Surrogate type"},
-      {"alpha", "Significance level"},
-      {"correction", "Correction"},
-      {"p_value_convention", "p-value"},
-      {"seed", "Seed"},
-      {"units", "Units"},
-      {"embedding", "Embedding"},
-      {"preprocess", "Pre-processing"},
-      {"threads", "Threads"},
-  }};
-  for (const auto& [name, label] : kLabels)
-    if (key == name) return label;
-  std::string words = key;
-  std::replace(words.begin(), words.end(), '_', ' ');
-  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z')
-    words[0] = static_cast<char>(words[0] - 'a' + 'A');
-  return words;
+struct Label {
+  const char* key;
+  const char* text;
+};
+// In the order in which the report lists them; other options follow by name.
+constexpr Label kLabels[] = {
+    {"file", "File"},
+    {"columns", "Columns"},
+    {"rows", "Rows"},
+    {"given", "Conditioned on"},
+    {"algorithm", "Estimator"},
+    {"neighbors", "Nearest neighbours"},
+    {"theiler", "Theiler window"},
+    {"max_lag", "Largest lag"},
+    {"embedding", "Embedding"},
+    {"preprocess", "Pre-processing"},
+    {"standardize", "Standardisation"},
+    {"noise", "Added noise"},
+    {"surrogates", "Surrogates"},
+    {"surrogate_type", "Surrogate type"},
+    {"p_value_convention", "p\u2011value"},
+    {"correction", "Correction"},
+    {"alpha", "Significance level"},
+    {"seed", "Seed"},
+    {"units", "Units"},
+};
+
+std::string words_of(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  if (!key.empty() && key[0] >= 'a' && key[0] <= 'z') key[0] = static_cast<char>(key[0] - 'a' + 'A');
+  return key;
 }
 
 std::string text_of(const nlohmann::json& value) {
@@ -150,7 +151,8 @@ std::string meaning(const NetworkDocument& network) {
       "source adds "
       "nothing is rejected at \u03b1 = {1}: {2}, {3}, and {4}.</p>",
       units, number(network.option("alpha", 0.05)), surrogate_clause(network),
-      "p = " + escape(network.option("p_value_convention", "(1+count)/(1+S)")), share_of_false(network));
+      "p\u00a0=\u00a0" + escape(network.option("p_value_convention", "(1+count)/(1+S)")),
+      share_of_false(network));
 }
 
 std::string cautions(const NetworkDocument& network) {
@@ -170,13 +172,15 @@ std::string cautions(const NetworkDocument& network) {
       network.option("p_value_convention", "(1+count)/(1+S)").find('1') != std::string::npos;
   if (adds_one && correction == "bonferroni" && pairs * smallest > alpha)
     out += fmt::format(
-        "<p><strong>Too few surrogates.</strong> The smallest p-value that {} surrogates can give is {}; "
+        "<p><strong>Too few surrogates.</strong> The smallest p\u2011value that {} surrogates can give is "
+        "{}; "
         "times {} pairs "
         "this exceeds \u03b1 = {}, so no edge can be significant. At least {} surrogates are needed.</p>",
         surrogates, number(smallest), pairs, number(alpha), std::ceil(pairs / alpha) - 1);
   if (adds_one && correction == "bh" && pairs * smallest > alpha)
     out += fmt::format(
-        "<p><strong>Resolution.</strong> The smallest p-value that {} surrogates can give is {}, so with {} "
+        "<p><strong>Resolution.</strong> The smallest p\u2011value that {} surrogates can give is {}, so "
+        "with {} "
         "pairs "
         "edges can be significant only if at least {} pairs reach it together; {} surrogates would lift this "
         "limit.</p>",
@@ -219,7 +223,12 @@ std::string settings(const NetworkDocument& network) {
   row("Device", network.device);
   row("Created", network.created);
   if (network.seconds) row("Computation", number(*network.seconds) + " s");
-  for (const auto& [key, value] : network.options.items()) row(label_of(key), text_of(value));
+  nlohmann::json others = network.options;
+  for (const auto& [key, label] : kLabels) {
+    if (others.contains(key)) row(label, text_of(others[key]));
+    others.erase(key);
+  }
+  for (const auto& [key, value] : others.items()) row(words_of(key), text_of(value));
   return out + "</dl>\n";
 }
 
