@@ -2,7 +2,7 @@
 # registration; nothing is listed by hand. Sets
 #   KOLMO_OP_SOURCES     operators and the generated catalogue, for the library
 #   KOLMO_OP_SIMT        generated wrappers that compile each .cu for the emulated GPU
-#   KOLMO_OP_ORACLES     oracles and their generated table, for kolmo_check
+#   KOLMO_OP_ORACLES     oracles and their generated table, and the hashes of the CUDA sources, for kolmo_check
 set(KOLMO_OPS_ONLY "" CACHE STRING "Restrict the catalogue to these <group>/<op> (a list; empty: all)")
 
 file(GLOB specs CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/ops/*/*/*.cpp)
@@ -81,4 +81,11 @@ std::span<const OracleBase* const> all_oracles() { return table; }
 }  // namespace kolmo::check
 " @ONLY)
 list(APPEND KOLMO_OP_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/op_table.cpp)
-list(APPEND KOLMO_OP_ORACLES ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp)
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS kolmo/*.hpp kolmo/*.cuh)
+set(hashes ${CMAKE_CURRENT_BINARY_DIR}/cuda_hashes.cpp)
+add_custom_command(OUTPUT ${hashes}
+  COMMAND ${CMAKE_COMMAND} -D ROOT=${CMAKE_CURRENT_SOURCE_DIR} -D OUTPUT=${hashes}
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/cuda_hashes.cmake
+  DEPENDS ${kernels} ${headers} cmake/cuda_hashes.cmake
+  COMMENT "Hashing the CUDA sources" VERBATIM)
+list(APPEND KOLMO_OP_ORACLES ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp ${hashes})

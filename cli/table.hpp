@@ -1,0 +1,34 @@
+#pragma once
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace kolmo::cli {
+
+/// A short aligned table for people. A column whose title starts with '>' is aligned to the right.
+///   TextTable t({"source", ">nats"});
+///   t.add({"a", "0.125"});
+///   t.print(std::cout);
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> titles);
+  void add(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+  void print(std::ostream& out) const;
+
+ private:
+  std::vector<std::string> titles_;
+  std::vector<bool> right_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+enum class Color { red = 31, green = 32, yellow = 33, bold = 1, dim = 2 };
+/// The text in colour when standard output is a terminal and NO_COLOR is not set; else the text.
+std::string paint(Color color, const std::string& text);
+
+/// A number with `digits` significant digits, e.g. "0.1235", "1.2e-09".
+std::string significant(double value, int digits = 4);
+/// "12.3 us", "4.56 ms", "1.20 s".
+std::string duration(double seconds);
+
+}  // namespace kolmo::cli
