@@ -30,8 +30,8 @@ if(KOLMO_SIMT)
 endif()
 include(cmake/ops.cmake)
 
-file(GLOB sources CONFIGURE_DEPENDS kolmo/base/*.cpp kolmo/runtime/*.cpp kolmo/runtime/cpu/*.cpp kolmo/op/*.cpp
-  kolmo/tune/*.cpp kolmo/flow/*.cpp kolmo/flow/*/*.cpp kolmo/predict/*.cpp kolmo/io/*.cpp)
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kolmo/*.cpp)
+list(FILTER sources EXCLUDE REGEX "^kolmo/(ops|check|runtime/cuda)/")
 if(KOLMO_CUDA)
   file(GLOB cuda_sources CONFIGURE_DEPENDS kolmo/runtime/cuda/*.cpp kolmo/device/*.cu)
   list(FILTER cuda_sources EXCLUDE REGEX "/no_cuda\\.cpp$")
@@ -57,8 +57,8 @@ target_compile_features(kolmo_lib PUBLIC cxx_std_20)
 target_include_directories(kolmo_lib PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(kolmo_lib
-  PUBLIC Threads::Threads
-  PRIVATE hwy::hwy fmt::fmt nlohmann_json::nlohmann_json SQLite::SQLite3 $<BUILD_INTERFACE:FastFloat::fast_float>)
+  PUBLIC Threads::Threads nlohmann_json::nlohmann_json
+  PRIVATE hwy::hwy fmt::fmt SQLite::SQLite3 $<BUILD_INTERFACE:FastFloat::fast_float>)
 if(KOLMO_CUDA)
   target_link_libraries(kolmo_lib PRIVATE CUDA::cudart_static)
   target_compile_definitions(kolmo_lib PRIVATE KOLMO_CUDA)
