@@ -18,8 +18,7 @@ PoolStats& counters(Device d) { return pool_counters[{d.kind, d.index}]; }
 Stream::Stream(Device device, int threads) {
   require(threads >= 0, "stream: threads must not be negative");
   Backend& b = backend(device);
-  state_ = std::make_shared<State>(
-      State{device, threads ? threads : hardware_threads(), &b, b.make_stream(), nullptr});
+  state_.reset(new State{device, threads ? threads : hardware_threads(), &b, b.make_stream()});
 }
 
 void Stream::synchronize() {
