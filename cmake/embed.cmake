@@ -9,9 +9,8 @@
 # line over 8000 bytes.
 #
 # The same file, run as `cmake -D INPUT=... -D OUTPUT=... -D NAME=... -P embed.cmake`, writes one source.
-cmake_minimum_required(VERSION 3.25)
-
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  cmake_minimum_required(VERSION 3.25)
   file(READ "${INPUT}" text)
   string(FIND "${text}" ")KOLMO\"" clash)
   if(NOT clash EQUAL -1)

@@ -70,7 +70,6 @@ NetworkLink read_link(const json& item, const std::string& path, std::size_t var
       link.profile.push_back(
           {integer(point, path + "profile.", "lag"), number(point, path + "profile.", "value")});
   }
-  link.surrogate_mean = number(item, path, "surrogate_mean");
   link.surrogate_q95 = number(item, path, "surrogate_q95");
   return link;
 }
@@ -99,14 +98,14 @@ std::vector<const NetworkLink*> NetworkDocument::edges() const {
   return found;
 }
 
-std::string NetworkDocument::option(const char* name, const std::string& fallback) const {
+std::string NetworkDocument::text_option(const char* name) const {
   const auto found = options.find(name);
-  return found != options.end() && found->is_string() ? found->get<std::string>() : fallback;
+  return found != options.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-double NetworkDocument::option(const char* name, double fallback) const {
+double NetworkDocument::number_option(const char* name) const {
   const auto found = options.find(name);
-  return found != options.end() && found->is_number() ? found->get<double>() : fallback;
+  return found != options.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
 NetworkDocument read_network(const nlohmann::json& document) {

@@ -25,7 +25,6 @@ struct NetworkLink {
   double p_adjusted = std::numeric_limits<double>::quiet_NaN();
   bool significant = false;
   std::vector<LagValue> profile;
-  double surrogate_mean = std::numeric_limits<double>::quiet_NaN();
   double surrogate_q95 = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -53,9 +52,9 @@ struct NetworkDocument {
 
   /// Significant links, the largest value first; ties keep the order of the document.
   std::vector<const NetworkLink*> edges() const;
-  /// The text of an option, or `fallback` where the option is absent, null or not a string.
-  std::string option(const char* name, const std::string& fallback) const;
-  double option(const char* name, double fallback) const;
+  /// A text option, "" where it is absent or of another type; a number option, NaN likewise.
+  std::string text_option(const char* name) const;
+  double number_option(const char* name) const;
 };
 
 /// Checks the document and copies it into values. Bytes that are not UTF-8 become U+FFFD.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/flow/markup.hpp"
@@ -96,8 +98,15 @@ std::string html_report(const nlohmann::json& document, const ReportSeries& seri
                                                            " series names for " +
                                                            std::to_string(series.values.size()) + " series");
   const NetworkDocument network = read_network(document);
+  // The sentences of the page rest on these; it states nothing that the document does not.
+  for (const char* key : {"alpha", "max_lag", "surrogates"})
+    require(!std::isnan(network.number_option(key)),
+            std::string("network document: options.") + key + ": must be a number");
+  for (const char* key : {"correction", "surrogate_type", "p_value_convention"})
+    require(!network.text_option(key).empty(),
+            std::string("network document: options.") + key + ": must be a string");
   const auto edges = network.edges();
-  const std::string file = network.option("file", "");
+  const std::string file = network.text_option("file");
   const std::string none = "<p class=\"empty\">No edge survived the test.</p>";
   return markup::fill(
       assets::report_html,

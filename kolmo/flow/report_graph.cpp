@@ -114,9 +114,9 @@ void draw_edge(std::string& out, const NetworkDocument& network, const NetworkLi
 
   const int colour = 11 + static_cast<int>(std::lround((kColours - 12) * strength));
   auto to_out = std::back_inserter(out);
-  fmt::format_to(
-      to_out, "<g class=\"edge\" data-link=\"{}-{}\" opacity=\"{:.2f}\" tabindex=\"0\" role=\"img\"><title>",
-      edge.source, edge.target, opacity + (1 - opacity) * strength);
+  fmt::format_to(to_out, "<g class=\"edge\" data-link=\"{}-{}\" opacity=\"{:.2f}\"{} role=\"img\"><title>",
+                 edge.source, edge.target, opacity + (1 - opacity) * strength,
+                 with_lag ? " tabindex=\"0\"" : "");
   out += link_title(network, edge);
   fmt::format_to(to_out,
                  "</title><path class=\"reach\" d=\"M{0:.1f} {1:.1f}Q{2:.1f} {3:.1f} {4:.1f} {5:.1f}\"/>"

@@ -96,8 +96,8 @@ std::string heat_map(const NetworkDocument& network) {
   fmt::format_to(
       to,
       "<svg class=\"matrix\" viewBox=\"0 0 {:.0f} {:.0f}\" style=\"min-width:{:.0f}px;max-width:{:.0f}px;"
-      "font-size:{}px\" role=\"group\" aria-label=\"Transfer entropy of every ordered pair; rows are "
-      "sources, columns are targets\">\n",
+      "font-size:{}px\" role=\"img\" aria-label=\"Transfer entropy of every ordered pair; rows are "
+      "sources, columns are targets; the same numbers are in the table of all pairs\">\n",
       width, height, n > 8 ? 0.72 * width : 0, 1.15 * width, font);
   fmt::format_to(
       to,
@@ -120,9 +120,9 @@ std::string heat_map(const NetworkDocument& network) {
     const double x = left + cell * static_cast<double>(link.target),
                  y = top + cell * static_cast<double>(link.source);
     const int colour = colour_of(link.value, largest);
-    fmt::format_to(to, "<g class=\"cell {}{}\" data-link=\"{}-{}\"{}><title>",
+    fmt::format_to(to, "<g class=\"cell {}{}\" data-link=\"{}-{}\"><title>",
                    colour * 2 >= kColours - 2 ? "high" : "low", link.significant ? " significant" : "",
-                   link.source, link.target, link.significant ? " tabindex=\"0\" role=\"img\"" : "");
+                   link.source, link.target);
     out += link_title(network, link);
     fmt::format_to(
         to, "</title><rect class=\"q{0}\" x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"{3:.1f}\" height=\"{3:.1f}\"/>",

@@ -21,46 +21,42 @@ std::string plural(std::size_t count, const char* word) {
 }
 
 std::string correction_name(const NetworkDocument& network) {
-  const std::string correction = network.option("correction", "none");
+  const std::string correction = network.text_option("correction");
   if (correction == "bh") return "Benjamini\u2013Hochberg";
   if (correction == "bonferroni") return "Bonferroni";
   return correction;
 }
 
 std::string share_of_false(const NetworkDocument& network) {
-  const std::string correction = network.option("correction", "none");
+  const std::string correction = network.text_option("correction");
   const std::string pairs = plural(network.links.size(), "ordered pair");
-  const std::string percent = number(100 * network.option("alpha", 0.05)) + "\u202f%";
-  if (correction == "bh")
-    return "p\u2011values are corrected over " + pairs +
-           " by Benjamini\u2013Hochberg, which keeps the expected share of false "
-           "edges among those reported at or below " +
-           percent;
-  if (correction == "bonferroni")
-    return "p\u2011values are corrected over " + pairs +
-           " by Bonferroni, which keeps the probability of even one false edge "
-           "at or below " +
-           percent;
+  const std::string percent = number(100 * network.number_option("alpha")) + "\u202f%";
   if (correction == "none")
-    return "p\u2011values are not corrected, so about " + percent + " of the " + pairs +
-           " would be reported by chance alone if nothing were coupled";
-  return "p\u2011values are corrected over " + pairs + " by " + escape(correction);
+    return fmt::format(
+        "p\u2011values are not corrected, so about {} of the {} would be reported by chance alone if nothing "
+        "were coupled",
+        percent, pairs);
+  const char* meaning = correction == "bh" ? "the expected share of false edges among those reported"
+                        : correction == "bonferroni" ? "the probability of even one false edge"
+                                                     : "false edges";
+  return fmt::format("p\u2011values are corrected over {} by {}, which keeps {} at or below {}", pairs,
+                     escape(correction_name(network)), meaning, percent);
 }
 
 std::string surrogate_clause(const NetworkDocument& network) {
-  const std::string type = network.option("surrogate_type", "");
-  const std::string count = number(network.option("surrogates", 0.0), 9);
+  const std::string type = network.text_option("surrogate_type");
   const std::string how = type == "permute" ? "whose source samples are randomly permuted"
                           : type == "circular"
-                              ? "whose source is shifted in time by a random, circular offset"
+                              ? "whose source is shifted in time, around the end, by a random amount"
                           : type == "block" ? "whose source is shuffled in blocks"
-                                            : "of the source";
-  const int max_lag = static_cast<int>(network.option("max_lag", 1.0));
-  const std::string what =
+                                            : "of type " + escape(type);
+  const double max_lag = network.number_option("max_lag");
+  return fmt::format(
+      "each p\u2011value compares {} in {} surrogates {}",
       max_lag > 1
           ? fmt::format("the largest transfer entropy over lags 1 to {} with the same maximum", max_lag)
-          : std::string("the transfer entropy with that");
-  return fmt::format("each p\u2011value compares {} in {} surrogates {}", what, count, how);
+          : "the transfer entropy with that",
+      network.number_option("surrogates"), how);
 }
 
 struct Label {
@@ -107,6 +103,12 @@ std::string text_of(const nlohmann::json& value) {
   return out.empty() ? "none" : out;
 }
 
+// The variables that every pair is conditioned on, or "".
+std::string conditions(const NetworkDocument& network) {
+  const auto given = network.options.find("given");
+  return given == network.options.end() || given->is_null() || given->empty() ? "" : text_of(*given);
+}
+
 std::string sort_key(double value) { return std::isnan(value) ? "" : exact(value); }
 
 }  // namespace
@@ -114,7 +116,7 @@ std::string sort_key(double value) { return std::isnan(value) ? "" : exact(value
 std::string headline(const NetworkDocument& network) {
   const auto edges = network.edges();
   const std::string pairs = plural(network.links.size(), "ordered pair");
-  const std::string alpha = number(network.option("alpha", 0.05));
+  const std::string alpha = number(network.number_option("alpha"));
   if (network.links.empty()) return "There is no pair of variables to test.";
   if (edges.empty()) {
     const auto best = std::max_element(
@@ -125,8 +127,8 @@ std::string headline(const NetworkDocument& network) {
         "entropy, {} \u2192 {}, is "
         "{} {} at lag {} with a corrected p of {}.",
         alpha,
-        network.option("correction", "none") == "none" ? "uncorrected"
-                                                       : correction_name(network) + " correction",
+        network.text_option("correction") == "none" ? "uncorrected"
+                                                    : correction_name(network) + " correction",
         pairs, escape(network.variables[best->source]), escape(network.variables[best->target]),
         number(best->value), escape(network.units), best->lag, number(best->p_adjusted));
   }
@@ -141,51 +143,50 @@ std::string headline(const NetworkDocument& network) {
 }
 
 std::string meaning(const NetworkDocument& network) {
-  const std::string units = escape(network.units);
+  const std::string units = escape(network.units), given = conditions(network);
   return fmt::format(
       "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value <i>u</i> samples "
-      "ago adds about "
-      "the target\u2019s present value beyond what the target\u2019s own past already tells; 0 {0} means "
-      "that it adds nothing, and "
-      "an estimate may fall slightly below zero.</p><p>An edge is drawn where the null hypothesis that the "
-      "source adds "
-      "nothing is rejected at \u03b1 = {1}: {2}, {3}, and {4}.</p>",
-      units, number(network.option("alpha", 0.05)), surrogate_clause(network),
-      "p\u00a0=\u00a0" + escape(network.option("p_value_convention", "(1+count)/(1+S)")),
-      share_of_false(network));
+      "ago adds "
+      "about the target\u2019s present value beyond what the target\u2019s own past{1} already tell{2}; 0 "
+      "{0} means "
+      "that it adds nothing, and an estimate may fall slightly below zero.</p>\n"
+      "<p>An edge is drawn where the null hypothesis that the source adds nothing is rejected at \u03b1 = "
+      "{3}: {4}, "
+      "p\u00a0=\u00a0{5}, and {6}.</p>",
+      units, given.empty() ? "" : " and the past of " + escape(given), given.empty() ? "s" : "",
+      number(network.number_option("alpha")), surrogate_clause(network),
+      escape(network.text_option("p_value_convention")), share_of_false(network));
 }
 
 std::string cautions(const NetworkDocument& network) {
-  std::string out;
-  const auto given = network.options.find("given");
-  if (given == network.options.end() || given->empty())
-    out +=
-        "<p>Each pair is tested by itself, so a common driver or a chain of influences can appear as a "
-        "direct edge; "
-        "transfer entropy is evidence of prediction, not by itself of cause.</p>";
-  const double surrogates = network.option("surrogates", 0.0), alpha = network.option("alpha", 0.05);
+  std::string out =
+      conditions(network).empty()
+          ? "<p>Each pair is tested by itself, so a common driver or a chain of influences can appear "
+            "as a direct edge; transfer entropy is evidence of prediction, not by itself of cause.</p>"
+          : "<p>Transfer entropy is evidence of prediction, not by itself of cause: a driver that was "
+            "not measured can appear as an edge.</p>";
+  const double surrogates = network.number_option("surrogates"), alpha = network.number_option("alpha");
+  const std::string correction = network.text_option("correction");
+  if (network.text_option("p_value_convention") != "(1+count)/(1+S)" || correction == "none") return out;
+  // With S surrogates no p-value lies below 1/(1+S).
   const auto pairs = static_cast<double>(network.links.size());
-  const std::string correction = network.option("correction", "none");
-  if (!(surrogates > 0)) return out;
-  const double smallest = 1 / (1 + surrogates);
-  const bool adds_one =
-      network.option("p_value_convention", "(1+count)/(1+S)").find('1') != std::string::npos;
-  if (adds_one && correction == "bonferroni" && pairs * smallest > alpha)
+  const double together = std::ceil(pairs / (alpha * (1 + surrogates)) - 1e-9);
+  if (together <= 1) return out;
+  const double needed = std::ceil(pairs / alpha - 1e-9) - 1;
+  const std::string start = fmt::format("The smallest p\u2011value that {} surrogates can give is {}",
+                                        surrogates, number(1 / (1 + surrogates)));
+  if (correction == "bonferroni")
     out += fmt::format(
-        "<p><strong>Too few surrogates.</strong> The smallest p\u2011value that {} surrogates can give is "
-        "{}; "
-        "times {} pairs "
-        "this exceeds \u03b1 = {}, so no edge can be significant. At least {} surrogates are needed.</p>",
-        surrogates, number(smallest), pairs, number(alpha), std::ceil(pairs / alpha) - 1);
-  if (adds_one && correction == "bh" && pairs * smallest > alpha)
+        "<p><strong>Too few surrogates.</strong> {}; times {} pairs this exceeds \u03b1 = {}, so no edge can "
+        "be "
+        "significant. At least {} surrogates are needed.</p>",
+        start, pairs, number(alpha), needed);
+  if (correction == "bh")
     out += fmt::format(
-        "<p><strong>Resolution.</strong> The smallest p\u2011value that {} surrogates can give is {}, so "
-        "with {} "
+        "<p><strong>Resolution.</strong> {}, so with {} pairs edges can be significant only if at least {} "
         "pairs "
-        "edges can be significant only if at least {} pairs reach it together; {} surrogates would lift this "
-        "limit.</p>",
-        surrogates, number(smallest), pairs, std::ceil(pairs * smallest / alpha),
-        std::ceil(pairs / alpha) - 1);
+        "reach it together; {} surrogates would lift this limit.</p>",
+        start, pairs, together, needed);
   return out;
 }
 
@@ -193,8 +194,8 @@ std::string link_table(const NetworkDocument& network, const std::vector<const N
                        const std::string& caption) {
   std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape(caption) +
                     "\"><table class=\"sortable\"><caption>" + escape(caption) + "</caption><thead><tr>";
-  const std::array<std::string, 6> heads{"Source", "Target",     "Lag", "TE (" + escape(network.units) + ")",
-                                         "p",      "Corrected p"};
+  const std::string value = "TE (" + escape(network.units) + ")";
+  const std::array<std::string, 6> heads{"Source", "Target", "Lag", value, "p", "Corrected p"};
   for (std::size_t i = 0; i < heads.size(); ++i)
     fmt::format_to(std::back_inserter(out), "<th scope=\"col\"{}>{}</th>", i < 2 ? "" : " class=\"num\"",
                    heads[i]);

@@ -97,6 +97,21 @@ TEST(Report, NamesTheSettings) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
 }
 
+TEST(Report, SentencesFollowTheOptions) {
+  auto network = mock::network(3, 1);
+  network["options"]["correction"] = "none";
+  network["options"]["surrogate_type"] = "circular";
+  network["options"]["max_lag"] = 1;
+  network["options"]["given"] = {"cpi", "m1"};
+  network["units"] = "bits";
+  const std::string html = html_report(network, mock::series(3, 50));
+  for (const char* part :
+       {"measured in bits", "own past and the past of cpi, m1 already tell;", "shifted in time",
+        "compares the transfer entropy with that in 1000", "are not corrected, so about 5\u202f%"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  EXPECT_EQ(html.find("Each pair is tested by itself"), std::string::npos);
+}
+
 TEST(Report, ReproducibleDocumentsNeedNoTimes) {
   auto network = mock::network(3, 1);
   network.erase("created");
@@ -169,6 +184,9 @@ TEST(Report, RejectsDocumentsThatAreNotNetworks) {
   network["links"][0]["value"] = "high";
   EXPECT_EQ(message(network), "network document: links[0].value: must be a number or null");
   EXPECT_THROW(html_report(mock::network(2, 1), {{"a"}, {}}), InvalidArgument);
+  network = mock::network(2, 1);
+  network["options"].erase("alpha");
+  EXPECT_EQ(message(network), "network document: options.alpha: must be a number");
 }
 
 TEST(Report, MissingNumbersAreDashes) {

@@ -150,7 +150,8 @@
       setTimeout(() => { copy.textContent = "Copy"; }, 1500);
     });
   }
-  addEventListener("beforeprint", () => { for (const part of all("details")) part.open = true; });
+  // On paper the matrix needs no table beside it, but every profile should be there.
+  addEventListener("beforeprint", () => { for (const part of all("#profiles ~ details")) part.open = true; });
 
   const data = JSON.parse(document.getElementById("kolmo-data").textContent);
   document.documentElement.dataset.rendered = `${data.variables.length} ${all(".graph .edge").length} ${all(".matrix .cell").length}`;
