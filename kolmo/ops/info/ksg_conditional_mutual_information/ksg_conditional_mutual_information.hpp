@@ -6,9 +6,9 @@ namespace kolmo {
 
 struct KsgConditionalMutualInformationArgs {
   In x, y;
-  OptIn z, set, segments, streams;
+  OptIn z{}, set{}, segments{}, streams{};
   Out value;
-  OptOut local;
+  OptOut local{};
   std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, seed = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateType surrogate_type = SurrogateType::permute;

@@ -6,9 +6,9 @@ namespace kolmo {
 
 struct KsgMutualInformationArgs {
   In x, y;
-  OptIn set;
+  OptIn set{};
   Out value;
-  OptOut local;
+  OptOut local{};
   std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, seed = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateType surrogate_type = SurrogateType::permute;
@@ -41,5 +41,9 @@ struct KsgMutualInformationArgs {
 /// The same as ksg_conditional_mutual_information without a condition; see there for conventions.
 /// Source: Kraskov, Stoegbauer, Grassberger, Phys. Rev. E 69, 066138 (2004).
 extern const Op<KsgMutualInformationArgs> ksg_mutual_information;
+
+struct KsgConditionalMutualInformationArgs;
+/// The same problem without a condition.
+KsgConditionalMutualInformationArgs unconditional(const KsgMutualInformationArgs& args);
 
 }  // namespace kolmo

@@ -1,0 +1,58 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace kolmo::knn {
+
+/// A column in ascending order, equal values by row.
+template <class T>
+struct Sorted {
+  T* value;            // n values, ascending
+  std::uint32_t* row;  // row[p]: which row stands at position p
+  std::uint32_t* at;   // at[row]: its position
+  std::int64_t n;
+
+  void sort(const T* column, std::int64_t step) {
+    for (std::int64_t i = 0; i < n; ++i) row[i] = std::uint32_t(i);
+    std::sort(row, row + n, [=](std::uint32_t a, std::uint32_t b) {
+      const T va = column[a * step], vb = column[b * step];
+      return va < vb || (va == vb && a < b);
+    });
+    for (std::int64_t p = 0; p < n; ++p) at[row[p]] = std::uint32_t(p), value[p] = column[row[p] * step];
+  }
+
+  /// Positions [first, last) with |value - q| < radius around position p, where value[p] == q. The predicate
+  /// itself is bisected: a search for q - radius misses points whose distance rounds the other way.
+  struct Range {
+    std::int64_t first, last;
+  };
+  Range within(std::int64_t p, T radius) const {
+    const T q = value[p];
+    if (!(T(0) < radius)) return {p, p};
+    std::int64_t step = 1, inside = p;
+    while (inside >= step && q - value[inside - step] < radius) inside -= step, step *= 2;
+    std::int64_t outside = std::max<std::int64_t>(-1, inside - step);
+    while (inside - outside > 1) {
+      const std::int64_t middle = outside + (inside - outside) / 2;
+      if (q - value[middle] < radius)
+        inside = middle;
+      else
+        outside = middle;
+    }
+    const std::int64_t first = inside;
+    step = 1, inside = p;
+    while (inside + step < n && value[inside + step] - q < radius) inside += step, step *= 2;
+    outside = std::min(n, inside + step);
+    while (outside - inside > 1) {
+      const std::int64_t middle = inside + (outside - inside) / 2;
+      if (value[middle] - q < radius)
+        inside = middle;
+      else
+        outside = middle;
+    }
+    return {first, inside + 1};
+  }
+};
+
+}  // namespace kolmo::knn

@@ -1,0 +1,10 @@
+#pragma once
+// The vector sets worth a copy of the code: x86-64's own, AVX2 and AVX-512. Read before Highway.
+#include <hwy/detect_targets.h>
+
+#undef HWY_DISABLED_TARGETS
+#if defined(HWY_SSSE3)
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#else
+#define HWY_DISABLED_TARGETS 0
+#endif

@@ -1,0 +1,229 @@
+// One estimate at a time: nearest neighbours from a k-d tree over (x, y, z), one-dimensional marginal counts
+// from sorted columns, others from trees of their own.
+#include <cmath>
+#include <utility>
+
+#include "kolmo/knn/problem.hpp"
+#include "kolmo/knn/sorted.hpp"
+#include "kolmo/knn/tree.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kolmo/knn/trees.cpp"
+#include "kolmo/knn/targets.hpp"
+// clang-format off
+#include <hwy/foreach_target.h>
+// clang-format on
+#include "kolmo/knn/search-inl.hpp"
+
+#ifndef KOLMO_KNN_TREES_ONCE
+#define KOLMO_KNN_TREES_ONCE
+namespace kolmo::knn {
+
+/// Counts of points near a row in some of the columns.
+template <class T>
+struct Marginal {
+  Columns<T> columns;     // as they stand in this estimate: row i is observation i
+  Tree<T> tree;           // when there are two columns or more
+  Sorted<T> sorted{};     // when there is one
+  bool permuted = false;  // the structure holds the unpermuted rows of x
+
+  void layout(std::int64_t n, int d, Arena& arena) {
+    if (d > 1) return tree.layout(n, d, arena);
+    const auto size = std::size_t(n);
+    sorted = {arena.take<T>(size), arena.take<std::uint32_t>(size), arena.take<std::uint32_t>(size), n};
+  }
+  void build(const Columns<T>& from) {
+    if (from.count > 1)
+      tree.build(from);
+    else
+      sorted.sort(from.base[0], from.step[0]);
+  }
+};
+
+/// Everything one estimate needs; the workspace holds one of these.
+template <class T>
+struct Workbench {
+  Tree<T> joint;
+  Marginal<T> first, second, condition;  // x and y, or (x, z), (y, z) and z
+  T* shuffled;                           // the rows of x in this estimate
+  PsiTerm* terms;                        // by count
+  PsiSum* sums;                          // by thread
+
+  void layout(const Problem<T>& p, Arena& arena, int threads) {
+    joint.layout(p.n, p.dx + p.dy + p.dz, arena);
+    first.layout(p.n, p.dx + p.dz, arena);
+    second.layout(p.n, p.dy + p.dz, arena);
+    if (p.dz) condition.layout(p.n, p.dz, arena);
+    shuffled = arena.take<T>(std::size_t(p.n * p.dx));
+    terms = arena.take<PsiTerm>(std::size_t(p.n + 1));
+    sums = arena.take<PsiSum>(std::size_t(threads));
+  }
+};
+
+}  // namespace kolmo::knn
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kolmo::knn {
+namespace HWY_NAMESPACE {
+
+template <class T>
+std::int64_t near(const Marginal<T>& m, std::int64_t row, std::int64_t structure_row, const T* q,
+                  const T* radius, const Problem<T>& p) {
+  std::int64_t count;
+  if (m.columns.count > 1) {
+    count = m.columns.count == 2   ? Search<2, T>(m.tree).count(q, radius)
+            : m.columns.count == 3 ? Search<3, T>(m.tree).count(q, radius)
+                                   : Search<0, T>(m.tree).count(q, radius);
+  } else {
+    const auto range = m.sorted.within(m.sorted.at[structure_row], radius[0]);
+    count = range.last - range.first;
+  }
+  const std::int64_t from = std::max<std::int64_t>(0, row - p.theiler),
+                     to = std::min(p.n - 1, row + p.theiler);
+  for (std::int64_t j = from; j <= to; ++j) {
+    bool in = p.excluded(row, j);
+    for (int c = 0; c < m.columns.count && in; ++c) in = std::abs(m.columns(c, j) - q[c]) < radius[c];
+    count -= in;
+  }
+  return count;
+}
+
+/// The radii of the marginal counts, per column of (x, y, z); all counts are strict.
+template <class T>
+void radii(const Problem<T>& p, const Columns<T>& joint, const T* q, const Nearest<T>& best, T* radius) {
+  if (p.algorithm == KsgAlgorithm::ksg1) {
+    std::fill_n(radius, joint.count, best.bound());
+    return;
+  }
+  const int ends[] = {p.dx, p.dx + p.dy, p.dx + p.dy + p.dz};
+  for (int v = 0, c = 0; v < 3; c = ends[v++]) {
+    T r = 0;
+    for (int m = 0; m < best.k; ++m)
+      for (int i = c; i < ends[v]; ++i) r = std::max(r, std::abs(joint(i, best.row[m]) - q[i]));
+    std::fill(radius + c, radius + ends[v], std::nextafter(r, std::numeric_limits<T>::infinity()));
+  }
+}
+
+template <int D, class T>
+void estimate(const Problem<T>& p, const Workbench<T>& w, const Columns<T>& joint, const SurrogateMap& map,
+              double* value, double* local, int threads) {
+  const Search<D, T> search(w.joint);
+  const bool conditional = p.conditional();
+  const double constant = PsiSum::constant(p.algorithm, conditional, p.k, p.n);
+  std::fill_n(w.sums, threads, PsiSum{});
+  constexpr std::int64_t leaf = Tree<T>::leaf, leaves_per_item = 16;
+  parallel_for(
+      threads, (w.joint.leaves + leaves_per_item - 1) / leaves_per_item, [&](std::int64_t item, int thread) {
+        PsiSum sum;
+        T q[max_columns], radius[max_columns], q_first[max_columns], r_first[max_columns];
+        const std::int64_t end = std::min(w.joint.leaves, (item + 1) * leaves_per_item) * leaf;
+        for (std::int64_t slot = item * leaves_per_item * leaf; slot < end; ++slot) {
+          const std::int64_t row = w.joint.row[slot];
+          if (row == Tree<T>::no_row) continue;
+          for (int c = 0; c < joint.count; ++c) q[c] = joint(c, row);
+          Nearest<T> best(int(p.k));
+          search.nearest(q, slot / leaf, best, [&](std::uint32_t other) { return p.excluded(row, other); });
+          radii(p, joint, q, best, radius);
+          std::copy_n(q, p.dx, q_first), std::copy_n(radius, p.dx, r_first);
+          std::copy_n(q + p.dx + p.dy, p.dz, q_first + p.dx),
+              std::copy_n(radius + p.dx + p.dy, p.dz, r_first + p.dx);
+          const std::int64_t x_row = w.first.permuted ? map(std::uint32_t(row)) : row;
+          std::int64_t term = -w.terms[near(w.first, row, x_row, q_first, r_first, p)].marginal -
+                              w.terms[near(w.second, row, row, q + p.dx, radius + p.dx, p)].marginal;
+          if (conditional)
+            term += w.terms[near(w.condition, row, row, q + p.dx + p.dy, radius + p.dx + p.dy, p)].condition;
+          sum.add(term);
+          if (local) local[row] = PsiSum::local(term, constant);
+        }
+        w.sums[thread].add(sum);
+      });
+  PsiSum total;
+  for (int t = 0; t < threads; ++t) total.add(w.sums[t]);
+  *value = total.estimate(p.algorithm, conditional, p.k, p.n);
+}
+
+template <class T>
+void all_estimates(const Problem<T>& p, bool only_observed, Workbench<T>& w, int threads) {
+  for (std::int64_t n = 0; n <= p.n; ++n) w.terms[n] = psi_term(p.algorithm, p.conditional(), n);
+  w.second.columns.add(p.y, p.dy), w.second.columns.add(p.z, p.dz);
+  w.condition.columns.add(p.z, p.dz);
+  w.second.build(w.second.columns);
+  if (p.dz) w.condition.build(w.condition.columns);
+  for (std::int64_t b = 0; b < p.b; ++b) {
+    const T* x = p.x + b * p.x_step;
+    if (!p.dz) {  // the marginal of x is the same set of points in every surrogate
+      Columns<T> columns;
+      columns.add(x, p.dx);
+      w.first.permuted = true;
+      w.first.build(columns);
+    }
+    for (std::int64_t s = 0; s < (only_observed ? 1 : p.estimates()); ++s) {
+      const SurrogateMap map = p.surrogate(b, s);
+      for (std::int64_t i = 0; i < p.n; ++i)
+        std::copy_n(x + map(std::uint32_t(i)) * p.dx, p.dx, w.shuffled + i * p.dx);
+      Columns<T> joint;
+      joint.add(w.shuffled, p.dx), joint.add(p.y, p.dy), joint.add(p.z, p.dz);
+      w.joint.build(joint);
+      w.first.columns = {};
+      w.first.columns.add(w.shuffled, p.dx), w.first.columns.add(p.z, p.dz);
+      if (p.dz) w.first.build(w.first.columns);
+      double* value = p.value + b * p.estimates() + s;
+      double* local = p.local && s == 0 ? p.local + b * p.local_step : nullptr;
+      switch (joint.count) {
+        case 2:
+          estimate<2>(p, w, joint, map, value, local, threads);
+          break;
+        case 3:
+          estimate<3>(p, w, joint, map, value, local, threads);
+          break;
+        case 5:
+          estimate<5>(p, w, joint, map, value, local, threads);
+          break;
+        default:
+          estimate<0>(p, w, joint, map, value, local, threads);
+      }
+    }
+  }
+}
+
+void trees_f64(const Problem<double>& p, bool only_observed, Workbench<double>& w, int threads) {
+  all_estimates(p, only_observed, w, threads);
+}
+void trees_f32(const Problem<float>& p, bool only_observed, Workbench<float>& w, int threads) {
+  all_estimates(p, only_observed, w, threads);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kolmo::knn
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kolmo::knn {
+
+HWY_EXPORT(trees_f64);
+HWY_EXPORT(trees_f32);
+
+template <class T>
+void trees_layout(const Problem<T>& p, Arena& arena, int threads) {
+  Workbench<T> w;
+  w.layout(p, arena, threads);
+}
+template <class T>
+void trees(const Problem<T>& p, bool only_observed, Arena arena, int threads) {
+  Workbench<T> w;
+  w.layout(p, arena, threads);
+  if constexpr (sizeof(T) == 8)
+    HWY_DYNAMIC_DISPATCH(trees_f64)(p, only_observed, w, threads);
+  else
+    HWY_DYNAMIC_DISPATCH(trees_f32)(p, only_observed, w, threads);
+}
+
+template void trees_layout(const Problem<double>&, Arena&, int);
+template void trees_layout(const Problem<float>&, Arena&, int);
+template void trees(const Problem<double>&, bool, Arena, int);
+template void trees(const Problem<float>&, bool, Arena, int);
+
+}  // namespace kolmo::knn
+#endif
