@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kolmo {
+
+/// How a p-value is made of S surrogates of which c are at least as large as the observed value:
+/// (1 + c) / (1 + S), which is never 0 and makes an exact test, or c / S, as JIDT and IDTxl have it.
+enum class PValue : std::int32_t { plus_one, plain };
+inline constexpr std::string_view p_value_names[] = {"plus-one", "plain"};
+/// The convention as a formula, for results.
+std::string_view p_value_formula(PValue convention);
+
+/// NaN without surrogates.
+double p_value(double observed, std::span<const double> surrogates, PValue convention);
+
+/// Whether a p-value is significant at level alpha: p <= alpha, or p < alpha for `plain`, whose p of alpha
+/// would let through more than a share of alpha.
+bool is_significant(double p, double alpha, PValue convention);
+
+enum class Correction : std::int32_t { bh, bonferroni, none };
+inline constexpr std::string_view correction_names[] = {"bh", "bonferroni", "none"};
+
+/// Adjusted p-values, in the order given: an adjusted p at or below alpha is significant at a false discovery
+/// rate (bh: Benjamini, Hochberg, J. R. Stat. Soc. B 57, 289 (1995)) or family-wise error rate (bonferroni)
+/// of alpha. NaN counts as 1.
+std::vector<double> adjust(std::span<const double> p, Correction correction);
+
+/// Of surrogate values: mean, standard deviation with n - 1, and the smallest value that at least 95 % of
+/// them do not exceed. NaN where there are too few.
+struct Summary {
+  double mean, deviation, q95;
+};
+Summary summarize(std::span<const double> values);
+
+}  // namespace kolmo
