@@ -1,0 +1,143 @@
+#include "kolmo/io/row_splitter.hpp"
+
+#include <algorithm>
+
+#include "kolmo/base/error.hpp"
+
+namespace kolmo {
+namespace {
+
+constexpr std::size_t sampled_rows = 8;
+
+bool starts_comment(std::string_view rest) {
+  return rest.starts_with('%') || (rest.starts_with('#') && !rest.starts_with("#N/A"));
+}
+
+/// How often `separator` occurs in a row, outside of quotes.
+std::size_t count_separators(std::string_view row, char separator) {
+  std::size_t n = 0;
+  bool open = false, cell_starts = true;
+  for (const char c : row) {
+    if (c == '"' && (open || cell_starts)) open = !open;
+    n += !open && c == separator;
+    cell_starts = c == ';' || c == '\t' || c == ',' || (c == '"' && !open) || (cell_starts && c == ' ');
+  }
+  return n;
+}
+
+std::vector<std::string_view> first_rows(std::string_view content) {
+  std::vector<std::string_view> rows;
+  while (rows.size() < sampled_rows && !content.empty()) {
+    const std::size_t length = std::min(content.find_first_of("\r\n"), content.size());
+    std::string_view row = content.substr(0, length);
+    row.remove_prefix(std::min(row.find_first_not_of(" \t"), row.size()));
+    if (!row.empty() && !starts_comment(row)) rows.push_back(row);
+    content.remove_prefix(std::min(length + 1, content.size()));
+  }
+  return rows;
+}
+
+}  // namespace
+
+char find_separator(std::string_view content) {
+  const auto rows = first_rows(content);
+  for (const bool equally : {true, false}) {
+    for (const char separator : {';', '\t', ','}) {
+      const auto fits = [&](std::string_view row) {
+        const std::size_t n = count_separators(row, separator);
+        return n > 0 && (!equally || n == count_separators(rows[0], separator));
+      };
+      if (equally ? !rows.empty() && std::all_of(rows.begin(), rows.end(), fits)
+                  : std::any_of(rows.begin(), rows.end(), fits)) {
+        return separator;
+      }
+    }
+  }
+  return ' ';
+}
+
+bool RowSplitter::next(std::vector<Field>& fields, std::size_t& blank_line) {
+  fields.clear();
+  blank_line = 0;
+  while (!ended()) {
+    const std::size_t start = at_;
+    line_ = next_line_;
+    skip_blanks();
+    if (at_line_end()) {
+      if (!blank_line) blank_line = line_;
+      end_line();
+    } else if (starts_comment(content_.substr(at_))) {
+      at_ = std::min(content_.find_first_of("\r\n", at_), content_.size());
+      end_line();
+    } else {
+      at_ = start;
+      split(fields);
+      return true;
+    }
+  }
+  return false;
+}
+
+void RowSplitter::skip_blanks() {
+  while (!ended() && blank(content_[at_])) ++at_;
+}
+
+void RowSplitter::end_line() {
+  if (!ended()) at_ += content_.substr(at_, 2) == "\r\n" ? 2 : 1;
+  ++next_line_;
+}
+
+void RowSplitter::split(std::vector<Field>& fields) {
+  for (;;) {
+    skip_blanks();
+    const std::size_t line = next_line_;
+    const bool quoted = !ended() && content_[at_] == '"';
+    fields.push_back({quoted ? quoted_text() : plain_text(), line});
+    skip_blanks();
+    if (at_line_end()) return end_line();
+    if (separator_ != ' ') ++at_;
+  }
+}
+
+std::string_view RowSplitter::plain_text() {
+  const std::size_t from = at_;
+  while (!at_line_end() && !separates(content_[at_])) ++at_;
+  std::size_t to = at_;
+  while (to > from && blank(content_[to - 1])) --to;
+  return content_.substr(from, to - from);
+}
+
+std::string_view RowSplitter::quoted_text() {
+  const std::size_t from = ++at_, opened = next_line_;
+  bool doubled = false;
+  for (;; ++at_) {
+    at_ = content_.find_first_of("\"\n", at_);
+    if (at_ == std::string_view::npos) fail_at(opened, "a quote is opened and never closed");
+    if (content_[at_] == '\n') {
+      ++next_line_;
+    } else if (content_.substr(at_ + 1, 1) == "\"") {
+      doubled = true, ++at_;
+    } else {
+      break;
+    }
+  }
+  const std::string_view text = content_.substr(from, at_++ - from);
+  const std::size_t after = at_;
+  skip_blanks();
+  if (!at_line_end() && !separates(content_[at_]) && (separator_ != ' ' || at_ == after)) {
+    fail_at(next_line_, "text follows a closing quote");
+  }
+  if (!doubled) return text;
+  std::string& plain = unescaped_.emplace_back();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    plain += text[i];
+    i += text[i] == '"';
+  }
+  return plain;
+}
+
+void RowSplitter::fail_at(std::size_t line, const char* what) const {
+  fail<InvalidArgument>(name_ + ":" + std::to_string(line) + ": " + what);
+}
+
+}  // namespace kolmo

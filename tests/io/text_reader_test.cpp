@@ -1,0 +1,199 @@
+#include "kolmo/io/text_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "kolmo/base/error.hpp"
+#include "tests/io/temporary_folder.hpp"
+
+namespace kolmo {
+namespace {
+
+using testing_io::message_of;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using Columns = std::vector<std::vector<double>>;
+
+void expect_columns(const Table& table, const Columns& want) {
+  ASSERT_EQ(table.columns.size(), want.size());
+  for (std::size_t c = 0; c < want.size(); ++c) {
+    ASSERT_EQ(table.columns[c].size(), want[c].size()) << "column " << c;
+    for (std::size_t t = 0; t < want[c].size(); ++t) {
+      if (std::isnan(want[c][t])) {
+        EXPECT_TRUE(std::isnan(table.columns[c][t])) << "column " << c << " row " << t;
+      } else {
+        EXPECT_EQ(table.columns[c][t], want[c][t]) << "column " << c << " row " << t;
+      }
+    }
+  }
+}
+
+struct Accepted {
+  const char* what;
+  std::string text;
+  std::vector<std::string> names;
+  Columns columns;
+};
+
+const std::vector<Accepted> accepted = {
+    {"CSV with a header", "a,b\n1,2\n3,4\n", {"a", "b"}, {{1, 3}, {2, 4}}},
+    {"CSV without a header", "1,2\n3,4\n", {"0", "1"}, {{1, 3}, {2, 4}}},
+    {"no line end at the end", "1,2\n3,4", {"0", "1"}, {{1, 3}, {2, 4}}},
+    {"CRLF", "a,b\r\n1,2\r\n3,4\r\n", {"a", "b"}, {{1, 3}, {2, 4}}},
+    {"CR", "a,b\r1,2\r3,4\r", {"a", "b"}, {{1, 3}, {2, 4}}},
+    {"byte order mark",
+     "\xEF\xBB\xBF"
+     "a,b\n1,2\n",
+     {"a", "b"},
+     {{1}, {2}}},
+    {"TSV with a missing cell", "a\tb\tc\n1\t\t3\n", {"a", "b", "c"}, {{1}, {nan}, {3}}},
+    {"semicolons", "a;b\n1.5;2\n", {"a", "b"}, {{1.5}, {2}}},
+    {"blanks", "  1.5   2\n\t3  4 \n", {"0", "1"}, {{1.5, 3}, {2, 4}}},
+    {"one column", "1\n2\n3\n", {"0"}, {{1, 2, 3}}},
+    {"one named column", "x\n1\n", {"x"}, {{1}}},
+    {"comments", "% of JIDT\n# of numpy\n1 2\n  % within\n3 4\n# end", {"0", "1"}, {{1, 3}, {2, 4}}},
+    {"comments in CSV", "# 2 columns, made up\na,b\n1,2\n", {"a", "b"}, {{1}, {2}}},
+    {"blanks around cells", "a , b\n 1 ,\t2 \n", {"a", "b"}, {{1}, {2}}},
+    {"empty lines around", "\n\na,b\n\n1,2\n \n\n", {"a", "b"}, {{1}, {2}}},
+    {"missing values",
+     "a,b\n,NA\nnan,NaN\n-nan,N/A\nnull,None\n#N/A,.\n1,NAN\n",
+     {"a", "b"},
+     {{nan, nan, nan, nan, nan, 1}, {nan, nan, nan, nan, nan, nan}}},
+    {"a row of missing values", "a,b\n1,2\n,\n3,4\n", {"a", "b"}, {{1, nan, 3}, {2, nan, 4}}},
+    {"a first row of missing values", "NA,\n1,2\n", {"0", "1"}, {{nan, 1}, {nan, 2}}},
+    {"quoted cells",
+     "\"a, \"\"b\"\"\",\"c\nd\"\n\"1\",\"2.5\"\n3,\"\"\n",
+     {"a, \"b\"", "c\nd"},
+     {{1, 3}, {2.5, nan}}},
+    {"quoted cells between blanks", "\"a b\" c\n\"1\" 2\n", {"a b", "c"}, {{1}, {2}}},
+    {"a quote within a cell", "5\" pipe,b\n1,2\n", {"5\" pipe", "b"}, {{1}, {2}}},
+    {"forms of numbers", "+1,-2.5e-3,.5\n1E+2,007,5.\n", {"0", "1", "2"}, {{1, 100}, {-2.5e-3, 7}, {.5, 5}}},
+    {"limits of doubles",
+     "1.7976931348623157e308 4.9e-324 1e-999\n",
+     {"0", "1", "2"},
+     {{1.7976931348623157e308}, {4.9e-324}, {0}}},
+    {"nearest double", "0.1,9007199254740993\n", {"0", "1"}, {{0.1}, {9007199254740992}}},
+    {"a separator at the end of each row", "1,2,\n3,4,\n", {"0", "1"}, {{1, 3}, {2, 4}}},
+    {"... and of the header", "a,b,\n1,2,\n", {"a", "b"}, {{1}, {2}}},
+    {"a named column without values stays", "a,b\n1,\n2,\n", {"a", "b"}, {{1, 2}, {nan, nan}}},
+    {"a nameless first column", ",a\n0,5\n1,6\n", {"0", "a"}, {{0, 1}, {5, 6}}},
+    {"a comma in a semicolon file's header", "a, in m;b\n1;2\n", {"a, in m", "b"}, {{1}, {2}}},
+    {"a semicolon in a comma file's header", "a;b,c\n1,2\n", {"a;b", "c"}, {{1}, {2}}},
+    {"UTF-8 names", "Größe,温度\n1,2\n", {"Größe", "温度"}, {{1}, {2}}},
+    {"duplicate names", "a,a\n1,2\n", {"a", "a"}, {{1}, {2}}},
+};
+
+TEST(TextReader, ReadsWhatItShould) {
+  for (const Accepted& a : accepted) {
+    SCOPED_TRACE(a.what);
+    const Table table = parse_text(a.text, "f.csv");
+    EXPECT_EQ(table.names, a.names);
+    expect_columns(table, a.columns);
+    EXPECT_EQ(table.file, "f.csv");
+    EXPECT_EQ(select_columns(table, "").size(), a.columns.size());
+  }
+}
+
+struct Refused {
+  const char* what;
+  std::string text, message;
+};
+
+const std::vector<Refused> refused = {
+    {"empty file", "", "f.csv: the file is empty"},
+    {"byte order mark only", "\xEF\xBB\xBF", "f.csv: the file is empty"},
+    {"comments only", "# a\n\n% b\n", "f.csv: the file holds no rows, only comments or empty lines"},
+    {"header only", "a,b\n", "f.csv: the file has a header and no rows"},
+    {"a row too short", "a,b\n1,2\n3\n", "f.csv:3: the row has 1 cells, line 1 has 2"},
+    {"a row too long", "1 2\n# c\n3 4 5\n", "f.csv:3: the row has 3 cells, line 1 has 2"},
+    {"a header too short", "a\n1,2\n",
+     "f.csv:2: the row has 2 cells, line 1 has 1 (are these decimal commas? write 1.5, not 1,5)"},
+    {"an empty line between rows", "1,2\n\n3,4\n",
+     "f.csv:2: an empty line between rows; remove it, or write NaN for what is missing"},
+    {"an open quote", "a,b\n1,\"2\n3,4\n", "f.csv:2: a quote is opened and never closed"},
+    {"text after a quote", "a,b\n\"1\"x,2\n", "f.csv:2: text follows a closing quote"},
+    {"a zero byte", std::string("a,b\n1,\0002\n", 10), "f.csv:2: not a text file (it holds a zero byte)"},
+    {"UTF-16",
+     "\xFF\xFE"
+     "1",
+     "f.csv: is UTF-16 text, not UTF-8; want CSV, TSV or NPY"},
+    {"gzip", "\x1f\x8b\x08", "f.csv: is a gzip archive; want CSV, TSV or NPY"},
+    {"Excel", "PK\3\4abc", "f.csv: is a zip archive (.zip, .npz, .xlsx); want CSV, TSV or NPY"},
+    {"a name in Latin-1",
+     "Gr\xF6\xDF"
+     "e,b\n1,2\n",
+     "f.csv:1: column 0: the name \"Gr\\xf6\\xdfe\" is not UTF-8"},
+    // Faults of a column, raised when it is used.
+    {"text", "a,b\n1,2\n3,oops\n", "f.csv:3:b: \"oops\" is not a number"},
+    {"text, no header", "1,2\n3,oops\n", "f.csv:2:column 1: \"oops\" is not a number"},
+    {"text in the first row", "1,oops\n3,4\n",
+     "f.csv:1:column 1: \"oops\" is not a number; a header holds no numbers"},
+    {"a number in the header", "x,2000\n3,4\n",
+     "f.csv:1:column 0: \"x\" is not a number; a header holds no numbers"},
+    {"dates without a header", "2001-01-01,1\n2001-01-02,2\n",
+     "f.csv:1:column 0: \"2001-01-01\" is not a number"},
+    {"text after lines in quotes", "a,\"b\nc\"\n1,x\n", "f.csv:3:b\\x0ac: \"x\" is not a number"},
+    {"a date", "date,a\n2001-01-01,1\n", "f.csv:2:date: \"2001-01-01\" is not a number"},
+    {"bytes in a cell", "1,\x01\xFF\n", "f.csv:1:column 1: \"\\x01\\xff\" is not a number"},
+    {"a long cell", "1," + std::string(100, 'x') + "\n",
+     "f.csv:1:column 1: \"" + std::string(40, 'x') + "...\" is not a number"},
+    {"inf", "a,b\n1,inf\n", "f.csv:2:b: \"inf\" is infinite; a series holds finite numbers or NaN"},
+    {"-Infinity", "a,b\n1,-Infinity\n",
+     "f.csv:2:b: \"-Infinity\" is infinite; a series holds finite numbers or NaN"},
+    {"+Inf", "a,b\n1,+Inf\n", "f.csv:2:b: \"+Inf\" is infinite; a series holds finite numbers or NaN"},
+    {"overflow", "a,b\n1,1e999\n", "f.csv:2:b: \"1e999\" is too large for a double"},
+    {"decimal commas, semicolons", "a;b\n1,5;2,3\n",
+     "f.csv:2:a: \"1,5\" has a comma in a number; write 1.5 for a decimal comma, and no thousands "
+     "separators"},
+    {"decimal commas, tabs", "1,5\t2,3\n2,5\t3,3\n",
+     "f.csv:1:column 0: \"1,5\" has a comma in a number; write 1.5 for a decimal comma, and no thousands "
+     "separators"},
+    {"decimal commas, quoted", "a,b\n\"1,5\",2\n",
+     "f.csv:2:a: \"1,5\" has a comma in a number; write 1.5 for a decimal comma, and no thousands "
+     "separators"},
+    {"decimal commas, blanks", "1,5 2,3\n2,5 3,3\n",
+     "f.csv:1:column 1: \"5 2\" is more than one number; separate columns with one kind of separator, and "
+     "write 1.5, not 1,5"},
+    {"decimal commas, commas", "a,b\n1,5,2,3\n",
+     "f.csv:2: the row has 4 cells, line 1 has 2 (are these decimal commas? write 1.5, not 1,5)"},
+    {"a Fortran exponent", "1.0D+00 2\n", "f.csv:1:column 0: \"1.0D+00\" is not a number"},
+    {"a hexadecimal number", "0x10,2\n", "f.csv:1:column 0: \"0x10\" is not a number"},
+};
+
+TEST(TextReader, RefusesWithOneClearLine) {
+  for (const Refused& r : refused) {
+    SCOPED_TRACE(r.what);
+    const std::string message = message_of<InvalidArgument>([&] {
+      const Table table = parse_text(r.text, "f.csv");
+      for (std::size_t c = 0; c < table.columns.size(); ++c) select_columns(table, std::to_string(c));
+    });
+    EXPECT_EQ(message, r.message);
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(TextReader, TextColumnDoesNotStopTheOthers) {
+  const Table table = parse_text("date,a\n2001-01-01,1\n2001-01-02,2\n", "f.csv");
+  EXPECT_EQ(select_columns(table, "a"), std::vector<std::size_t>{1});
+  EXPECT_EQ(message_of<InvalidArgument>([&] { select_columns(table, ""); }),
+            "f.csv:2:date: \"2001-01-01\" is not a number; --columns chooses other columns");
+}
+
+TEST(TextReader, ReadsAMillionRows) {
+  std::string text = "a,b\n";
+  for (int t = 0; t < 1'000'000; ++t) text += std::to_string(t) + ".125," + std::to_string(-t) + "e-3\n";
+  const auto start = std::chrono::steady_clock::now();
+  const Table table = parse_text(text, "f.csv");
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  ASSERT_EQ(table.rows(), 1'000'000u);
+  EXPECT_EQ(table.columns[0].back(), 999999.125);
+  EXPECT_EQ(table.columns[1].back(), -999.999);
+  RecordProperty("seconds", std::to_string(seconds.count()));
+  EXPECT_LT(seconds.count(), 20) << "about 0.2 s where nothing else runs";
+}
+
+}  // namespace
+}  // namespace kolmo
