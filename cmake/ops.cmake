@@ -27,7 +27,8 @@ foreach(spec IN LISTS specs)
   file(GLOB parts CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${dir}/*.cpp)
   set(test ${dir}/${op}_test.cpp)
   if(NOT test IN_LIST parts)
-    message(FATAL_ERROR "${dir}: ${op}_test.cpp with the operator's oracle is missing")
+    message(WARNING "${dir}: skipped, ${op}_test.cpp with the operator's oracle is missing")
+    continue()
   endif()
   list(REMOVE_ITEM parts ${test})
   list(APPEND KOLMO_OP_SOURCES ${parts})
@@ -45,7 +46,7 @@ foreach(spec IN LISTS specs)
       set(cuda "&${op}_cuda")
     endif()
     if(KOLMO_SIMT)
-      set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/simt/${op}.cpp)
+      set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/simt/${op}.cu)
       file(CONFIGURE OUTPUT ${wrapper} CONTENT
 "#define @op@_cuda @op@_simt
 #include \"@dir@/@op@.cu\"

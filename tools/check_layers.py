@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Checks the arrows between layers, which files may include which kinds of files, and where #ifdef and <<< may stand.
+
+The table below is the rule: a layer may include itself and the layers named beside it, and nothing else."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BASE = {"base"}
+RUNTIME = BASE | {"runtime", "version"}
+OP = RUNTIME | {"op"}
+KNN = BASE | {"knn", "parallel"}
+OPS = OP | {"knn", "ops", "parallel"}
+LAYERS = {
+    "base": BASE,
+    "version": BASE,
+    "runtime": RUNTIME | {"parallel"},
+    "parallel": RUNTIME | {"parallel"},  # kolmo/runtime/cpu/parallel.hpp, for the bodies of operators
+    "op": OP,
+    "device": BASE | {"device"},
+    "launch": RUNTIME | {"launch"},
+    "knn": KNN | {"runtime"},
+    "ops": OPS,
+    "kernel": BASE | {"op", "ops", "device", "launch", "knn", "kernel"},  # .cu and .cuh of operators
+    "tune": OP | {"tune"},
+    "io": RUNTIME | {"io"},
+    "flow": OPS | {"flow", "io"},
+    "predict": OPS | {"predict", "io"},
+    "check": OP | {"check"},
+    "oracle": OPS | {"check", "oracle"},  # <op>_test.cpp
+}
+TOP = {"cli", "python", "bench", "tests", "examples"}  # may include everything below, and themselves
+
+CUDA_HEADER = re.compile(r'(cuda|cub/|thrust/|cooperative_groups|mma\.h|nv/|cublas|cudnn|curand)')
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
+
+
+def layer(path: str) -> str:
+    parts = path.split("/")
+    if parts[0] != "kolmo":
+        return parts[0]
+    if path == "kolmo/version.hpp":
+        return "version"
+    if path == "kolmo/runtime/cuda/launch.cuh":
+        return "launch"
+    if path == "kolmo/runtime/cpu/parallel.hpp":
+        return "parallel"
+    if parts[1] == "ops" and path.endswith((".cu", ".cuh")):
+        return "kernel"
+    if parts[1] == "ops" and path.endswith("_test.cpp"):
+        return "oracle"
+    return parts[1]
+
+
+def include_faults(path: str, bracket: str, name: str):
+    here = layer(path)
+    is_cuda = path.endswith((".cu", ".cuh"))
+    if bracket == "<":
+        if CUDA_HEADER.match(name) and not is_cuda and not path.startswith(("kolmo/runtime/cuda/", "simt/")):
+            yield f"<{name}>: CUDA headers belong in .cu, .cuh and kolmo/runtime/cuda"
+        return
+    if name.endswith(".cuh") and not is_cuda:
+        yield f'"{name}": a .cuh is for .cu and .cuh files'
+    if name.endswith((".cpp", ".cu")):
+        yield f'"{name}": a source is not a header'
+    if here == "simt":
+        if name.startswith("kolmo/"):
+            yield f'"{name}": simt stands alone'
+        return
+    there = layer(name)
+    if here in TOP:
+        if there in TOP and there not in {here, "cli"} and not (here == "tests" and there == "bench"):
+            yield f'"{name}": {here} may not include {there}'
+        return
+    if here not in LAYERS:
+        yield f"kolmo/{here} is not in the table of layers of tools/check_layers.py"
+    elif there not in LAYERS[here]:
+        yield f'"{name}": {here} may not include {there}'
+    elif {here, there} & {"ops"} and there == "ops" and here in {"ops", "kernel", "oracle"}:
+        yield from neighbour_faults(path, name)
+
+
+def neighbour_faults(path: str, name: str):
+    """An operator sees another operator only through <op>.hpp."""
+    home, other = Path(path).parent, Path(name).parent
+    if home != other and Path(name).name != f"{other.name}.hpp":
+        yield f'"{name}": an operator sees another one only through {other.name}.hpp'
+
+
+def faults(path: str, text: str):
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start(2)) + 1
+        for fault in include_faults(path, match[1], match[2]):
+            yield line, fault
+    code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+    code = re.sub(r'"(\\.|[^"\\\n])*"', '""', code)
+    for match in re.finditer(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\bKOLMO_CUDA\b", code, re.M):
+        if not path.startswith("kolmo/runtime/"):
+            yield code.count("\n", 0, match.end()) + 1, "#ifdef KOLMO_CUDA belongs in kolmo/runtime"
+    if "<<<" in code and path != "kolmo/runtime/cuda/launch.cuh":
+        yield code.count("\n", 0, code.index("<<<")) + 1, "kernels start through launch(), so that simt can run them"
+
+
+def main() -> int:
+    root = Path(__file__).resolve().parent.parent
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.hpp", "*.cpp", "*.cu", "*.cuh"],
+                            cwd=root, check=True, capture_output=True, text=True).stdout.split()
+    count = 0
+    for path in sys.argv[1:] or sorted(listed):
+        for line, fault in faults(path, (root / path).read_text(encoding="utf-8")):
+            print(f"{path}:{line}: {fault}", file=sys.stderr)
+            count += 1
+    print(f"check_layers: {len(sys.argv[1:] or listed)} files, {count} faults")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
