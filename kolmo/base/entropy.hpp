@@ -1,0 +1,178 @@
+#pragma once
+// Terms of entropy-like sums over non-negative weights (counts or probabilities), in nats, with the same bits
+// on every device. A negative or NaN weight makes the result NaN.
+#include "kolmo/base/log.hpp"
+#include "kolmo/base/sums.hpp"
+
+namespace kolmo {
+
+KOLMO_HD constexpr double x_log_x(double x) { return x == 0 ? 0 : exact_mul(x, log_exact(x)); }
+
+/// Rounding may leave a quantity that cannot be negative a little below 0. Keeps NaN.
+KOLMO_HD constexpr double not_below_zero(double x) { return x < 0 ? 0 : x; }
+
+/// Of the weights w of a row: sum w, sum w ln w, number of w > 0.
+template <class T>
+struct WeightRows {
+  const T* weight;
+  std::int64_t k;
+
+  struct Row {
+    const T* weight;
+    KOLMO_HD Sums<3> operator()(std::int64_t i) const {
+      const double w = double(weight[i]);
+      return {{w, x_log_x(w), double(w > 0)}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const { return {weight + row * k}; }
+};
+
+/// Entropy from the sums of WeightRows. Counts: ln N - (sum w ln w) / N with N = sum w, and 0 for a single
+/// weight; Miller-Madow adds (K - 1) / (2 N). Probabilities: - sum w ln w.
+struct EntropyOfRow {
+  double* entropy;
+  bool counts, miller_madow;
+
+  KOLMO_HD void operator()(std::int64_t row, const Sums<3>& s) const {
+    const double total = s.value[0], log_sum = s.value[1], nonzero = s.value[2];
+    double h = 0 - log_sum;
+    if (counts) {
+      h = not_below_zero(exact_add(log_exact(total), -(log_sum / total)));
+      if (nonzero == 1 && h == h) h = 0;
+      if (miller_madow) h = exact_add(h, (nonzero - 1) / exact_mul(2, total));
+    }
+    entropy[row] = h;
+  }
+};
+
+/// p ln(p / q); 0 for p = 0, inf for q = 0 < p, NaN when either is negative or NaN.
+KOLMO_HD constexpr double divergence_term(double p, double q) {
+  if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
+  if (p == 0) return 0;
+  const double ratio = p / q;
+  const bool usable =
+      ratio >= std::numeric_limits<double>::min() && ratio <= std::numeric_limits<double>::max();
+  return exact_mul(p, usable ? log_exact(ratio) : exact_add(log_exact(p), -log_exact(q)));
+}
+template <class T>
+struct DivergenceRows {
+  const T *p, *q;
+  std::int64_t k;
+
+  struct Row {
+    const T *p, *q;
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const {
+      return {{divergence_term(double(p[i]), double(q[i]))}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const { return {p + row * k, q + row * k}; }
+};
+
+struct DivergenceOfRow {
+  double* divergence;
+  KOLMO_HD void operator()(std::int64_t row, const Sums<1>& s) const { divergence[row] = s.value[0]; }
+};
+
+/// Keeps the sums of a row.
+template <int N>
+struct StoreSums {
+  Sums<N>* to;
+  KOLMO_HD void operator()(std::int64_t row, const Sums<N>& s) const { to[row] = s; }
+};
+
+/// Of the columns of tables of weights of shape (bx, by): sum w. Row table * by + y is column y.
+template <class T>
+struct WeightColumns {
+  const T* weight;
+  std::int64_t bx, by;
+
+  struct Row {
+    const T* weight;
+    std::int64_t step;
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return {{double(weight[i * step])}}; }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const {
+    const std::int64_t table = row / by;
+    return {weight + table * bx * by + (row - table * by), by};
+  }
+};
+
+/// What a table's rows and columns give to its entropies, i < bx a row, then `by` columns:
+/// sum w; sum_x (w_x ln w_x - sum_y w_xy ln w_xy); bins minus rows > 0; sum_y w_y ln w_y; columns > 0.
+struct TableMargins {
+  const Sums<3>* rows;
+  const Sums<1>* columns;
+  std::int64_t bx, by;
+
+  struct Row {
+    const Sums<3>* rows;
+    const Sums<1>* columns;
+    std::int64_t bx;
+    KOLMO_HD Sums<5> operator()(std::int64_t i) const {
+      if (i < bx) {
+        const auto& [total, log_sum, nonzero] = rows[i].value;
+        return {{total, exact_add(x_log_x(total), -log_sum), nonzero - double(total > 0), 0, 0}};
+      }
+      const double total = columns[i - bx].value[0];
+      return {{0, 0, 0, x_log_x(total), double(total > 0)}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t table) const { return {rows + table * bx, columns + table * by, bx}; }
+};
+
+/// H(Y|X) = sum_x (w_x ln w_x - sum_y w_xy ln w_xy) / N; Miller-Madow adds (K_xy - K_x) / (2 N).
+struct ConditionalEntropyOfTable {
+  double* entropy;
+  bool miller_madow;
+
+  KOLMO_HD void operator()(std::int64_t table, const Sums<5>& s) const {
+    const double h = not_below_zero(s.value[1] / s.value[0]);
+    entropy[table] = miller_madow ? exact_add(h, s.value[2] / exact_mul(2, s.value[0])) : h;
+  }
+};
+
+/// I(X;Y) = H(Y) - H(Y|X); Miller-Madow adds (K_x + K_y - K_xy - 1) / (2 N).
+struct MutualInformationOfTable {
+  double* information;
+  bool miller_madow;
+
+  KOLMO_HD void operator()(std::int64_t table, const Sums<5>& s) const {
+    const auto& [total, conditional, bins_less_rows, column_log_sum, columns] = s.value;
+    const double mi =
+        not_below_zero(exact_add(log_exact(total), -exact_add(column_log_sum, conditional) / total));
+    information[table] =
+        miller_madow ? exact_add(mi, (columns - 1 - bins_less_rows) / exact_mul(2, total)) : mi;
+  }
+};
+
+/// Leading dimensions as a number of tables, rows, columns.
+struct TableShape {
+  std::int64_t tables = 1, bx, by;
+
+  TableShape(int rank, const std::int64_t* extent) : bx(extent[rank - 2]), by(extent[rank - 1]) {
+    for (int d = 0; d < rank - 2; ++d) tables *= extent[d];
+  }
+  /// Of sum_tables: sums of all rows and columns, then partial sums of long ones.
+  std::size_t workspace() const {
+    return std::size_t(tables * bx) * sizeof(Sums<3>) + std::size_t(tables * by) * sizeof(Sums<1>) +
+           std::max({sum_rows_bytes<3>(tables * bx, by), sum_rows_bytes<1>(tables * by, bx),
+                     sum_rows_bytes<5>(tables, bx + by)});
+  }
+};
+
+/// done(table, sums of TableMargins) for every table, by run(job, items) as in sum_rows.
+template <class T, class Done, class Run>
+void sum_tables(const T* weight, const TableShape& shape, bool with_columns, const Done& done,
+                void* workspace, const Run& run) {
+  const auto [tables, bx, by] = shape;
+  auto* const rows = static_cast<Sums<3>*>(workspace);
+  auto* const columns = reinterpret_cast<Sums<1>*>(rows + tables * bx);
+  void* const partial = columns + tables * by;
+  sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{rows}, tables * bx, by, partial, run);
+  if (with_columns)
+    sum_rows<1>(WeightColumns<T>{weight, bx, by}, StoreSums<1>{columns}, tables * by, bx, partial, run);
+  const TableMargins margins{rows, columns, bx, with_columns ? by : 0};
+  sum_rows<5>(margins, done, tables, bx + margins.by, partial, run);
+}
+
+}  // namespace kolmo

@@ -1,0 +1,109 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "kolmo/base/hd.hpp"
+
+namespace kolmo {
+
+// Sums whose bits depend on the terms alone, not on device, variant or threads. A row is cut into chunks of
+// sum_chunk terms; term i of a chunk goes to lane i % sum_lanes; each lane adds its terms in order; then
+// the upper half of the lanes is added to the lower half until one is left. The chunks' sums are added in the
+// same way. Error of a row of n terms: at most (40 + n / 2^21 + 8) roundings of the sum of magnitudes.
+inline constexpr int sum_lanes = 256;
+inline constexpr std::int64_t sum_chunk = 8192;
+
+/// N sums taken side by side.
+template <int N>
+struct Sums {
+  double value[N];
+
+  friend KOLMO_HD constexpr Sums operator+(const Sums& a, const Sums& b) {
+    Sums s{};
+    for (int i = 0; i < N; ++i) s.value[i] = exact_add(a.value[i], b.value[i]);
+    return s;
+  }
+};
+
+/// Sum of terms(0) ... terms(n - 1), each a Sums<N>. Lanes that stay empty are left out: adding 0 changes
+/// nothing.
+template <int N, class Terms>
+Sums<N> lane_sum(const Terms& terms, std::int64_t n) {
+  const std::int64_t lanes = n < sum_lanes ? std::int64_t(std::bit_ceil(std::uint64_t(n))) : sum_lanes;
+  Sums<N> lane[sum_lanes];
+  std::fill_n(lane, lanes, Sums<N>{});
+  for (std::int64_t first = 0; first < n; first += lanes)
+    for (std::int64_t l = 0, end = std::min(lanes, n - first); l < end; ++l)
+      lane[l] = lane[l] + terms(first + l);
+  for (std::int64_t half = lanes / 2; half; half /= 2)
+    for (std::int64_t l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+  return lane[0];
+}
+
+constexpr std::int64_t sum_chunks(std::int64_t k) {
+  return k <= sum_chunk ? 1 : (k + sum_chunk - 1) / sum_chunk;
+}
+
+// A job is a number of independent sums ("items"): terms(item) gives the terms, length(item) their number,
+// finish(item, sums) takes the result. The CPU and kernels run the same jobs.
+
+/// The chunks of rows of k terms. `rows(r)(i)` is term i of row r; `done(r, sums)` takes the sums of a row.
+template <int N, class Rows, class Done>
+struct ChunkSums {
+  static constexpr int sums = N;
+  Rows rows;
+  Done done;
+  std::int64_t k, chunks;
+  Sums<N>* partial;
+
+  KOLMO_HD auto terms(std::int64_t item) const {
+    const std::int64_t row = item / chunks, first = (item - row * chunks) * sum_chunk;
+    return [first, of_row = rows(row)](std::int64_t i) { return of_row(first + i); };
+  }
+  KOLMO_HD std::int64_t length(std::int64_t item) const {
+    const std::int64_t rest = k - item % chunks * sum_chunk;
+    return rest < sum_chunk ? rest : sum_chunk;
+  }
+  KOLMO_HD void finish(std::int64_t item, const Sums<N>& s) const {
+    if (chunks == 1)
+      done(item, s);
+    else
+      partial[item] = s;
+  }
+};
+
+/// The sums of rows over their chunks.
+template <int N, class Done>
+struct PartialSums {
+  static constexpr int sums = N;
+  const Sums<N>* partial;
+  Done done;
+  std::int64_t chunks;
+
+  struct Terms {
+    const Sums<N>* partial;
+    KOLMO_HD Sums<N> operator()(std::int64_t i) const { return partial[i]; }
+  };
+  KOLMO_HD Terms terms(std::int64_t row) const { return {partial + row * chunks}; }
+  KOLMO_HD std::int64_t length(std::int64_t) const { return chunks; }
+  KOLMO_HD void finish(std::int64_t row, const Sums<N>& s) const { done(row, s); }
+};
+
+/// Sums over each of `count` rows of k terms by run(job, items), once or, for long rows, twice.
+/// `partial` holds sum_rows_bytes<N>(count, k) bytes.
+template <int N, class Rows, class Done, class Run>
+void sum_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, void* partial,
+              const Run& run) {
+  const std::int64_t chunks = sum_chunks(k);
+  auto* const sums = static_cast<Sums<N>*>(partial);
+  run(ChunkSums<N, Rows, Done>{rows, done, k, chunks, sums}, count * chunks);
+  if (chunks > 1) run(PartialSums<N, Done>{sums, done, chunks}, count);
+}
+template <int N>
+constexpr std::size_t sum_rows_bytes(std::int64_t count, std::int64_t k) {
+  return sum_chunks(k) == 1 ? 0 : std::size_t(count * sum_chunks(k)) * sizeof(Sums<N>);
+}
+
+}  // namespace kolmo

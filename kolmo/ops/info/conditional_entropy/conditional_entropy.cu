@@ -1,0 +1,34 @@
+#include "kolmo/base/entropy.hpp"
+#include "kolmo/device/reduce.cuh"
+#include "kolmo/ops/info/conditional_entropy/conditional_entropy.hpp"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo {
+namespace {
+using A = ConditionalEntropyArgs;
+
+constexpr Variant variants[] = {{"8 threads a row"}, {"warp a row"}, {"block a row"}};
+
+TableShape shape_of(const A& a) { return {a.joint.rank, a.joint.extent.data()}; }
+
+void launch(const A& a, void* workspace, Stream& s, int variant) {
+  const auto run = [&]<class Job>(const Job& job, std::int64_t items) {
+    cuda::select<std::size(variants)>(variant, [&]<int V> {
+      cuda::launch(cuda::sum_items<V, Job>, cuda::sum_blocks<V>(items), cuda::sum_block, 0, cuda::native(s),
+                   job, items);
+    });
+  };
+  visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
+    const ConditionalEntropyOfTable done{a.entropy.as<double>(), a.miller_madow};
+    sum_tables(a.joint.as<T>(), shape_of(a), false, done, workspace, run);
+  });
+}
+
+std::size_t workspace(const A& a, int) { return shape_of(a).workspace(); }
+bool fits(const A& a, int variant) { return cuda::sums_fit(variant, shape_of(a).bx + shape_of(a).by); }
+
+}  // namespace
+
+extern constinit const CudaImpl conditional_entropy_cuda = cuda_impl<A, launch, workspace, fits>(variants);
+
+}  // namespace kolmo

@@ -1,0 +1,50 @@
+#include "kolmo/device/grid.cuh"
+#include "kolmo/ops/timeseries/time_delayed_embedding/time_delayed_embedding.hpp"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo {
+namespace {
+using A = TimeDelayedEmbeddingArgs;
+
+constexpr int block_sizes[] = {256, 128, 512};
+constexpr Variant variants[] = {{"block 256"}, {"block 128"}, {"block 512"}};
+constexpr std::int64_t rows_per_thread = 4;
+
+/// A block writes a run of rows, neighbouring threads neighbouring elements; x is read from the cache. Within
+/// a run 32 bits are enough, which keeps the division by m cheap.
+template <class T, int V>
+__global__ void __launch_bounds__(block_sizes[V])
+    embed(const T* x, T* out, std::int64_t n, std::int64_t rows, std::uint32_t m, std::int64_t delay,
+          std::int64_t parts, std::int64_t items) {
+  constexpr std::int64_t part = block_sizes[V] * rows_per_thread;
+  for (std::int64_t item = blockIdx.x; item < items; item += gridDim.x) {
+    const std::int64_t b = item / parts, first = item % parts * part;
+    const std::int64_t count = rows - first < part ? rows - first : part;
+    const T* newest = x + b * n + (m - 1) * delay + first;
+    T* to = out + (b * rows + first) * m;
+    for (std::uint32_t e = threadIdx.x, end = std::uint32_t(count) * m; e < end; e += block_sizes[V]) {
+      const std::uint32_t row = e / m, column = e - row * m;
+      to[e] = newest[row - column * delay];
+    }
+  }
+}
+
+void launch(const A& a, void*, Stream& s, int variant) {
+  const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], rows = n - (a.dimension - 1) * a.delay,
+                     batch = a.x.size() / n;
+  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
+    cuda::select<std::size(block_sizes)>(variant, [&]<int V> {
+      constexpr std::int64_t part = block_sizes[V] * rows_per_thread;
+      const std::int64_t parts = (rows + part - 1) / part;
+      cuda::launch(embed<T, V>, cuda::blocks(batch * parts, 1), block_sizes[V], 0, cuda::native(s),
+                   a.x.as<T>(), a.embedded.as<T>(), n, rows, std::uint32_t(a.dimension), a.delay, parts,
+                   batch * parts);
+    });
+  });
+}
+
+}  // namespace
+
+extern constinit const CudaImpl time_delayed_embedding_cuda = cuda_impl<A, launch>(variants);
+
+}  // namespace kolmo
