@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace kolmo::knn {
 
@@ -13,7 +14,7 @@ struct Sorted {
   std::uint32_t* at;   // at[row]: its position
   std::int64_t n;
 
-  void sort(const T* column, std::int64_t step) {
+  void sort(const T* column, std::int64_t step) const {
     for (std::int64_t i = 0; i < n; ++i) row[i] = std::uint32_t(i);
     std::sort(row, row + n, [=](std::uint32_t a, std::uint32_t b) {
       const T va = column[a * step], vb = column[b * step];
@@ -53,6 +54,33 @@ struct Sorted {
     }
     return {first, inside + 1};
   }
+};
+
+/// Where to start looking in an ascending array: cells of equal width, and the first position in each. The
+/// array is padded with infinities past its n values.
+template <class T>
+struct Cells {
+  const T* value;
+  std::uint32_t* start;
+  T low, scale;
+  std::int32_t last;
+
+  static std::int64_t count(std::int64_t n) { return 2 * n; }
+
+  void build(std::int64_t n) {
+    last = std::int32_t(count(n)) - 1;
+    low = value[0];
+    const T range = value[n - 1] - low, width = range / T(last + 1);
+    // A cell must be wide against rounding, so that skipping a whole cell never skips past a boundary.
+    const T magnitude = std::max({std::abs(low), std::abs(value[n - 1]), range});
+    scale = width > magnitude * std::numeric_limits<T>::epsilon() * 16 ? 1 / width : 0;
+    std::int64_t at = 0;
+    for (std::int32_t c = 0; c <= last; ++c) {
+      while (at < n && cell(value[at]) < c) ++at;
+      start[c] = std::uint32_t(at);
+    }
+  }
+  std::int32_t cell(T v) const { return std::int32_t(std::clamp((v - low) * scale, T(0), T(last))); }
 };
 
 }  // namespace kolmo::knn

@@ -78,9 +78,10 @@ template <class T>
 std::size_t workspace_of(const Args& a, int threads) {
   Problem<T> p = problem<T>(a, 0);
   p.n = a.y.extent[0];  // no problem is larger
-  Arena trees;
+  Arena trees, lanes;
   trees_layout(p, trees, threads);
-  return trees.used();
+  if (lanes_fit(p)) lanes_layout(p, lanes, threads);
+  return std::max(trees.used(), lanes.used());
 }
 
 std::size_t workspace(const Args& a, int threads) {
@@ -103,7 +104,9 @@ void cpu(const Args& a, void* memory, Stream& stream) {
     if (a.z.given()) check_finite<T>(a.z, "z");
     for (std::int64_t i = 0; i < problems(a); ++i) {
       const Problem<T> p = problem<T>(a, i);
-      trees(p, false, Arena(memory), stream.threads());
+      const bool in_lanes = lanes_fit(p);
+      if (in_lanes) lanes(p, Arena(memory), stream.threads());
+      if (!in_lanes || p.local) trees(p, in_lanes, Arena(memory), stream.threads());
     }
   });
 }

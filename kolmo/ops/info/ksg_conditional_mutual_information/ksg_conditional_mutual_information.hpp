@@ -5,9 +5,9 @@
 namespace kolmo {
 
 struct KsgConditionalMutualInformationArgs {
-  In x, y;
+  In x{}, y{};
   OptIn z{}, set{}, segments{}, streams{};
-  Out value;
+  Out value{};
   OptOut local{};
   std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, seed = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;

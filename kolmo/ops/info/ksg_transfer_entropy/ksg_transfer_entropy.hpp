@@ -5,9 +5,9 @@
 namespace kolmo {
 
 struct KsgTransferEntropyArgs {
-  In source, target;
+  In source{}, target{};
   OptIn given{};
-  Out value;
+  Out value{};
   OptOut local{};
   std::int64_t history = 1, tau = 1, source_history = 1, source_tau = 1, lag = 1;
   std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, seed = 0;

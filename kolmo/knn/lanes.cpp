@@ -1,0 +1,187 @@
+// Many estimates at once. All estimates of a target share y and z, so one list of neighbours in (y, z) per
+// point serves them all: walk it with one estimate per vector lane until no lane can find a nearer point.
+// Counts follow from ranks: |x_j - x_i| < eps holds for an interval of ranks found by bisecting the exact
+// predicate, and so does |z_j - z_i| < eps, so counting in (x, z) compares 16-bit integers.
+#include "kolmo/knn/lanes.hpp"
+
+#include "kolmo/runtime/cpu/parallel.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kolmo/knn/lanes.cpp"
+#include "kolmo/knn/targets.hpp"
+// clang-format off
+#include <hwy/foreach_target.h>
+// clang-format on
+#include "kolmo/knn/lanes-inl.hpp"
+#include "kolmo/knn/lanes_count-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kolmo::knn {
+namespace HWY_NAMESPACE {
+
+template <class T>
+void prepare(const Problem<T>& p, Shared<T>& s) {
+  const T* key = p.dz ? p.z : p.y;
+  s.key.sort(key, p.dz ? p.dz : p.dy);
+  const auto place = [&](T* to, const T* from, int step) {
+    for (std::int64_t i = 0; i < s.padded; ++i)
+      to[i] = i < s.n ? from[s.key.row[i] * step] : std::numeric_limits<T>::infinity();
+  };
+  for (int c = 0; c < p.dy; ++c) place(s.yz + c * s.padded, p.y + c, p.dy);
+  for (int c = 0; c < p.dz; ++c) place(s.yz + (p.dy + c) * s.padded, p.z + c, p.dz);
+  s.key_cells.build(s.n);
+  for (std::int64_t b = 0; b < (p.dx == 1 ? p.b : 0); ++b) {
+    Sorted<T> sorted{s.x_sorted + b * s.padded, s.scratch_row, s.x_rank + b * s.padded, s.n};
+    sorted.sort(p.x + b * p.x_step, 1);
+    std::fill(sorted.value + s.n, sorted.value + s.padded, std::numeric_limits<T>::infinity());
+    s.x_cells[b].build(s.n);
+  }
+  for (std::int64_t n = 0; n <= s.n; ++n) s.terms[n] = psi_term(p.algorithm, p.conditional(), n);
+  std::fill_n(s.sums, s.groups * group_lanes, PsiSum{});
+}
+
+template <class T>
+Bench<T> bench_of(const Problem<T>& p, const Shared<T>& s, int thread) {
+  Arena arena(s.benches + std::size_t(thread) * s.bench_bytes);
+  Bench<T> w;
+  w.layout(p, s, arena);
+  return w;
+}
+
+template <class T>
+void write_lists(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end, int threads) {
+  constexpr std::int64_t chunk = 64;
+  parallel_for(threads, (end - begin + chunk - 1) / chunk, [&](std::int64_t item, int thread) {
+    const Bench<T> w = bench_of(p, s, thread);
+    T radius = std::numeric_limits<T>::infinity();
+    const std::int64_t last = std::min(end, begin + (item + 1) * chunk);
+    for (std::int64_t i = begin + item * chunk; i < last; ++i) {
+      const std::int64_t at = i - begin;
+      s.listed[at] = std::int32_t(
+          write_list(p, s, w, i, radius, s.distance + at * s.length, s.neighbour + at * s.length));
+    }
+  });
+}
+
+/// Puts the samples of the group's estimates side by side, and their ranks.
+template <class T, class R>
+void load_group(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group) {
+  R* ranks = reinterpret_cast<R*>(w.rank);
+  for (int of_pack = 0; of_pack < packs; ++of_pack) {
+    const T* x[pack];
+    const std::uint32_t* rank[pack];
+    for (int l = 0; l < pack; ++l) {
+      const std::int64_t lane = std::min(group * group_lanes + of_pack * pack + l, s.lanes - 1);
+      const std::int64_t b = lane / p.estimates();
+      x[l] = p.x + b * p.x_step, rank[l] = s.x_rank + b * s.padded;
+      write_map(p.surrogate(b, lane % p.estimates()), s.n, w.index + l * s.padded);
+    }
+    for (std::int64_t i = 0; i < s.n; ++i) {
+      const std::int64_t at = s.key.at[i];
+      for (int l = 0; l < pack; ++l) {
+        const std::int64_t from = w.index[l * s.padded + i];
+        for (int c = 0; c < p.dx; ++c) w.column(of_pack, c, p, s)[at * pack + l] = x[l][from * p.dx + c];
+        if (p.dx == 1) ranks[at * group_lanes + of_pack * pack + l] = R(rank[l][from]);
+      }
+    }
+    if ((group * packs + of_pack + 1) * pack >= s.lanes) break;
+  }
+}
+
+template <int K, class T, class R>
+void run_group(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
+               std::int64_t begin, std::int64_t end) {
+  load_group<T, R>(p, s, w, group);
+  const int used = int(std::min<std::int64_t>(packs, (s.lanes - group * group_lanes + pack - 1) / pack));
+  const bool by_rank = p.dx == 1 && p.dz <= 1;
+  for (std::int64_t t = begin; t < end; t += tile) {
+    const std::int64_t stop = std::min(end, t + tile);
+    for (int of_pack = 0; of_pack < used; ++of_pack)
+      walk_tile<K, T, R>(p, s, w, group, of_pack, t, stop, begin);
+    if (!by_rank)
+      count_by_distance<T>(p, s, w, used, t, stop);
+    else if (p.dz)
+      count_by_rank<T, R>(s, w, used, t, stop);
+    if (p.theiler) subtract_window<T>(p, s, w, used, t, stop);
+    add_terms(p, s, w, group, used, t, stop);
+  }
+}
+
+template <int K, class T>
+void run_groups(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end, int threads) {
+  parallel_for(threads, s.groups, [&](std::int64_t group, int thread) {
+    const Bench<T> w = bench_of(p, s, thread);
+    if (s.n < 65536)
+      run_group<K, T, std::uint16_t>(p, s, w, group, begin, end);
+    else
+      run_group<K, T, std::uint32_t>(p, s, w, group, begin, end);
+  });
+}
+
+template <class T>
+void all_lanes(const Problem<T>& p, Shared<T>& s, int threads) {
+  prepare(p, s);
+  for (std::int64_t begin = 0; begin < s.n; begin += s.slice) {
+    const std::int64_t end = std::min(s.n, begin + s.slice);
+    write_lists(p, s, begin, end, threads);
+    switch (p.k) {
+      case 3:
+        run_groups<3>(p, s, begin, end, threads);
+        break;
+      case 4:
+        run_groups<4>(p, s, begin, end, threads);
+        break;
+      case 5:
+        run_groups<5>(p, s, begin, end, threads);
+        break;
+      default:
+        run_groups<0>(p, s, begin, end, threads);
+    }
+  }
+  for (std::int64_t lane = 0; lane < s.lanes; ++lane)
+    p.value[lane] = s.sums[lane].estimate(p.algorithm, p.conditional(), p.k, p.n);
+}
+
+void lanes_f64(const Problem<double>& p, Shared<double>& s, int threads) { all_lanes(p, s, threads); }
+void lanes_f32(const Problem<float>& p, Shared<float>& s, int threads) { all_lanes(p, s, threads); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kolmo::knn
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kolmo::knn {
+
+HWY_EXPORT(lanes_f64);
+HWY_EXPORT(lanes_f32);
+
+template <class T>
+bool lanes_fit(const Problem<T>& p) {
+  constexpr std::int64_t fewest = 4, most_rows = 200000;  // measured: see docs/benchmarks
+  return p.algorithm == KsgAlgorithm::ksg1 && p.b * p.estimates() >= fewest && p.n <= most_rows &&
+         (p.dz > 0 || p.dx == 1);
+}
+template <class T>
+void lanes_layout(const Problem<T>& p, Arena& arena, int threads) {
+  Shared<T> s;
+  shared_layout(p, s, arena, threads);
+}
+template <class T>
+void lanes(const Problem<T>& p, Arena arena, int threads) {
+  Shared<T> s;
+  shared_layout(p, s, arena, threads);
+  if constexpr (sizeof(T) == 8)
+    HWY_DYNAMIC_DISPATCH(lanes_f64)(p, s, threads);
+  else
+    HWY_DYNAMIC_DISPATCH(lanes_f32)(p, s, threads);
+}
+
+template bool lanes_fit(const Problem<double>&);
+template bool lanes_fit(const Problem<float>&);
+template void lanes_layout(const Problem<double>&, Arena&, int);
+template void lanes_layout(const Problem<float>&, Arena&, int);
+template void lanes(const Problem<double>&, Arena, int);
+template void lanes(const Problem<float>&, Arena, int);
+
+}  // namespace kolmo::knn
+#endif

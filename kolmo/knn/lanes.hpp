@@ -1,0 +1,117 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kolmo/knn/arena.hpp"
+#include "kolmo/knn/problem.hpp"
+#include "kolmo/knn/sorted.hpp"
+
+namespace kolmo::knn {
+
+// A group is 32 estimates side by side; its samples of x are kept in four packs of eight lanes.
+inline constexpr int group_lanes = 32, pack = 8, packs = group_lanes / pack;
+inline constexpr int tile = 512;  // points between the passes over a group
+
+/// Which estimate a lane computes.
+struct Lane {
+  std::int64_t alternative, number;
+};
+
+/// What all estimates of a problem share. Points are numbered in the order of the first column of z, or of y
+/// when there is no z: the key.
+template <class T>
+struct Shared {
+  std::int64_t n, padded;      // padded: room for a vector past n
+  std::int64_t lanes, groups;  // estimates
+  std::int64_t length, slice;  // entries of a neighbour list; points whose lists fit in memory at a time
+  Sorted<T> key;
+  T* yz;                  // columns of y, then z, each in key order and padded with infinity
+  T* x_sorted;            // of each alternative, padded with infinity (one column of x only)
+  std::uint32_t* x_rank;  // of each alternative's row in it
+  Cells<T>* x_cells;      // of each alternative
+  Cells<T> key_cells;
+  std::uint32_t* scratch_row;  // to sort alternatives
+  T* distance;                 // neighbour lists in (y, z): distances ascending
+  std::uint32_t* neighbour;    // and the points at them
+  std::int32_t* listed;        // entries of each point's list
+  PsiTerm* terms;
+  PsiSum* sums;        // by lane
+  std::byte* benches;  // one per thread
+  std::size_t bench_bytes;
+
+  const T* y(int c) const { return yz + c * padded; }
+  const T* z(int c, int dy) const { return yz + (dy + c) * padded; }
+};
+
+/// What one thread needs for one group.
+template <class T>
+struct Bench {
+  T* x;                         // pack, column, point, lane
+  std::uint32_t* rank;          // point, lane: 16-bit ranks when they fit
+  std::uint32_t* index;         // lane of a pack, row: the surrogate's map
+  T* radius;                    // point of the tile, lane
+  std::uint32_t *first, *size;  // point of the tile, lane: ranks within the radius in x
+  std::uint32_t *z_first, *z_size, *n_z, *n_xz, *n_yz;
+  struct Entry {
+    T distance;
+    std::uint32_t point;
+  };
+  Entry* candidate;  // of a neighbour list, or in the neighbourhood of z
+
+  void layout(const Problem<T>& p, const Shared<T>& s, Arena& arena) {
+    const auto n = std::size_t(s.padded);
+    x = arena.take<T>(n * std::size_t(p.dx) * group_lanes);
+    rank = arena.take<std::uint32_t>(n * group_lanes);
+    index = arena.take<std::uint32_t>(n * pack);
+    radius = arena.take<T>(tile * group_lanes);
+    for (auto* counts : {&first, &size, &z_first, &z_size, &n_z, &n_xz, &n_yz})
+      *counts = arena.take<std::uint32_t>(tile * group_lanes);
+    candidate = arena.take<Entry>(n + 1);
+  }
+  T* column(int of_pack, int c, const Problem<T>& p, const Shared<T>& s) const {
+    return x + (of_pack * p.dx + c) * s.padded * pack;
+  }
+};
+
+/// Lists this long run out for a few points in a hundred, which then search the key's neighbourhood.
+inline std::int64_t list_length(std::int64_t n, std::int64_t k) {
+  const double mean = 3.2 * std::cbrt(double(n)) * std::pow(double(k) / 4, 2. / 3);
+  return std::min<std::int64_t>(n - 1, std::int64_t(6 * mean) + 8);
+}
+
+template <class T>
+void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads) {
+  constexpr double list_memory = 256e6;  // bytes
+  s.n = p.n, s.padded = (p.n + pack + pack) / pack * pack;
+  s.lanes = p.b * p.estimates(), s.groups = (s.lanes + group_lanes - 1) / group_lanes;
+  s.length = list_length(p.n, p.k);
+  s.slice =
+      std::clamp(std::int64_t(list_memory / double(s.length * std::int64_t(sizeof(T) + 4))) / tile * tile,
+                 std::int64_t(tile), (p.n + tile - 1) / tile * tile);
+  const auto n = std::size_t(s.padded);
+  s.key = {arena.take<T>(n), arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n), p.n};
+  s.yz = arena.take<T>(n * std::size_t(p.dy + p.dz));
+  const bool ranked = p.dx == 1;
+  s.x_sorted = arena.take<T>(ranked ? n * std::size_t(p.b) : 0);
+  s.x_rank = arena.take<std::uint32_t>(ranked ? n * std::size_t(p.b) : 0);
+  s.x_cells = arena.take<Cells<T>>(ranked ? std::size_t(p.b) : 0);
+  for (std::int64_t b = 0; b < (ranked ? p.b : 0); ++b) {
+    auto* start = arena.take<std::uint32_t>(std::size_t(Cells<T>::count(p.n)));
+    if (s.x_cells) s.x_cells[b] = {s.x_sorted + b * s.padded, start, 0, 0, 0};
+  }
+  s.key_cells = {s.yz + (p.dz ? p.dy : 0) * s.padded,
+                 arena.take<std::uint32_t>(std::size_t(Cells<T>::count(p.n))), 0, 0, 0};
+  s.scratch_row = arena.take<std::uint32_t>(n);
+  s.distance = arena.take<T>(std::size_t(s.slice * s.length));
+  s.neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.length));
+  s.listed = arena.take<std::int32_t>(std::size_t(s.slice));
+  s.terms = arena.take<PsiTerm>(n + 1);
+  s.sums = arena.take<PsiSum>(std::size_t(s.groups * group_lanes));
+  Arena one;
+  Bench<T>().layout(p, s, one);
+  s.bench_bytes = one.used();
+  s.benches = arena.take<std::byte>(s.bench_bytes * std::size_t(threads));
+}
+
+}  // namespace kolmo::knn

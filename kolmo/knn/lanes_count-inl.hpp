@@ -1,0 +1,269 @@
+// Included once per vector target by foreach_target.h: no ordinary include guard.
+#if defined(KOLMO_KNN_LANES_COUNT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KOLMO_KNN_LANES_COUNT_INL
+#undef KOLMO_KNN_LANES_COUNT_INL
+#else
+#define KOLMO_KNN_LANES_COUNT_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include "kolmo/knn/lanes.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kolmo::knn {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using PackTag = hn::CappedTag<T, pack>;
+
+/// |x_j - x_i| in every lane of part v of a pack.
+template <class T, class D>
+HWY_INLINE hn::Vec<D> x_distance(D d, const Problem<T>& p, const T* const* x, const hn::Vec<D>* xi,
+                                 std::int64_t at) {
+  auto far = hn::Abs(hn::Sub(hn::Load(d, x[0] + at), xi[0]));
+  for (int c = 1; c < p.dx; ++c) far = hn::Max(far, hn::Abs(hn::Sub(hn::Load(d, x[c] + at), xi[c])));
+  return far;
+}
+
+/// One array of values per lane, each with its cells.
+template <class T>
+struct Columns8 {
+  const Cells<T>* cells[pack];
+};
+
+/// The interval of positions with |value - q| < radius, for each lane of part v of a pack: beginnings to
+/// `first`, lengths to `size`. The cells say where to look; the predicate itself decides.
+template <class T, class D>
+HWY_INLINE void intervals(D d, const Columns8<T>& columns, const T* q, const T* radius, std::uint32_t* first,
+                          std::uint32_t* size) {
+  const PackTag<T> wide;
+  const auto step = std::int64_t(hn::Lanes(wide));
+  for (int l = 0; l < int(hn::Lanes(d)); ++l) {
+    const Cells<T>& c = *columns.cells[l];
+    const auto center = hn::Set(wide, q[l]), reach = hn::Set(wide, radius[l]);
+    std::int64_t begin = c.start[std::max(0, c.cell(q[l] - radius[l]) - 1)];
+    for (std::int64_t outside = step; outside == step; begin += outside)
+      outside = step - std::int64_t(hn::CountTrue(
+                           wide, hn::Lt(hn::Sub(center, hn::LoadU(wide, c.value + begin)), reach)));
+    std::int64_t end = c.start[std::max(0, c.cell(q[l] + radius[l]) - 1)];
+    for (std::int64_t inside = step; inside == step; end += inside)
+      inside =
+          std::int64_t(hn::CountTrue(wide, hn::Lt(hn::Sub(hn::LoadU(wide, c.value + end), center), reach)));
+    first[l] = std::uint32_t(begin), size[l] = std::uint32_t(end > begin ? end - begin : 0);
+  }
+}
+
+/// In each lane: the distance to the k-th neighbour, and how many points of (y, z) are nearer.
+template <class D>
+struct Reach {
+  hn::Vec<D> radius;
+  hn::Vec<hn::RebindToSigned<D>> n_yz;
+};
+
+template <class T, class D>
+HWY_INLINE void count_nearer(D d, T far, Reach<D>& r) {
+  const hn::RebindToSigned<D> di;
+  r.n_yz = hn::Sub(r.n_yz, hn::VecFromMask(di, hn::RebindMask(di, hn::Lt(hn::Set(d, far), r.radius))));
+}
+
+/// For points whose list ran out in some lane: everything nearer than `bound` in (y, z).
+template <int K, class T, class D>
+HWY_NOINLINE Reach<D> search_beyond(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w,
+                                    const T* const* x, const hn::Vec<D>* xi, std::int64_t i,
+                                    hn::Vec<D> bound) {
+  const T furthest = hn::GetLane(hn::MaxOfLanes(d, bound));
+  const auto end = write_neighbours(p, s, w, i, std::nextafter(furthest, std::numeric_limits<T>::infinity()));
+  Smallest<K, D> best(d, int(p.k));
+  for (const auto* e = w.candidate; e != end; ++e)
+    best.add(d, hn::Max(x_distance(d, p, x, xi, std::int64_t(e->point) * pack), hn::Set(d, e->distance)));
+  Reach<D> r{best.largest(), hn::Zero(hn::RebindToSigned<D>())};
+  for (const auto* e = w.candidate; e != end; ++e) count_nearer(d, e->distance, r);
+  return r;
+}
+
+template <int K, class T, class D>
+HWY_INLINE Reach<D> walk(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, const T* const* x,
+                         std::int64_t i, std::int64_t listed) {
+  const hn::RebindToSigned<D> di;
+  const T* distance = s.distance + listed * s.length;
+  const std::uint32_t* neighbour = s.neighbour + listed * s.length;
+  const std::int64_t length = s.listed[listed];
+  hn::Vec<D> xi[16];
+  for (int c = 0; c < p.dx; ++c) xi[c] = hn::Load(d, x[c] + i * pack);
+
+  Smallest<K, D> best(d, int(p.k));
+  bool exhausted = true;
+  for (std::int64_t at = 0; at < length && exhausted;) {
+    const std::int64_t end = std::min(length, at + 8);
+    for (; at < end; ++at)
+      best.add(
+          d, hn::Max(x_distance(d, p, x, xi, std::int64_t(neighbour[at]) * pack), hn::Set(d, distance[at])));
+    exhausted = !hn::AllTrue(d, hn::Le(best.largest(), hn::Set(d, distance[at - 1])));
+  }
+  if (exhausted) return search_beyond<K>(d, p, s, w, x, xi, i, best.largest());
+
+  Reach<D> r{best.largest(), hn::Zero(di)};
+  const T furthest = hn::GetLane(hn::MaxOfLanes(d, r.radius)),
+          nearest = hn::GetLane(hn::MinOfLanes(d, r.radius));
+  const std::int64_t sure = std::lower_bound(distance, distance + length, nearest) - distance;
+  r.n_yz = hn::Set(di, hn::TFromD<decltype(di)>(sure));
+  for (std::int64_t c = sure; c < length && distance[c] < furthest; ++c) count_nearer(d, distance[c], r);
+  return r;
+}
+
+/// Radii and counts for one pack over the points [begin, end) of a tile; `slice` is the first point with
+/// lists.
+template <int K, class T, class R>
+void walk_tile(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int of_pack,
+               std::int64_t begin, std::int64_t end, std::int64_t slice) {
+  const PackTag<T> d;
+  const hn::RebindToSigned<PackTag<T>> di;
+  using I = hn::TFromD<decltype(di)>;
+  const int step = int(hn::Lanes(d));
+  for (int v = 0; v < pack; v += step) {
+    const T* x[16];
+    for (int c = 0; c < p.dx; ++c) x[c] = w.column(of_pack, c, p, s) + v;
+    Columns8<T> in_x{}, in_z{};
+    for (int l = 0; l < step; ++l) {
+      const std::int64_t lane = std::min(group * group_lanes + of_pack * pack + v + l, s.lanes - 1);
+      in_x.cells[l] = s.x_cells + lane / p.estimates(), in_z.cells[l] = &s.key_cells;
+    }
+    const auto less_one = [&](std::uint32_t* to, const std::uint32_t* from) {  // without the point itself
+      for (int l = 0; l < step; ++l) to[l] = from[l] ? from[l] - 1 : 0;
+    };
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t at = (i - begin) * group_lanes + of_pack * pack + v;
+      const Reach<PackTag<T>> reach = walk<K>(d, p, s, w, x, i, i - slice);
+      hn::Store(reach.radius, d, w.radius + at);
+      HWY_ALIGN I lanes[pack];
+      hn::Store(reach.n_yz, di, lanes);
+      for (int l = 0; l < step; ++l) w.n_yz[at + l] = std::uint32_t(lanes[l]);
+      if (p.dx == 1 && p.dz <= 1) {
+        intervals(d, in_x, x[0] + i * pack, w.radius + at, w.first + at, w.size + at);
+        if (!p.dz) less_one(w.n_xz + at, w.size + at);
+      }
+      if (p.dx == 1 && p.dz == 1) {
+        HWY_ALIGN T q[pack];
+        hn::Store(hn::Set(d, s.key.value[i]), d, q);
+        intervals(d, in_z, q, w.radius + at, w.z_first + at, w.z_size + at);
+        less_one(w.n_z + at, w.z_size + at);
+      }
+    }
+  }
+}
+
+/// n_xz by ranks: the points whose place in z and whose rank in x both fall into the lane's intervals.
+template <class T, class R>
+void count_by_rank(const Shared<T>& s, const Bench<T>& w, int used, std::int64_t begin, std::int64_t end) {
+  const hn::CappedTag<R, group_lanes> d;
+  const int step = int(hn::Lanes(d));
+  const R* rank = reinterpret_cast<const R*>(w.rank);
+  HWY_ALIGN R first[group_lanes], size[group_lanes], z_first[group_lanes], z_size[group_lanes],
+      n[group_lanes];
+  std::fill_n(size, group_lanes, R(0)), std::fill_n(z_size, group_lanes, R(0));
+  std::fill_n(first, group_lanes, R(0)), std::fill_n(z_first, group_lanes, R(0));
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t at = (i - begin) * group_lanes;
+    std::uint32_t from = std::uint32_t(s.n), to = 0;
+    for (int l = 0; l < used * pack; ++l) {
+      first[l] = R(w.first[at + l]), size[l] = R(w.size[at + l]);
+      z_first[l] = R(w.z_first[at + l]), z_size[l] = R(w.z_size[at + l]);
+      from = std::min(from, w.z_first[at + l]), to = std::max(to, w.z_first[at + l] + w.z_size[at + l]);
+    }
+    for (int v = 0; v < group_lanes; v += step) {
+      const auto f = hn::Load(d, first + v), m = hn::Load(d, size + v);
+      const auto zf = hn::Load(d, z_first + v), zm = hn::Load(d, z_size + v);
+      auto count = hn::Zero(d), place = hn::Sub(hn::Set(d, R(from)), zf);
+      const auto one = hn::Set(d, R(1));
+      const R* r = rank + std::int64_t(from) * group_lanes + v;
+      for (std::uint32_t j = from; j < to; ++j, r += group_lanes) {
+        const auto in = hn::And(hn::Lt(hn::Sub(hn::Load(d, r), f), m), hn::Lt(place, zm));
+        count = hn::Sub(count, hn::VecFromMask(d, in));
+        place = hn::Add(place, one);
+      }
+      hn::Store(count, d, n + v);
+    }
+    for (int l = 0; l < used * pack; ++l)
+      w.n_xz[at + l] = n[l] ? std::uint32_t(n[l]) - 1 : 0;  // without i itself
+  }
+}
+
+/// n_z and n_xz for any number of columns: the neighbourhood in z once, then every lane.
+template <class T>
+void count_by_distance(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int used,
+                       std::int64_t begin, std::int64_t end) {
+  const PackTag<T> d;
+  const hn::RebindToSigned<PackTag<T>> di;
+  const int step = int(hn::Lanes(d));
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t at = (i - begin) * group_lanes;
+    const T furthest = *std::max_element(w.radius + at, w.radius + at + used * pack);
+    const std::int64_t found = write_candidates(s, p.dy, p.dy + p.dz, i, furthest, w.candidate);
+    for (int l = 0; l < used * pack; l += step) {
+      const T* x[16];
+      hn::Vec<PackTag<T>> xi[16];
+      for (int c = 0; c < p.dx; ++c)
+        x[c] = w.column(l / pack, c, p, s) + l % pack, xi[c] = hn::Load(d, x[c] + i * pack);
+      const auto radius = hn::Load(d, w.radius + at + l);
+      auto n_z = hn::Zero(di), n_xz = n_z;
+      for (std::int64_t c = 0; c < found; ++c) {
+        const auto [far, j] = w.candidate[c];
+        const auto in_z = hn::Lt(hn::Set(d, far), radius);
+        const auto in = hn::And(in_z, hn::Lt(x_distance(d, p, x, xi, std::int64_t(j) * pack), radius));
+        n_z = hn::Sub(n_z, hn::VecFromMask(di, hn::RebindMask(di, in_z)));
+        n_xz = hn::Sub(n_xz, hn::VecFromMask(di, hn::RebindMask(di, in)));
+      }
+      HWY_ALIGN hn::TFromD<decltype(di)> z[pack], xz[pack];
+      hn::Store(n_z, di, z), hn::Store(n_xz, di, xz);
+      for (int m = 0; m < step; ++m) {  // without i itself
+        w.n_z[at + l + m] = std::uint32_t(z[m] ? z[m] - 1 : 0);
+        w.n_xz[at + l + m] = std::uint32_t(xz[m] ? xz[m] - 1 : 0);
+      }
+    }
+  }
+}
+
+/// Takes the other points of the Theiler window out of n_z and n_xz; the lists have left them out of n_yz.
+template <class T>
+void subtract_window(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int used, std::int64_t begin,
+                     std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t row = s.key.row[i], at = (i - begin) * group_lanes;
+    const std::int64_t to = std::min(s.n - 1, row + p.theiler);
+    for (std::int64_t other = std::max<std::int64_t>(0, row - p.theiler); other <= to; ++other) {
+      if (other == row || !p.excluded(row, other)) continue;
+      const std::int64_t j = s.key.at[other];
+      T far_z = 0;
+      for (int c = 0; c < p.dz; ++c) far_z = std::max(far_z, std::abs(s.z(c, p.dy)[j] - s.z(c, p.dy)[i]));
+      for (int l = 0; l < used * pack; ++l) {
+        T far = 0;
+        for (int c = 0; c < p.dx; ++c) {
+          const T* x = w.column(l / pack, c, p, s) + l % pack;
+          far = std::max(far, std::abs(x[j * pack] - x[i * pack]));
+        }
+        const T radius = w.radius[at + l];
+        w.n_z[at + l] -= p.dz && far_z < radius;
+        w.n_xz[at + l] -= far_z < radius && far < radius;
+      }
+    }
+  }
+}
+
+template <class T>
+void add_terms(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used,
+               std::int64_t begin, std::int64_t end) {
+  for (int l = 0; l < used * pack; ++l) {
+    PsiSum sum;
+    for (std::int64_t at = l; at < (end - begin) * group_lanes; at += group_lanes)
+      sum.add((p.dz ? s.terms[w.n_z[at]].condition : 0) - s.terms[w.n_xz[at]].marginal -
+              s.terms[w.n_yz[at]].marginal);
+    s.sums[group * group_lanes + l].add(sum);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kolmo::knn
+HWY_AFTER_NAMESPACE();
+#endif
