@@ -1,0 +1,63 @@
+// Reports reads of uninitialised memory. Kernels compiled with -fsanitize=address and the parameter
+// asan-instrumentation-with-call-threshold=0 call __asan_load<size> before every read; the definitions here
+// take the place of AddressSanitizer's own, do the same check and then look for what poison() wrote.
+
+#include <cstdio>
+
+#include "simt/block.hpp"
+#include "simt/sanitizer.hpp"
+
+namespace simt {
+namespace {
+
+std::string complaint(const void* p, std::size_t bytes) {
+  const bool shared = current_block->shared().contains(p, bytes);
+  return "read of " + std::to_string(bytes) + " bytes of uninitialised " + (shared ? "shared" : "global") +
+         " memory";
+}
+
+}  // namespace
+
+void check_initialised(const void* p, std::size_t bytes, const char* what, const Where& at) {
+  if (current_block && holds_poison(p, bytes)) fail(std::string(what) + ": " + complaint(p, bytes), at);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+namespace {
+
+std::string source_line(void* return_address) {
+  char line[512];
+  __sanitizer_symbolize_pc(static_cast<char*>(return_address) - 1, "%S", line, sizeof line);
+  return line;
+}
+
+// AddressSanitizer expects the caller not to throw, hence the way out.
+[[noreturn]] void report(const void* p, std::size_t bytes, void* return_address) {
+  current_block->abandon_thread(std::make_exception_ptr(Error(
+      complaint(p, bytes) + "\n  at " + source_line(return_address) + "\n  in " + current_block->where())));
+}
+
+}  // namespace
+
+#define SIMT_CHECK_LOAD(p, bytes)                                                                            \
+  if (__asan_region_is_poisoned(p, bytes))                                                                   \
+    __asan_report_error(__builtin_return_address(0), __builtin_frame_address(0), __builtin_frame_address(0), \
+                        p, 0, bytes);                                                                        \
+  if (current_block && current_block->in_thread() && holds_poison(p, bytes))                                 \
+    report(p, bytes, __builtin_return_address(0));
+
+#define SIMT_LOAD(bytes)                                                                \
+  extern "C" __attribute__((no_sanitize("address"))) void __asan_load##bytes(void* p) { \
+    SIMT_CHECK_LOAD(p, bytes)                                                           \
+  }
+SIMT_LOAD(1)
+SIMT_LOAD(2)
+SIMT_LOAD(4)
+SIMT_LOAD(8)
+SIMT_LOAD(16)
+extern "C" __attribute__((no_sanitize("address"))) void __asan_loadN(void* p, std::size_t bytes) {
+  SIMT_CHECK_LOAD(p, bytes)
+}
+#endif
+
+}  // namespace simt

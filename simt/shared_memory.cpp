@@ -1,0 +1,88 @@
+#include "simt/shared_memory.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "simt/sanitizer.hpp"
+
+namespace simt {
+namespace {
+
+// NaN as double, float, bfloat16 and half, at every alignment of eight. Byte i of the pattern lies at
+// addresses i mod 8.
+constexpr std::uint64_t pattern = 0x7ff47fa57fa57fa5;
+constexpr unsigned char pattern_at(std::uintptr_t address) { return pattern >> address % 8 * 8 & 255; }
+constexpr std::align_val_t dynamic_alignment{128};
+
+}  // namespace
+
+__attribute__((no_sanitize("address"))) void poison(void* memory, std::size_t bytes) {
+  auto at = reinterpret_cast<std::uintptr_t>(memory);
+  const auto end = at + bytes;
+  for (; at < end && at % 8; ++at) *reinterpret_cast<unsigned char*>(at) = pattern_at(at);
+  for (; at + 8 <= end; at += 8) *reinterpret_cast<std::uint64_t*>(at) = pattern;
+  for (; at < end; ++at) *reinterpret_cast<unsigned char*>(at) = pattern_at(at);
+}
+
+__attribute__((no_sanitize("address"))) bool holds_poison(const void* p, std::size_t bytes) {
+  auto at = reinterpret_cast<std::uintptr_t>(p);
+  if (*reinterpret_cast<const unsigned char*>(at) != pattern_at(at)) return false;
+  if (bytes < 4) {
+    const auto end = (at + bytes + 7) / 8 * 8;
+    at = at / 8 * 8, bytes = end - at;
+  }
+  for (const auto end = at + bytes; at < end; ++at)
+    if (*reinterpret_cast<const unsigned char*>(at) != pattern_at(at)) return false;
+  return true;
+}
+
+SharedMemory::SharedMemory() {
+  for (SharedScope& s : shared_scopes()) scopes_.push_back({std::move(s)});
+  for (Scope& scope : scopes_) {
+    for (char* guard : scope.where.guards) {
+      by_guard_[guard] = &scope;
+      forbid_access(guard, sizeof Guard::before);
+      forbid_access(guard + offsetof(Guard, after), sizeof Guard::after);
+    }
+    for (const Range& r : scope.where.padding) forbid_access(r.at, r.size);
+    for (const Range& r : scope.where.init_flags) benign_race(r.at, r.size);  // g++ sets them needlessly
+  }
+}
+
+void SharedMemory::begin_grid(std::size_t dynamic_bytes) {
+  dynamic_ = {static_cast<char*>(::operator new(dynamic_bytes, dynamic_alignment)), dynamic_bytes};
+}
+
+void SharedMemory::end_grid() {
+  ::operator delete(dynamic_.at, dynamic_alignment);
+  dynamic_ = {};
+}
+
+void SharedMemory::begin_block() {
+  ++block_;
+  active_.clear();
+  poison(dynamic_.at, dynamic_.size);
+}
+
+void SharedMemory::declare(Guard& guard) {
+  if (guard.block == block_) return;
+  guard.block = block_;
+  const auto found = by_guard_.find(&guard);
+  if (found == by_guard_.end())
+    throw Error("the program's symbol table does not list its shared variables: was it stripped?");
+  Scope& scope = *found->second;
+  if (scope.block == block_) return;
+  scope.block = block_;
+  active_.push_back(found->second);
+  for (const Range& r : scope.where.variables) poison(r.at, r.size);
+}
+
+bool SharedMemory::contains(const void* p, std::size_t bytes) const {
+  if (dynamic_.contains(p, bytes)) return true;
+  for (const Scope* scope : active_)
+    for (const Range& r : scope->where.variables)
+      if (r.contains(p, bytes)) return true;
+  return false;
+}
+
+}  // namespace simt

@@ -1,0 +1,43 @@
+#pragma once
+// Shared memory of the blocks that one OS thread runs.
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simt/engine.hpp"
+#include "simt/symbols.hpp"
+
+namespace simt {
+
+class SharedMemory {
+ public:
+  /// Finds the shared variables of the calling OS thread and puts red zones around them.
+  SharedMemory();
+
+  void begin_grid(std::size_t dynamic_bytes);
+  void end_grid();
+  /// From here on, dynamic memory and every variable (from its first declaration) hold poison again.
+  void begin_block();
+  void declare(Guard& guard);
+
+  void* dynamic() const { return dynamic_.at; }
+  bool contains(const void* p, std::size_t bytes) const;
+
+ private:
+  struct Scope {
+    SharedScope where;
+    std::uint64_t block = 0;  // that last used it
+  };
+  std::vector<Scope> scopes_;
+  std::unordered_map<const void*, Scope*> by_guard_;
+  std::vector<const Scope*> active_;  // in this block
+  std::uint64_t block_ = 0;
+  Range dynamic_{};
+};
+
+/// Whether `bytes` at `p` hold what poison() wrote. Fewer than four bytes count only if the eight around them
+/// do too.
+bool holds_poison(const void* p, std::size_t bytes);
+
+}  // namespace simt
