@@ -25,17 +25,20 @@ std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach) {
   return times;
 }
 
+Scaling embedded_scaling(const Series& series, Coordinate c, std::span<const std::int64_t> times) {
+  if (series.standardize != Standardize::columns) return {};
+  const auto& values = series.values[std::size_t(c.variable)];
+  std::vector<double> column;
+  column.reserve(times.size());
+  for (const std::int64_t t : times) column.push_back(values[std::size_t(t - c.lag)]);
+  return scaling_of(column);
+}
+
 void embed(const Series& series, Coordinate c, std::span<const std::int64_t> times, double* out,
            std::int64_t stride) {
   const auto& values = series.values[std::size_t(c.variable)];
   const auto& noise = series.noise[std::size_t(c.variable)];
-  Scaling z{0, 1};
-  if (series.standardize == Standardize::columns) {
-    std::vector<double> column;
-    column.reserve(times.size());
-    for (const std::int64_t t : times) column.push_back(values[std::size_t(t - c.lag)]);
-    z = scaling_of(column);
-  }
+  const Scaling z = embedded_scaling(series, c, times);
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto from = std::size_t(times[i] - c.lag);
     out[std::int64_t(i) * stride] = (values[from] - z.mean) / z.deviation + noise[from];

@@ -28,6 +28,9 @@ std::int64_t reach(const Coordinates& coordinates);
 /// Times t, in order, for which all rows t - reach ... t lie in one observation set.
 std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach);
 
+/// What `embed` takes off a coordinate at the given times, and divides it by.
+Scaling embedded_scaling(const Series& series, Coordinate coordinate, std::span<const std::int64_t> times);
+
 /// A coordinate at the given times, standardised over them if the series asks for `columns`, with its noise.
 /// Element i goes to out[i * stride].
 void embed(const Series& series, Coordinate coordinate, std::span<const std::int64_t> times, double* out,

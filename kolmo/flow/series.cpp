@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/base/log.hpp"
 #include "kolmo/base/philox.hpp"
 
 namespace kolmo {
@@ -61,10 +61,15 @@ bool constant(std::span<const double> values) {
 
 }  // namespace
 
+// The high counter word of surrogates has bit 63 clear, so the two never share random numbers.
 double element_noise(std::uint64_t seed, std::int64_t number, std::int64_t row) {
-  const auto r = Philox(seed)(std::uint64_t(row), std::uint64_t(number) | std::uint64_t(1) << 63);
-  const double radius = 1 - uniform53(r.w[0], r.w[1]), angle = uniform53(r.w[2], r.w[3]);
-  return std::sqrt(-2 * std::log(radius)) * std::cos(2 * std::numbers::pi * angle);
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    const auto r =
+        Philox(seed)(std::uint64_t(row) | attempt << 48, std::uint64_t(number) | std::uint64_t(1) << 63);
+    const double u = 2 * uniform53(r.w[0], r.w[1]) - 1, v = 2 * uniform53(r.w[2], r.w[3]) - 1;
+    const double square = u * u + v * v;
+    if (square < 1 && square > 0) return u * std::sqrt(-2 * log_exact(square) / square);
+  }
 }
 
 Scaling scaling_of(std::span<const double> values) {
@@ -109,10 +114,9 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
     if (p.noise == 0 && constant(v))
       fail<InvalidArgument>(table.file + ": " + column_label(table, columns[i]) +
                             " is constant, and without noise nearest neighbours are not defined");
-    if (p.standardize == Standardize::series) {
-      const Scaling z = scaling_of(v);
-      for (double& x : v) x = (x - z.mean) / z.deviation;
-    }
+    const Scaling z = p.standardize == Standardize::series ? scaling_of(v) : Scaling{};
+    for (double& x : v) x = (x - z.mean) / z.deviation;
+    s.deviation.push_back(z.deviation);
     std::vector<double> noise(v.size(), 0);
     if (p.noise != 0)
       for (std::size_t t = 0; t < v.size(); ++t)

@@ -32,6 +32,7 @@ struct Series {
   std::vector<std::int64_t> numbers;        ///< columns in the file; they key the random numbers
   std::vector<std::vector<double>> values;  ///< [variable][row], NaN where missing
   std::vector<std::vector<double>> noise;   ///< [variable][row], to be added to standardised values
+  std::vector<double> deviation;            ///< [variable] that `values` were divided by
   std::vector<std::int32_t> set;            ///< observation set of each row, -1 where there is none
   std::int32_t sets = 0;
   std::int64_t missing_rows = 0;  ///< rows of the table with a missing value
@@ -48,7 +49,8 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
 /// Names of the variables that never change: nothing flows from or to them.
 std::vector<std::string> constant_variables(const Series& series);
 
-/// Standard normal number of an element: a function of these three and of nothing else.
+/// Standard normal number of an element: a function of these three and of nothing else, by Marsaglia's polar
+/// method.
 double element_noise(std::uint64_t seed, std::int64_t number, std::int64_t row);
 
 struct Scaling {
