@@ -31,10 +31,14 @@ std::string source_line(void* return_address) {
   return line;
 }
 
+std::exception_ptr uninitialised(const void* p, std::size_t bytes, void* return_address) {
+  return std::make_exception_ptr(Error(complaint(p, bytes) + "\n  at " + source_line(return_address) + "\n  in " +
+                                       current_block->where()));
+}
+
 // AddressSanitizer expects the caller not to throw, hence the way out.
 [[noreturn]] void report(const void* p, std::size_t bytes, void* return_address) {
-  current_block->abandon_thread(std::make_exception_ptr(Error(
-      complaint(p, bytes) + "\n  at " + source_line(return_address) + "\n  in " + current_block->where())));
+  current_block->abandon_thread(uninitialised(p, bytes, return_address));
 }
 
 }  // namespace

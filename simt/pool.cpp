@@ -21,6 +21,7 @@ std::size_t setting(const char* name, std::size_t otherwise) {
 class Pool {
  public:
   explicit Pool(unsigned workers) : workers_(workers) {
+    shared_scopes();  // reads the symbol table, here rather than in whichever worker is first
     for (unsigned i = 0; i < workers; ++i)
       threads_.emplace_back([this, i](std::stop_token stop) { serve(i, stop); });
   }
@@ -33,7 +34,7 @@ class Pool {
     if (is_new) name->second = function_name(job.kernel);
     kernel_ = name->second;
     blocks_ = std::uint64_t{job.grid.x} * job.grid.y * job.grid.z;
-    next_ = 0, failure_ = nullptr, busy_ = workers_;
+    next_ = 0, failure_ = nullptr, busy_ = workers_, awake_ = 0;
     ++generation_;
     wake_.notify_all();
     done_.wait(lock, [&] { return busy_ == 0; });
@@ -48,7 +49,10 @@ class Pool {
     std::unique_lock lock(mutex_);
     while (wake_.wait(lock, stop, [&] { return generation_ != seen; })) {
       seen = generation_;
+      ++awake_;
       lock.unlock();
+      // A worker that wakes after another has finished would seem ordered after it, and hide their races.
+      while (tsan && awake_ < workers_) std::this_thread::yield();
       const std::exception_ptr failure = run_blocks(block, me);
       lock.lock();
       if (failure && !failure_) failure_ = failure;
@@ -90,6 +94,7 @@ class Pool {
   std::uint64_t generation_ = 0, blocks_ = 0;
   unsigned busy_ = 0;
   std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<unsigned> awake_ = 0;
   std::exception_ptr failure_;
   std::vector<std::jthread> threads_;  // last: stopped and joined first
 };

@@ -9,12 +9,12 @@ namespace {
 __global__ void dynamic_past_end(int* out) {
   int* s = dynamic_shared<int>();
   s[threadIdx.x + 1] = 1;  // 64 elements were asked for
-  out[threadIdx.x] = s[threadIdx.x];
+  out[threadIdx.x] = s[threadIdx.x + 1];
 }
 __global__ void static_index(int* out, int shift) {
   __shared__ int s[64];
   s[threadIdx.x + shift] = 1;
-  out[threadIdx.x] = s[threadIdx.x];
+  out[threadIdx.x] = s[threadIdx.x + shift];
 }
 template <class T>
 __device__ void put(T* p, int i, T v) {
@@ -37,7 +37,7 @@ __device__ int* scratch() {
 __global__ void template_pointer(int* out) {
   int* volatile s = scratch<64>();
   s[threadIdx.x + 1] = 1;
-  out[threadIdx.x] = s[threadIdx.x];
+  out[threadIdx.x] = s[threadIdx.x + 1];
 }
 __global__ void global_past_end(int* out) { out[threadIdx.x + 1] = 1; }
 __global__ void misaligned(int* out) {

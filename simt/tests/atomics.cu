@@ -62,7 +62,7 @@ __global__ void atomics(int* failed) {
   EXPECT(s.bits_and == 0 && s.bits_or == -1 && s.bits_xor == n % 2);
   EXPECT(__half2float(s.f16) == 64 && __bfloat162float(s.bf16) == 64);
   EXPECT(__low2float(s.f16_pair) == 64 && __high2float(s.f16_pair) == -128);
-  EXPECT(s.guarded == n && visits >= n);
+  EXPECT(s.guarded == n && atomicAdd(&visits, 0) >= n);
 }
 }  // namespace
 
