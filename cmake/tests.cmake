@@ -1,6 +1,7 @@
 # kolmo_tests: every tests/**/*_test.cpp. A folder adds other tests in tests/<folder>/tests.cmake.
 find_package(GTest REQUIRED)
 include(GoogleTest)
+include(cmake/headers.cmake)
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS tests/*_test.cpp)
 add_executable(kolmo_tests ${sources})

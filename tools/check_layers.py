@@ -10,17 +10,15 @@ from pathlib import Path
 BASE = {"base"}
 RUNTIME = BASE | {"runtime", "version"}
 OP = RUNTIME | {"op"}
-KNN = BASE | {"knn", "parallel"}
-OPS = OP | {"knn", "ops", "parallel"}
+OPS = OP | {"knn", "ops"}
 LAYERS = {
     "base": BASE,
-    "version": BASE,
-    "runtime": RUNTIME | {"parallel"},
-    "parallel": RUNTIME | {"parallel"},  # kolmo/runtime/cpu/parallel.hpp, for the bodies of operators
+    "version": set(),
+    "runtime": RUNTIME,
     "op": OP,
     "device": BASE | {"device"},
     "launch": RUNTIME | {"launch"},
-    "knn": KNN | {"runtime"},
+    "knn": RUNTIME | {"knn"},  # nearest neighbours on the CPU, shared by several operators
     "ops": OPS,
     "kernel": BASE | {"op", "ops", "device", "launch", "knn", "kernel"},  # .cu and .cuh of operators
     "tune": OP | {"tune"},
@@ -45,8 +43,6 @@ def layer(path: str) -> str:
         return "version"
     if path == "kolmo/runtime/cuda/launch.cuh":
         return "launch"
-    if path == "kolmo/runtime/cpu/parallel.hpp":
-        return "parallel"
     if parts[1] == "ops" and path.endswith((".cu", ".cuh")):
         return "kernel"
     if parts[1] == "ops" and path.endswith("_test.cpp"):
@@ -78,7 +74,7 @@ def include_faults(path: str, bracket: str, name: str):
         yield f"kolmo/{here} is not in the table of layers of tools/check_layers.py"
     elif there not in LAYERS[here]:
         yield f'"{name}": {here} may not include {there}'
-    elif {here, there} & {"ops"} and there == "ops" and here in {"ops", "kernel", "oracle"}:
+    elif there == "ops" and here in {"ops", "kernel", "oracle"}:
         yield from neighbour_faults(path, name)
 
 

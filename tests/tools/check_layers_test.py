@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""tools/check_layers.py reports each kind of wrong arrow and accepts the right ones."""
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from check_layers import faults  # noqa: E402
+
+WRONG = {
+    "kolmo/base/a.hpp": '#include "kolmo/runtime/stream.hpp"',
+    "kolmo/runtime/a.cpp": '#include "kolmo/op/op.hpp"',
+    "kolmo/op/a.cpp": '#include "kolmo/ops/nn/relu/relu.hpp"',
+    "kolmo/op/b.hpp": "#include <cuda_runtime.h>",
+    "kolmo/op/c.hpp": '#include "kolmo/device/grid.cuh"',
+    "kolmo/device/a.cuh": '#include "kolmo/op/op.hpp"',
+    "kolmo/ops/nn/relu/relu.hpp": '#include "kolmo/flow/series.hpp"',
+    "kolmo/ops/nn/relu/relu.cpp": '#include "kolmo/ops/nn/gelu/gelu_detail.hpp"',
+    "kolmo/ops/nn/relu/relu.cu": "void f() { kernel<<<1, 2>>>(); }",
+    "kolmo/ops/nn/gelu/gelu.cpp": "#ifdef KOLMO_CUDA\n#endif",
+    "kolmo/flow/a.cpp": '#include "cli/table.hpp"',
+    "kolmo/io/a.cpp": '#include "kolmo/flow/series.hpp"',
+    "kolmo/check/a.cpp": '#include "kolmo/flow/series.hpp"',
+    "kolmo/unheard_of/a.cpp": '#include "kolmo/base/error.hpp"',
+    "simt/a.hpp": '#include "kolmo/base/error.hpp"',
+    "cli/a.cpp": '#include "tests/a.hpp"',
+    "tests/a_test.cpp": '#include "kolmo/op/run.cpp"',
+}
+RIGHT = {
+    "kolmo/runtime/a.cpp": '#include "kolmo/base/error.hpp"',
+    "kolmo/runtime/cuda/cuda_backend.cpp": "#include <cuda_runtime_api.h>",
+    "kolmo/runtime/b.cpp": "#ifdef KOLMO_CUDA\n#endif",
+    "kolmo/ops/nn/relu/relu.cu": '#include "kolmo/device/grid.cuh"\n#include "kolmo/runtime/cuda/launch.cuh"',
+    "kolmo/ops/nn/relu/relu.cpp": '#include "kolmo/ops/nn/gelu/gelu.hpp"',
+    "kolmo/ops/nn/relu/relu_test.cpp": '#include "kolmo/check/oracle.hpp"',
+    "kolmo/flow/a.cpp": '#include "kolmo/ops/nn/relu/relu.hpp"\n// never <<<>>>\nconst char* s = "<<<";',
+    "cli/a.cpp": '#include "kolmo/flow/series.hpp"\n#include "cli/table.hpp"',
+}
+
+
+class CheckLayers(unittest.TestCase):
+    def test_wrong_arrows_are_reported(self):
+        for path, text in WRONG.items():
+            self.assertTrue(list(faults(path, text)), f"{path}: {text}")
+
+    def test_right_arrows_are_accepted(self):
+        for path, text in RIGHT.items():
+            self.assertEqual(list(faults(path, text)), [], path)
+
+    def test_line_numbers(self):
+        text = '#pragma once\n#include <vector>\n\n#include "kolmo/op/op.hpp"\n'
+        self.assertEqual([line for line, _ in faults("kolmo/base/a.hpp", text)], [4])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# make test: every test of the release build (with CUDA when nvcc is found), then all of it again that can run
+# under ASan and UBSan, with every portable kernel variant on the emulated GPU, then ThreadSanitizer's race check of
+# the operators whose CUDA sources changed since their last pass. The last line sums up.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+jobs=${JOBS:-$(nproc)}
+passed=0 failed=0 skipped=0 broken=0
+
+heading() { printf '\n== %s\n' "$*"; }
+seconds() { printf '   (%d s)\n' $((SECONDS - started)); }
+
+build() {  # build <preset> [target...]: quiet unless it fails
+  local preset=$1 log
+  shift
+  log=$(mktemp)
+  if ! { cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs" "${@/#/--target=}"; } >"$log" 2>&1; then
+    grep -vE '^\[[0-9]+/[0-9]+\] ' "$log" | tail -n 60
+    echo "the $preset build failed"
+    broken=1
+  fi
+  rm -f "$log"
+}
+
+count() {  # count <junit file>: adds its results to the sums
+  local p f s
+  read -r p f s < <(python3 tools/junit_sum.py "$1")
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+run_ctest() {  # run_ctest <preset> [ctest options]
+  local preset=$1 report
+  shift
+  report=$PWD/build/$preset/ctest.xml
+  rm -f "$report"
+  ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --output-junit "$report" "$@" |
+    grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed '
+  count "$report"
+}
+
+started=$SECONDS
+heading "release build"
+build ci
+seconds
+if [ $broken = 0 ]; then
+  heading "tests"
+  started=$SECONDS
+  run_ctest ci
+  seconds
+fi
+
+heading "AddressSanitizer and UndefinedBehaviorSanitizer"
+started=$SECONDS
+build asan
+if [ -x build/asan/kolmo_tests ]; then run_ctest asan; fi
+seconds
+
+heading "ThreadSanitizer, kernels on the emulated GPU"
+started=$SECONDS
+read -r p f s < <(python3 tools/race_check.py --jobs "$jobs" --summary)
+passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+seconds
+
+heading "hardware record"
+python3 tools/unverified.py
+
+[ $broken = 0 ] || failed=$((failed + 1))
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
