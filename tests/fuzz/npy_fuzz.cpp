@@ -1,0 +1,31 @@
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/io/npy.hpp"
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+// Any bytes give either an array that is as large as its shape says, or one line that starts with the file's
+// name.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {
+  kolmo::Array array = kolmo::parse_npy(std::as_bytes(std::span(data, size)), "f.npy");
+  check(array.tensor().bytes() == array.data.size());
+  const kolmo::Table table = kolmo::to_table(array, "f.npy");
+  check(table.rows() == std::size_t(array.shape[0]));
+  for (const auto& column : table.columns) {
+    for (const double value : column) check(!std::isinf(value));
+  }
+  return 0;
+} catch (const kolmo::InvalidArgument& error) {
+  const std::string what = error.what();
+  check(what.starts_with("f.npy: ") && what.find('\n') == std::string::npos);
+  return 0;
+}
