@@ -12,6 +12,7 @@ target_compile_definitions(kolmo_tests PRIVATE KOLMO_SOURCE_DIR="${PROJECT_SOURC
 gtest_discover_tests(kolmo_tests DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
   PROPERTIES TIMEOUT 600)
 
+include(cmake/examples.cmake)
 file(GLOB folders CONFIGURE_DEPENDS tests/*/tests.cmake)
 foreach(folder IN LISTS folders)
   include(${folder})

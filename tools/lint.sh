@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make lint: every check runs; the last line says which failed.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 jobs=${JOBS:-$(nproc)}
 mapfile -t cxx < <(git ls-files -co --exclude-standard '*.hpp' '*.cpp' '*.cu' '*.cuh' '*.h')
 mapfile -t shell < <(git ls-files -co --exclude-standard '*.sh' .ci/run)

@@ -3,7 +3,7 @@
 # under ASan and UBSan, with every portable kernel variant on the emulated GPU, then ThreadSanitizer's race check of
 # the operators whose CUDA sources changed since their last pass. The last line sums up.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 jobs=${JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0 broken=0
 

@@ -1,0 +1,10 @@
+# examples/*.cpp, which are also the code in README.md and docs/: each is built, and run from the root of the tree.
+file(GLOB examples CONFIGURE_DEPENDS examples/*.cpp)
+foreach(example IN LISTS examples)
+  get_filename_component(name ${example} NAME_WE)
+  add_executable(example_${name} ${example})
+  target_link_libraries(example_${name} PRIVATE kolmo_lib)
+  kolmo_options(example_${name})
+  add_test(NAME example.${name} COMMAND example_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(example.${name} PROPERTIES TIMEOUT 300)
+endforeach()
