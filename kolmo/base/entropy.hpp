@@ -161,17 +161,16 @@ struct TableShape {
 };
 
 /// done(table, sums of TableMargins) for every table, by run(job, items) as in sum_rows.
-template <class T, class Done, class Run>
-void sum_tables(const T* weight, const TableShape& shape, bool with_columns, const Done& done,
-                void* workspace, const Run& run) {
+template <bool WithColumns, class T, class Done, class Run>
+void sum_tables(const T* weight, const TableShape& shape, const Done& done, void* workspace, const Run& run) {
   const auto [tables, bx, by] = shape;
   auto* const rows = static_cast<Sums<3>*>(workspace);
   auto* const columns = reinterpret_cast<Sums<1>*>(rows + tables * bx);
   void* const partial = columns + tables * by;
   sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{rows}, tables * bx, by, partial, run);
-  if (with_columns)
+  if constexpr (WithColumns)
     sum_rows<1>(WeightColumns<T>{weight, bx, by}, StoreSums<1>{columns}, tables * by, bx, partial, run);
-  const TableMargins margins{rows, columns, bx, with_columns ? by : 0};
+  const TableMargins margins{rows, columns, bx, WithColumns ? by : 0};
   sum_rows<5>(margins, done, tables, bx + margins.by, partial, run);
 }
 

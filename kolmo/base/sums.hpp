@@ -11,9 +11,9 @@ namespace kolmo {
 // Sums whose bits depend on the terms alone, not on device, variant or threads. A row is cut into chunks of
 // sum_chunk terms; term i of a chunk goes to lane i % sum_lanes; each lane adds its terms in order; then
 // the upper half of the lanes is added to the lower half until one is left. The chunks' sums are added in the
-// same way. Error of a row of n terms: at most (40 + n / 2^21 + 8) roundings of the sum of magnitudes.
+// same way. Error of a row of n terms: at most (24 + n / 2^19) roundings of the sum of magnitudes.
 inline constexpr int sum_lanes = 256;
-inline constexpr std::int64_t sum_chunk = 8192;
+inline constexpr std::int64_t sum_chunk = 2048;
 
 /// N sums taken side by side.
 template <int N>

@@ -20,7 +20,7 @@ void launch(const A& a, void* workspace, Stream& s, int variant) {
   };
   visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
     const ConditionalEntropyOfTable done{a.entropy.as<double>(), a.miller_madow};
-    sum_tables(a.joint.as<T>(), shape_of(a), false, done, workspace, run);
+    sum_tables<false>(a.joint.as<T>(), shape_of(a), done, workspace, run);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "kolmo/ops/info/histogram_2d/histogram_2d.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -45,20 +46,26 @@ Counts count(std::vector<double> x, std::vector<double> y, A a, Stream& s) {
   return counts;
 }
 
+A bins(std::int64_t x, std::int64_t y) {
+  A a;
+  a.bins_x = x, a.bins_y = y;
+  return a;
+}
+
 constexpr Fact facts[] = {
     {"bins are closed below, the last one also above",
      [](Stream& s) {
-       const A a{.bins_x = 2, .bins_y = 1};
+       const A a = bins(2, 1);
        expect(count({0, 0.25, 0.5, 0.75, 1}, {0, 0, 0, 0, 1}, a, s) == Counts{2, 3}, "counts on edges");
      }},
     {"rows are bins of x, columns bins of y",
      [](Stream& s) {
-       const A a{.bins_x = 2, .bins_y = 3};
+       const A a = bins(2, 3);
        expect(count({0.1, 0.9, 0.9}, {0.9, 0.1, 0.5}, a, s) == Counts{0, 0, 1, 1, 1, 0}, "layout");
      }},
     {"outside: dropped or clamped; NaN never counts",
      [](Stream& s) {
-       A a{.bins_x = 2, .bins_y = 1};
+       A a = bins(2, 1);
        const std::vector<double> x = {-1, 2, infinity, -infinity, std::nan(""), 0.1}, y = {0, 0, 0, 0, 0, 3};
        expect(count(x, y, a, s) == Counts{0, 0}, "drop");
        a.outside = OutsidePolicy::clamp;
@@ -66,28 +73,33 @@ constexpr Fact facts[] = {
      }},
     {"0.3 is below the third edge of 10 over [0, 1], 3 * 0.1 in double",
      [](Stream& s) {
-       const A a{.bins_x = 10, .bins_y = 1};
+       const A a = bins(10, 1);
        Counts want(10, 0);
        want[2] = 1;
        expect(count({0.3}, {0}, a, s) == want, "0.3 is below the edge 0.30000000000000004");
      }},
     {"bins narrower than the resolution of double",
      [](Stream& s) {
-       const A a{.bins_x = 4, .bins_y = 1, .x_min = 1, .x_max = 1 + 0x1p-52};
+       A a = bins(4, 1);
+       a.x_min = 1, a.x_max = 1 + 0x1p-52;
        // Edges round to 1, 1, 1 (a tie), 1 + eps, 1 + eps; the last edge that is <= v counts.
        expect(count({1, 1 + 0x1p-52}, {0, 0}, a, s) == Counts{0, 0, 1, 1}, "edges that coincide");
      }},
     {"no samples",
      [](Stream& s) {
-       expect(count({}, {}, {.bins_x = 2, .bins_y = 2}, s) == Counts{0, 0, 0, 0}, "empty");
+       expect(count({}, {}, bins(2, 2), s) == Counts{0, 0, 0, 0}, "empty");
      }},
     {"ranges are checked",
      [](Stream& s) {
-       const auto refused = [&](A a) { expect_invalid([&] { count({0.5}, {0.5}, a, s); }, "make no range"); };
-       refused({.x_min = 1, .x_max = 1});
-       refused({.y_min = 2, .y_max = 1});
-       refused({.x_max = infinity});
-       refused({.y_min = -1.7e308, .y_max = 1.7e308});
+       const auto refused = [&](double low, double high) {
+         A on_x, on_y;
+         on_x.x_min = on_y.y_min = low, on_x.x_max = on_y.y_max = high;
+         for (const A& a : {on_x, on_y}) expect_invalid([&] { count({0.5}, {0.5}, a, s); }, "make no range");
+       };
+       refused(1, 1);
+       refused(2, 1);
+       refused(0, infinity);
+       refused(-1.7e308, 1.7e308);
      }},
 };
 

@@ -20,14 +20,14 @@ void cpu(const A& a, void* workspace, Stream& s) {
   });
 }
 
-// 48 roundings (base/sums.hpp) of 2^-53 times the sum of magnitudes |p ln(p/q)|: below 1e-13 up to a sum
+// 32 roundings (base/sums.hpp) of 2^-53 times the sum of magnitudes |p ln(p/q)|: below 1e-13 up to a sum
 // of 18.
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = 1e-13},
     {.name = "k=5 f64", .sizes = {{"...", 70}, {"k", 5}}, .tolerance = 1e-13},
     {.name = "k=33 f32", .sizes = {{"...", 9}, {"k", 33}}, .dtype = DType::f32, .tolerance = 1e-13},
     {.name = "k=1025 f64", .sizes = {{"...", 5}, {"k", 1025}}, .tolerance = 1e-13},
-    {.name = "k=20000 f64", .sizes = {{"...", 2}, {"k", 20000}}, .tolerance = 1e-13},
+    {.name = "k=5000 f64", .sizes = {{"...", 2}, {"k", 5000}}, .tolerance = 1e-13},
     {.name = "10^6 rows of 16 f64", .sizes = {{"...", 1000000}, {"k", 16}}, .benchmark_only = true},
     {.name = "one row of 2^24 f64", .sizes = {{"...", 1}, {"k", 1 << 24}}, .benchmark_only = true},
 };

@@ -38,7 +38,7 @@ void probabilities(A& a) {
 }
 void miller_madow(A& a) { a.miller_madow = true; }
 
-// The sums err by at most 48 roundings (base/sums.hpp) of 2^-53, times ln N < 17: below 1e-13.
+// Sums and terms err by at most 32 roundings (base/sums.hpp) of 2^-53, times ln N < 17: below 1e-13.
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = 1e-13},
     {.name = "k=7 i64", .sizes = {{"...", 70}, {"k", 7}}, .dtype = DType::i64, .tolerance = 1e-13},
@@ -52,7 +52,7 @@ constexpr Case<A> cases[] = {
      .tolerance = 1e-13,
      .setup = miller_madow},
     {.name = "k=1000 f32", .sizes = {{"...", 5}, {"k", 1000}}, .dtype = DType::f32, .tolerance = 1e-13},
-    {.name = "k=20000 f64", .sizes = {{"...", 2}, {"k", 20000}}, .tolerance = 1e-13},
+    {.name = "k=5000 f64", .sizes = {{"...", 2}, {"k", 5000}}, .tolerance = 1e-13},
     {.name = "10^6 rows of 16 i64",
      .sizes = {{"...", 1000000}, {"k", 16}},
      .dtype = DType::i64,

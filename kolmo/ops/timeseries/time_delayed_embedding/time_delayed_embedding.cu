@@ -16,13 +16,14 @@ template <class T, int V>
 __global__ void __launch_bounds__(block_sizes[V])
     embed(const T* x, T* out, std::int64_t n, std::int64_t rows, std::uint32_t m, std::int64_t delay,
           std::int64_t parts, std::int64_t items) {
-  constexpr std::int64_t part = block_sizes[V] * rows_per_thread;
+  constexpr unsigned block = block_sizes[V];
+  constexpr std::int64_t part = block * rows_per_thread;
   for (std::int64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const std::int64_t b = item / parts, first = item % parts * part;
     const std::int64_t count = rows - first < part ? rows - first : part;
     const T* newest = x + b * n + (m - 1) * delay + first;
     T* to = out + (b * rows + first) * m;
-    for (std::uint32_t e = threadIdx.x, end = std::uint32_t(count) * m; e < end; e += block_sizes[V]) {
+    for (std::uint32_t e = threadIdx.x, end = std::uint32_t(count) * m; e < end; e += block) {
       const std::uint32_t row = e / m, column = e - row * m;
       to[e] = newest[row - column * delay];
     }
