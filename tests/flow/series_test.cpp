@@ -1,0 +1,143 @@
+#include "kolmo/flow/series.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/flow/embedding.hpp"
+
+namespace kolmo {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const double missing = std::nan("");
+
+Table table(std::vector<std::vector<double>> columns) {
+  Table t{"data.csv", {}, std::move(columns), {}, true};
+  for (std::size_t c = 0; c < t.columns.size(); ++c) t.names.push_back("c" + std::to_string(c));
+  t.faults.resize(t.columns.size());
+  return t;
+}
+
+Series plain(const Table& t, Transform transform = Transform::none,
+             Standardize standardize = Standardize::none) {
+  std::vector<std::size_t> all;
+  for (std::size_t c = 0; c < t.columns.size(); ++c) all.push_back(c);
+  Preparation p;
+  p.transform = transform, p.standardize = standardize, p.noise = 0;
+  return make_series(t, all, p);
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const InvalidArgument& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Series, Transforms) {
+  const Table t = table({{1, 2, 8, 4}});
+  EXPECT_THAT(plain(t, Transform::difference).values[0], ElementsAre(1, 6, -4));
+  EXPECT_THAT(plain(t, Transform::log).values[0], ElementsAre(0, std::log(2), std::log(8), std::log(4)));
+  EXPECT_THAT(plain(t, Transform::log_difference).values[0],
+              ElementsAre(std::log(2) - 0, std::log(8) - std::log(2), std::log(4) - std::log(8)));
+}
+
+TEST(Series, LogarithmOfZeroIsRefused) {
+  EXPECT_THAT(message_of([] {
+                plain(table({{1, 2}, {3, 0}}), Transform::log);
+              }),
+              testing::AllOf(HasSubstr("data.csv"), HasSubstr("row 1"), HasSubstr("c1")));
+}
+
+TEST(Series, MissingValuesSplitIntoSets) {
+  const Series s = plain(table({{1, 2, missing, 4, 5, 6, 7}, {1, 3, 2, 4, missing, missing, 8}}));
+  EXPECT_THAT(s.set, ElementsAre(0, 0, -1, 1, -1, -1, 2));
+  EXPECT_EQ(s.sets, 3);
+  EXPECT_EQ(s.missing_rows, 3);
+  EXPECT_TRUE(std::isnan(s.values[1][2])) << "what no set holds must not be used";
+  EXPECT_THAT(embeddable(s, 0), ElementsAre(0, 1, 3, 6));
+  EXPECT_THAT(embeddable(s, 1), ElementsAre(1)) << "no embedding crosses a gap";
+}
+
+TEST(Series, ADifferenceAcrossAGapIsMissing) {
+  const Series s = plain(table({{1, 2, missing, 4, 6}}), Transform::difference);
+  EXPECT_THAT(s.set, ElementsAre(0, -1, -1, 1));
+  EXPECT_EQ(s.missing_rows, 1) << "of the table";
+}
+
+TEST(Series, NothingLeft) {
+  EXPECT_THAT(message_of([] {
+                plain(table({{1, missing}, {missing, 1}}));
+              }),
+              HasSubstr("no row has a value"));
+}
+
+TEST(Series, ConstantColumn) {
+  const Table t = table({{1, 1, 1}, {1, 2, 3}});
+  EXPECT_THAT(message_of([&] { plain(t); }), HasSubstr("c0 is constant"));
+  const std::vector<std::size_t> both{0, 1};
+  EXPECT_THAT(constant_variables(make_series(t, both, {})), ElementsAre("c0"));
+}
+
+TEST(Series, StandardisedSeries) {
+  const Series s = plain(table({{1, 2, missing, 3}}), Transform::none, Standardize::series);
+  EXPECT_DOUBLE_EQ(s.values[0][0], -1);  // mean 2, standard deviation 1 with n - 1
+  EXPECT_DOUBLE_EQ(s.values[0][3], 1);
+  EXPECT_EQ(s.deviation[0], 1);
+}
+
+TEST(Scaling, ConstantIsOnlyCentred) {
+  const Scaling z = scaling_of(std::vector(7, 0.1));
+  EXPECT_EQ(z.mean, 0.1);
+  EXPECT_EQ(z.deviation, 1);
+}
+
+TEST(Noise, IsAFunctionOfColumnAndRow) {
+  const Table t = table({{1, 2, 3, 4}, {4, 1, 3, 2}, {2, 4, 1, 3}});
+  Preparation p;
+  p.seed = 5;
+  const std::vector<std::size_t> all{0, 1, 2}, some{2, 0};
+  const Series a = make_series(t, all, p), b = make_series(t, some, p);
+  EXPECT_EQ(a.noise[2], b.noise[0]);
+  EXPECT_EQ(a.noise[0], b.noise[1]);
+  EXPECT_EQ(a.noise[1][3], 1e-8 * element_noise(5, 1, 3));
+  EXPECT_NE(element_noise(5, 1, 3), element_noise(6, 1, 3));
+}
+
+TEST(Noise, IsNormal) {
+  constexpr int n = 100000;
+  double sum = 0, squares = 0, fourth = 0;
+  for (int i = 0; i < n; ++i) {
+    const double z = element_noise(1, i % 10, i / 10);
+    sum += z, squares += z * z, fourth += z * z * z * z;
+  }
+  const double five_errors = 5 / std::sqrt(double(n));
+  EXPECT_NEAR(sum / n, 0, five_errors);
+  EXPECT_NEAR(squares / n, 1, five_errors * std::sqrt(2));
+  EXPECT_NEAR(fourth / n, 3, five_errors * std::sqrt(96));
+}
+
+TEST(Embedding, PastAndReach) {
+  const Coordinates c = past(2, {3, 4}, 2);
+  ASSERT_EQ(c.size(), 3u);
+  EXPECT_EQ(c[0].lag, 2);
+  EXPECT_EQ(c[2].lag, 10);
+  EXPECT_EQ(c[1].variable, 2);
+  EXPECT_EQ(reach(c), 10);
+}
+
+TEST(Embedding, ColumnsAreStandardisedOverTheirRows) {
+  const Series s = plain(table({{1, 2, 3, 100}}), Transform::none, Standardize::columns);
+  double out[3] = {};
+  embed(s, {0, 1}, std::vector<std::int64_t>{1, 2, 3}, out, 1);
+  EXPECT_THAT(out, ElementsAre(-1, 0, 1)) << "the last value is no past value";
+}
+
+}  // namespace
+}  // namespace kolmo

@@ -1,0 +1,21 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+// Reference series and values that are not part of this tree: in $KOLMO_TEST_DATA, or beside the checkout.
+namespace kolmo::testing_flow {
+
+inline std::filesystem::path shared_data() {
+  const char* folder = std::getenv("KOLMO_TEST_DATA");
+  return folder ? folder : std::filesystem::path(KOLMO_SOURCE_DIR) / "../shared/data";
+}
+
+}  // namespace kolmo::testing_flow
+
+#define KOLMO_NEED_SHARED_DATA(file)                                                           \
+  if (!std::filesystem::exists(kolmo::testing_flow::shared_data() / (file)))                   \
+  GTEST_SKIP() << "reference data is missing: " << kolmo::testing_flow::shared_data() / (file) \
+               << " (set KOLMO_TEST_DATA)"
