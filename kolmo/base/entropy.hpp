@@ -160,7 +160,7 @@ struct TableShape {
   }
 };
 
-/// done(table, sums of TableMargins) for every table, by run(job, items) as in sum_rows.
+/// done(table, sums of TableMargins) for every table, by `run` as in sum_rows.
 template <bool WithColumns, class T, class Done, class Run>
 void sum_tables(const T* weight, const TableShape& shape, const Done& done, void* workspace, const Run& run) {
   const auto [tables, bx, by] = shape;

@@ -91,15 +91,15 @@ struct PartialSums {
   KOLMO_HD void finish(std::int64_t row, const Sums<N>& s) const { done(row, s); }
 };
 
-/// Sums over each of `count` rows of k terms by run(job, items), once or, for long rows, twice.
-/// `partial` holds sum_rows_bytes<N>(count, k) bytes.
+/// Sums over each of `count` rows of k terms by run(job, items, terms of the longest), once or, for long
+/// rows, twice. `partial` holds sum_rows_bytes<N>(count, k) bytes.
 template <int N, class Rows, class Done, class Run>
 void sum_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, void* partial,
               const Run& run) {
   const std::int64_t chunks = sum_chunks(k);
   auto* const sums = static_cast<Sums<N>*>(partial);
-  run(ChunkSums<N, Rows, Done>{rows, done, k, chunks, sums}, count * chunks);
-  if (chunks > 1) run(PartialSums<N, Done>{sums, done, chunks}, count);
+  run(ChunkSums<N, Rows, Done>{rows, done, k, chunks, sums}, count * chunks, std::min(k, sum_chunk));
+  if (chunks > 1) run(PartialSums<N, Done>{sums, done, chunks}, count, chunks);
 }
 template <int N>
 constexpr std::size_t sum_rows_bytes(std::int64_t count, std::int64_t k) {

@@ -17,9 +17,9 @@ struct SumShape {
 constexpr SumShape sum_shapes[] = {{8, 4}, {32, 8}, {256, 1}};
 constexpr int sum_block = 256;
 
-/// Whether sums of `terms` terms suit shape `s`. A warp could take any number, but a block is faster then.
-constexpr bool sums_fit(int s, std::int64_t terms) {
-  return s == 0 ? terms <= sum_shapes[0].width() : s == 1 ? terms <= 4 * sum_shapes[1].width() : true;
+/// The row of sum_shapes for sums of `terms` terms; a block takes those of more than `block_above`.
+constexpr int sum_shape(std::int64_t terms, std::int64_t block_above) {
+  return terms > block_above ? 2 : terms > sum_shapes[0].width() ? 1 : 0;
 }
 template <int Shape>
 unsigned sum_blocks(std::int64_t items) {

@@ -7,13 +7,15 @@ namespace kolmo {
 namespace {
 using A = ConditionalEntropyArgs;
 
-constexpr Variant variants[] = {{"8 threads a row"}, {"warp a row"}, {"block a row"}};
+constexpr std::int64_t block_above[] = {1024, 256, sum_chunk};
+constexpr Variant variants[] = {
+    {"block above 1024 terms"}, {"block above 256 terms"}, {"block above 2048 terms"}};
 
 TableShape shape_of(const A& a) { return {a.joint.rank, a.joint.extent.data()}; }
 
 void launch(const A& a, void* workspace, Stream& s, int variant) {
-  const auto run = [&]<class Job>(const Job& job, std::int64_t items) {
-    cuda::select<std::size(variants)>(variant, [&]<int V> {
+  const auto run = [&]<class Job>(const Job& job, std::int64_t items, std::int64_t terms) {
+    cuda::select<std::size(cuda::sum_shapes)>(cuda::sum_shape(terms, block_above[variant]), [&]<int V> {
       cuda::launch(cuda::sum_items<V, Job>, cuda::sum_blocks<V>(items), cuda::sum_block, 0, cuda::native(s),
                    job, items);
     });
@@ -25,10 +27,9 @@ void launch(const A& a, void* workspace, Stream& s, int variant) {
 }
 
 std::size_t workspace(const A& a, int) { return shape_of(a).workspace(); }
-bool fits(const A& a, int variant) { return cuda::sums_fit(variant, shape_of(a).bx + shape_of(a).by); }
 
 }  // namespace
 
-extern constinit const CudaImpl conditional_entropy_cuda = cuda_impl<A, launch, workspace, fits>(variants);
+extern constinit const CudaImpl conditional_entropy_cuda = cuda_impl<A, launch, workspace>(variants);
 
 }  // namespace kolmo
