@@ -1,0 +1,121 @@
+#include "cli/record.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "cli/describe.hpp"
+#include "cli/table.hpp"
+#include "kolmo/check/cuda_hash.hpp"
+#include "kolmo/io/atomic_file.hpp"
+#include "kolmo/version.hpp"
+
+namespace kolmo::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/// Where an operator was last validated on a GPU.
+struct Verified {
+  std::string date, hash, file;
+  bool passed;
+};
+
+Json read_json(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) fail<InvalidArgument>(file.string() + ": cannot be read");
+  try {
+    return Json::parse(in);
+  } catch (const Json::exception& e) {
+    fail<InvalidArgument>(file.string() + ": is no JSON: " + e.what());
+  }
+}
+
+void read_record(const std::filesystem::path& file, std::map<std::string, Verified>& latest) {
+  const Json record = read_json(file);
+  try {
+    const std::string device = record.at("device").at("device");
+    if (record.at("kind") != "validate" || !device.starts_with("cuda")) return;
+    for (const Json& op : record.at("ops")) {
+      Verified v{record.at("date"), op.at("cuda_sources"), file.filename().string(), true};
+      for (const Json& result : op.at("results")) v.passed &= result.at("ok").get<bool>();
+      Verified& slot = latest[op.at("name")];
+      if (slot.date <= v.date) slot = v;
+    }
+  } catch (const Json::exception& e) {
+    fail<InvalidArgument>(file.string() + ": is no record: " + e.what());
+  }
+}
+
+}  // namespace
+
+Record::Record(std::string_view kind, Device device, const std::string& command_line) {
+  const DeviceInfo info = device_info(device);
+  json_ = {{"kolmo_version", version()},
+           {"commit", commit()},
+           {"date", utc_now()},
+           {"device", device_json(info)},
+           {"driver", info.driver},
+           {"command", command_line},
+           {"kind", kind},
+           {"ops", Json::array()}};
+}
+
+void Record::add(std::string_view op, Json results) {
+  json_["ops"].push_back(
+      {{"name", op}, {"cuda_sources", check::cuda_hash(op)}, {"results", std::move(results)}});
+}
+
+void Record::set_peaks(const DeviceInfo& device) { json_["device"] = device_json(device); }
+
+void Record::write(const std::string& file) const { write_file(file, json_.dump(1) + "\n"); }
+
+void list_unverified(const std::string& folder, bool json) {
+  std::map<std::string, Verified> latest;
+  if (std::filesystem::exists(folder)) {
+    if (!std::filesystem::is_directory(folder)) fail<InvalidArgument>(folder + ": is not a folder");
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+      if (file.path().extension() == ".json") read_record(file.path(), latest);
+  }
+  Json all = Json::array();
+  TextTable table({"operator", "on a GPU"});
+  std::size_t total = 0;
+  for (const OpEntry& e : all_ops()) {
+    const std::string name(e.op->name);
+    if (check::cuda_hash(name).empty()) continue;
+    ++total;
+    const auto found = latest.find(name);
+    std::string state;
+    if (found == latest.end())
+      state = "never validated";
+    else if (!found->second.passed)
+      state = "failed when last validated, " + found->second.date;
+    else if (found->second.hash != check::cuda_hash(name))
+      state = "sources changed since " + found->second.date;
+    else
+      continue;
+    all.push_back({{"name", name}, {"state", state}});
+    table.add({name, state});
+  }
+  if (json) {
+    std::cout << all.dump(2) << '\n';
+    return;
+  }
+  if (!table.empty()) table.print(std::cout);
+  std::cout << all.size() << " of " << total
+            << " operators with CUDA sources are not validated as they are now\n";
+}
+
+}  // namespace kolmo::cli

@@ -1,0 +1,310 @@
+#include "kolmo/check/conformance.hpp"
+
+#include <cmath>
+
+#include "kolmo/check/compare.hpp"
+#include "kolmo/check/placement.hpp"
+#include "kolmo/check/refusals.hpp"
+#include "kolmo/runtime/monitor.hpp"
+
+namespace kolmo::check {
+namespace {
+
+std::string text(std::string_view s) { return std::string(s); }
+
+/// The checks of one case on one device; results gather in `results`.
+class CaseCheck {
+ public:
+  CaseCheck(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device)
+      : entry_(entry),
+        op_(*entry.op),
+        index_(index),
+        problem_(op_, op_.cases()[index], index),
+        other_(op_, op_.cases()[index], index, 2),
+        want_(expected(oracle, problem_)),
+        stream_(device, 1) {}
+
+  Results results;
+
+  void run_all() {
+    aspect("cost", [&] { cost_is_sane(); });
+    aspect("arguments", [&] { check_refusals(problem_, stream_); });
+    if (op_.determinism == Determinism::everywhere && !on_cpu()) reference_ = on_the_cpu();
+    const auto variants = variants_for(entry_, problem_.args(), stream_.device().kind);
+    if (variants.empty())
+      aspect("result", [&] { fail<Error>("no variant fits this case on " + to_string(stream_.device())); });
+    for (const int v : variants) {
+      options_.variant = on_cpu() ? -1 : v;
+      if (const CudaImpl* impl = entry_.impl(stream_.device().kind); impl && !on_cpu())
+        variant_ = text(impl->variants[std::size_t(v)].name);
+      run_variant();
+    }
+  }
+
+ private:
+  void run_variant() {
+    bool ran = false;
+    aspect("result", [&] {
+      first_ = direct(problem_, stream_);
+      ran = true;
+      const Comparison c = compare(op_, first_.outputs, want_, tolerance());
+      results.back().max_error = c.max_error;
+      expect(c.message.empty(), c.message);
+    });
+    if (!ran) return;  // it threw: the message says why, and nothing else can be checked
+    aspect("memory", [&] { memory_is_intact(); });
+    aspect("workspace", [&] { workspace_is_kept(); });
+    if (op_.determinism != Determinism::none)
+      aspect("repeat", [&] { expect_same(direct(problem_, stream_, Poison::large), first_); });
+    if (op_.determinism == Determinism::everywhere && !on_cpu())
+      aspect("same bits", [&] { expect_bits(first_, reference_, "differs from the CPU: "); });
+    if (on_cpu()) aspect("threads", [&] { two_threads(); });
+    if (op_.in_place) in_place();
+    aspect("stream", [&] { fresh_stream(); });
+    aspect("graph", [&] { graph(); });
+    for (const auto name : problem_.sizes())
+      if (can_be_empty(problem_, name))
+        aspect("empty " + text(name),
+               [&] { check_empty(op_, problem_.info(), index_, name, stream_, options_); });
+  }
+
+  bool on_cpu() const { return stream_.device().kind == DeviceKind::cpu; }
+  double tolerance() const { return problem_.info().tolerance; }
+
+  void aspect(const std::string& name, const std::function<void()>& check) {
+    results.push_back({text(op_.name),
+                       text(problem_.info().name),
+                       to_string(stream_.device()),
+                       variant_,
+                       name,
+                       true,
+                       {},
+                       0});
+    const std::size_t at = results.size() - 1;
+    try {
+      check();
+    } catch (const std::exception& e) {
+      results[at].ok = false;
+      results[at].message = e.what();
+    }
+  }
+
+  Outcome direct(const Problem& problem, Stream& stream, Poison poison = Poison::nan) {
+    Placement placed(problem, stream, poison);
+    run(op_, placed.args(), stream, options_);
+    return placed.collect(stream);
+  }
+
+  Outcome on_the_cpu() {
+    Stream cpu(Device{}, 1);
+    Placement placed(problem_, cpu);
+    run(op_, placed.args(), cpu);
+    return placed.collect(cpu);
+  }
+
+  void expect_bits(const Outcome& got, const Outcome& want, const std::string& what) {
+    const std::string difference = bit_difference(op_, got.outputs, want.outputs);
+    expect(difference.empty(), what + difference);
+  }
+
+  /// The same bits where the operator claims that, else both within tolerance of the truth.
+  void expect_same(const Outcome& got, const Outcome& want, const std::string& what = {}) {
+    if (op_.determinism != Determinism::none) return expect_bits(got, want, what);
+    HostTensors wide(want.outputs.size());
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      const Tensor& t = want.outputs[i].tensor;
+      if (!t.given()) continue;
+      wide[i] = HostTensor(floats.has(t.dtype) ? DType::f64 : t.dtype, t);
+      for (std::int64_t k = 0; k < t.size(); ++k) put(wide[i].tensor, k, get(t, k));
+    }
+    const Comparison c = compare(op_, got.outputs, wide, 2 * tolerance());
+    expect(c.message.empty(), what + c.message);
+  }
+
+  void cost_is_sane() {
+    double bytes = 0;
+    for (const FieldInfo& f : op_.fields())
+      if (f.is_tensor()) bytes += double(f.tensor(problem_.args()).bytes());
+    const Cost c = cost(op_, problem_.args());
+    expect(std::isfinite(c.flops) && c.flops >= 0, "flops are " + std::to_string(c.flops));
+    expect(c.bytes_read + c.bytes_written >= bytes, "bytes are less than those of the fields");
+  }
+
+  std::size_t workspace_bytes() const {
+    return on_cpu() ? op_.cpu_workspace(problem_.args(), stream_.threads())
+                    : entry_.impl(stream_.device().kind)->workspace(problem_.args(), options_.variant);
+  }
+
+  void memory_is_intact() {
+    expect(first_.damage.empty(), "it wrote to" + first_.damage);
+    Placement placed(problem_, stream_);
+    monitor::enabled = true;
+    const auto dispatches = dispatched(), before = pool_stats(stream_.device()).allocations;
+    run(op_, placed.args(), stream_, options_);
+    const auto allocations = pool_stats(stream_.device()).allocations - before;
+    const bool runs_others = dispatched() - dispatches > 1;
+    monitor::enabled = false;
+    stream_.synchronize();
+    expect(runs_others || allocations <= (workspace_bytes() ? 1 : 0),
+           "it made " + std::to_string(allocations) + " allocations: scratch belongs in its workspace");
+  }
+
+  static std::uint64_t dispatched() {
+    std::uint64_t calls = 0;
+    for (const monitor::Record& r : monitor::snapshot()) calls += r.calls;
+    return calls;
+  }
+
+  void workspace_is_kept() {
+    const std::size_t bytes = workspace_bytes();
+    if (!bytes) return;
+    Placement placed(problem_, stream_);
+    GuardedBytes workspace(bytes, stream_);
+    if (on_cpu())
+      op_.run_cpu(placed.args(), workspace.data(), stream_);
+    else
+      entry_.impl(stream_.device().kind)->launch(placed.args(), workspace.data(), stream_, options_.variant);
+    const Outcome outcome = placed.collect(stream_);
+    expect(workspace.intact(stream_),
+           "it wrote outside its workspace of " + std::to_string(bytes) + " bytes");
+    expect_same(outcome, first_, "the result depends on what the workspace held: ");
+  }
+
+  void two_threads() {
+    Stream two(Device{}, 2);
+    const Outcome outcome = direct(problem_, two);
+    if (op_.determinism == Determinism::everywhere) return expect_bits(outcome, first_, "two threads: ");
+    const Comparison c = compare(op_, outcome.outputs, want_, tolerance());
+    expect(c.message.empty(), "two threads: " + c.message);
+  }
+
+  void in_place() {
+    const auto fields = op_.fields();
+    for (std::size_t o = 0; o < fields.size(); ++o)
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[o].kind != FieldKind::out || fields[i].kind != FieldKind::in) continue;
+        const Tensor &out = problem_.field(o), &in = problem_.field(i);
+        if (!in.given() || !out.given() || in.dtype != out.dtype || in.rank != out.rank ||
+            in.extent != out.extent)
+          continue;
+        aspect("in place " + text(fields[o].name) + "=" + text(fields[i].name), [&] {
+          const Placement::Alias alias{o, i};
+          Placement placed(problem_, stream_, Poison::nan, &alias);
+          run(op_, placed.args(), stream_, options_);
+          Outcome outcome = placed.collect(stream_);
+          expect(outcome.damage.empty(), "it wrote to" + outcome.damage);
+          outcome.outputs[o] = std::move(outcome.outputs[i]);
+          outcome.outputs[i] = HostTensor();
+          expect_same(outcome, first_);
+        });
+      }
+  }
+
+  void fresh_stream() {
+    Placement ready(problem_, stream_), placed(other_, stream_);
+    stream_.synchronize();
+    Stream fresh(stream_.device(), stream_.threads());
+    // On a GPU this keeps the stream busy for about a millisecond: work that does not wait for it sees old
+    // inputs.
+    const Buffer big(stream_.device().kind == DeviceKind::cuda ? 1u << 30 : 1u << 10, fresh);
+    for (int i = 0; i < 4; ++i) fresh.fill(big.as(DType::u8, std::vector<std::size_t>{big.bytes()}), i);
+    placed.load(ready, fresh);
+    run(op_, placed.args(), fresh, options_);
+    const Outcome outcome = placed.collect(fresh);
+    expect_same(outcome, first_, "on a busy stream: ");
+  }
+
+  void graph() {
+    const Outcome second = direct(other_, stream_);
+    Placement ready(problem_, stream_), changed(other_, stream_), placed(other_, stream_);
+    Stream stream(stream_.device(), stream_.threads());
+    Graph replay = capture(stream, [&] { run(op_, placed.args(), stream, options_); });
+    expect(placed.untouched(placed.collect(stream)), "it ran while it was captured");
+    const auto launch = [&](const Placement& inputs, const Outcome& want, const char* what) {
+      placed.load(inputs, stream);
+      replay.launch(stream);
+      const Outcome outcome = placed.collect(stream);
+      expect(outcome.damage.empty(), what + (" wrote to" + outcome.damage));
+      expect_same(outcome, want, std::string(what) + ": ");
+    };
+    launch(ready, first_, "replay");
+    launch(changed, second, "replay with other inputs");
+    launch(ready, first_, "third replay");
+  }
+
+  const OpEntry& entry_;
+  const OpBase& op_;
+  std::size_t index_;
+  Problem problem_, other_;
+  HostTensors want_;
+  Stream stream_;
+  RunOptions options_;
+  std::string variant_;
+  Outcome first_, reference_;
+};
+
+Result failure(const OpEntry& entry, std::string_view case_name, Device device, const std::string& why) {
+  return {text(entry.op->name), text(case_name), to_string(device), {}, "setup", false, why, 0};
+}
+
+}  // namespace
+
+std::vector<int> variants_for(const OpEntry& entry, const void* args, DeviceKind kind) {
+  if (kind == DeviceKind::cpu) return {0};
+  std::vector<int> all;
+  const CudaImpl* impl = entry.impl(kind);
+  for (int v = 0; impl && v < int(impl->variants.size()); ++v)
+    if (impl->fits(args, v) && !(kind == DeviceKind::simt && impl->variants[std::size_t(v)].hardware_only))
+      all.push_back(v);
+  return all;
+}
+
+Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device) {
+  const std::string_view name = entry.op->cases()[index].name;
+  try {
+    CaseCheck check(entry, oracle, index, device);
+    check.run_all();
+    return std::move(check.results);
+  } catch (const std::exception& e) {
+    return {failure(entry, name, device, e.what())};
+  }
+}
+
+Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device) {
+  Results results;
+  for (const Fact& fact : oracle.facts) {
+    Result r{text(entry.op->name), text(fact.name), to_string(device), {}, "fact", true, {}, 0};
+    try {
+      Stream stream(device);
+      fact.run(stream);
+    } catch (const std::exception& e) {
+      r.ok = false, r.message = e.what();
+    }
+    results.push_back(std::move(r));
+  }
+  return results;
+}
+
+Results check_op(const OpEntry& entry, Device device, const std::function<void(const Result&)>& each) {
+  Results all;
+  const auto add = [&](Results more) {
+    for (Result& r : more) {
+      if (each) each(r);
+      all.push_back(std::move(r));
+    }
+  };
+  const OracleBase& oracle = oracle_of(*entry.op);
+  const auto cases = entry.op->cases();
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    if (!cases[i].benchmark_only) add(check_case(entry, oracle, i, device));
+  add(check_facts(entry, oracle, device));
+  return all;
+}
+
+const OracleBase& oracle_of(const OpBase& op) {
+  for (const OracleBase* oracle : all_oracles())
+    if (oracle->op == &op) return *oracle;
+  fail<Unsupported>(text(op.name) + " has no oracle");
+}
+
+}  // namespace kolmo::check
