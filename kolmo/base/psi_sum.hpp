@@ -35,10 +35,10 @@ struct PsiSum {
   KOLMO_HD constexpr void add(std::int64_t term) { high += term >> 32, low += term & 0xffffffff; }
   KOLMO_HD constexpr void add(const PsiSum& other) { high += other.high, low += other.low; }
   /// The mean in nats over n points plus the estimator's constant.
-  KOLMO_HD double estimate(KsgAlgorithm algorithm, bool conditional, std::int64_t k, std::int64_t n) const {
+  KOLMO_HD double estimate(double constant, std::int64_t n) const {
     const std::int64_t h = high + (low >> 32), l = low & 0xffffffff;
     const double sum = exact_mul(exact_add(exact_mul(double(h), 0x1p32), double(l)), 0x1p-52);
-    return exact_add(constant(algorithm, conditional, k, n), sum / double(n));
+    return exact_add(constant, sum / double(n));
   }
   /// psi(k) and what goes with it: see ksg_conditional_mutual_information.
   KOLMO_HD static double constant(KsgAlgorithm algorithm, bool conditional, std::int64_t k, std::int64_t n) {

@@ -138,8 +138,8 @@ void all_lanes(const Problem<T>& p, Shared<T>& s, int threads) {
         run_groups<0>(p, s, begin, end, threads);
     }
   }
-  for (std::int64_t lane = 0; lane < s.lanes; ++lane)
-    p.value[lane] = s.sums[lane].estimate(p.algorithm, p.conditional(), p.k, p.n);
+  const double constant = PsiSum::constant(p.algorithm, p.conditional(), p.k, p.n);
+  for (std::int64_t lane = 0; lane < s.lanes; ++lane) p.value[lane] = s.sums[lane].estimate(constant, p.n);
 }
 
 void lanes_f64(const Problem<double>& p, Shared<double>& s, int threads) { all_lanes(p, s, threads); }

@@ -141,7 +141,7 @@ void estimate(const Problem<T>& p, const Workbench<T>& w, const Columns<T>& join
       });
   PsiSum total;
   for (int t = 0; t < threads; ++t) total.add(w.sums[t]);
-  *value = total.estimate(p.algorithm, conditional, p.k, p.n);
+  *value = total.estimate(constant, p.n);
 }
 
 template <class T>
