@@ -1,0 +1,213 @@
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "kolmo/runtime/backend.hpp"
+
+namespace kolmo {
+namespace {
+
+/// After one of these the context is gone: nothing on the device can be trusted or used again.
+bool sticky(cudaError_t e) {
+  switch (e) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorAssert:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(int index) : index_(index) {
+    use();
+    check(cudaGetDeviceProperties(&properties_, index_), "reading the properties");
+    check(cudaDeviceGetDefaultMemPool(&pool_, index_), "opening the memory pool");
+    std::uint64_t keep = ~std::uint64_t(0);  // without a threshold every synchronisation gives memory back
+    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep),
+          "configuring the memory pool");
+    check(cudaStreamCreateWithFlags(&outside_capture_, cudaStreamNonBlocking), "making a stream");
+  }
+
+  DeviceInfo info() const override {
+    int driver = 0, runtime = 0, memory_clock = 0, bus = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    cudaDeviceGetAttribute(&memory_clock, cudaDevAttrMemoryClockRate, index_);  // kHz, double data rate
+    cudaDeviceGetAttribute(&bus, cudaDevAttrGlobalMemoryBusWidth, index_);      // bits
+    DeviceInfo i;
+    i.device = {DeviceKind::cuda, index_};
+    i.name = properties_.name;
+    i.driver = "driver " + version(driver) + ", runtime " + version(runtime);
+    i.capability = std::to_string(properties_.major) + "." + std::to_string(properties_.minor);
+    i.processors = properties_.multiProcessorCount;
+    i.memory = properties_.totalGlobalMem;
+    i.bytes_per_second = 2.0 * memory_clock * 1e3 * bus / 8;
+    return i;
+  }
+
+  void* allocate(std::size_t bytes, Handle s) override {
+    use();
+    void* p = nullptr;
+    cudaError_t e = cudaMallocAsync(&p, bytes, order(s));
+    if (e == cudaErrorMemoryAllocation) {  // other streams may hold what was freed: wait for them and try
+                                           // once more
+      cudaGetLastError();
+      if (!capturing(s)) cudaDeviceSynchronize();
+      cudaMemPoolTrimTo(pool_, 0);
+      e = cudaMallocAsync(&p, bytes, order(s));
+    }
+    if (e == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      std::size_t free = 0, total = 0;
+      cudaMemGetInfo(&free, &total);
+      fail<OutOfMemory>(name() + ": no memory for " + std::to_string(bytes) + " bytes; " +
+                        std::to_string(free) + " of " + std::to_string(total) + " are free");
+    }
+    check(e, "allocating");
+    if (capturing(s)) check(cudaStreamSynchronize(outside_capture_), "allocating");
+    return p;
+  }
+  void deallocate(void* data, std::size_t, Handle s) noexcept override {
+    if (!lost_) cudaFreeAsync(data, order(s));
+  }
+  void trim() override { check(cudaMemPoolTrimTo(pool_, 0), "trimming the memory pool"); }
+
+  Handle make_stream() override {
+    use();
+    cudaStream_t s;
+    check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
+    return s;
+  }
+  void destroy_stream(Handle s) noexcept override {
+    if (!lost_) cudaStreamDestroy(stream(s));
+  }
+  void synchronize(Handle s) override { check(cudaStreamSynchronize(stream(s)), "waiting"); }
+  void submit(Handle, std::function<void()> work) override {
+    use();
+    work();
+  }
+  void copy(void* to, const void* from, std::size_t bytes, Handle s) override {
+    use();
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream(s)), "copying");
+  }
+  void fill(void* to, int byte, std::size_t bytes, Handle s) override {
+    use();
+    check(cudaMemsetAsync(to, byte, bytes, stream(s)), "filling");
+  }
+
+  Handle make_event() override {
+    use();
+    cudaEvent_t e;
+    check(cudaEventCreate(&e), "making an event");
+    return e;
+  }
+  void destroy_event(Handle e) noexcept override {
+    if (!lost_) cudaEventDestroy(event(e));
+  }
+  void record(Handle e, Handle s) override { check(cudaEventRecord(event(e), stream(s)), "recording"); }
+  void wait(Handle s, Handle e) override { check(cudaStreamWaitEvent(stream(s), event(e)), "waiting"); }
+  void synchronize_event(Handle e) override { check(cudaEventSynchronize(event(e)), "waiting"); }
+  double seconds(Handle from, Handle to) override {
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, event(from), event(to)), "timing");
+    return ms * 1e-3;
+  }
+
+  void begin_capture(Handle s) override {
+    use();
+    // Relaxed: workspaces are allocated on a stream of their own while this one is captured.
+    check(cudaStreamBeginCapture(stream(s), cudaStreamCaptureModeRelaxed), "capturing");
+  }
+  Handle end_capture(Handle s) override {
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream(s), &graph), "capturing");
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t e = cudaGraphInstantiate(&executable, graph, 0);
+    cudaGraphDestroy(graph);
+    check(e, "building a graph");
+    return executable;
+  }
+  void abandon_capture(Handle s) noexcept override {
+    cudaGraph_t graph = nullptr;
+    cudaStreamEndCapture(stream(s), &graph);
+    if (graph) cudaGraphDestroy(graph);
+    cudaGetLastError();
+  }
+  void launch_graph(Handle g, Handle s) override {
+    use();
+    check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(g), stream(s)), "launching a graph");
+  }
+  void destroy_graph(Handle g) noexcept override {
+    if (!lost_) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(g));
+  }
+
+ private:
+  static cudaStream_t stream(Handle s) { return static_cast<cudaStream_t>(s); }
+  static cudaEvent_t event(Handle e) { return static_cast<cudaEvent_t>(e); }
+  std::string name() const { return "cuda:" + std::to_string(index_); }
+
+  bool capturing(Handle s) const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaStreamIsCapturing(stream(s), &status);
+    return status != cudaStreamCaptureStatusNone;
+  }
+  /// The stream whose order an allocation joins: never one that is being captured.
+  cudaStream_t order(Handle s) const { return capturing(s) ? outside_capture_ : stream(s); }
+
+  void use() {
+    if (lost_) fail<DeviceError>(name() + " was lost after an earlier error");
+    check(cudaSetDevice(index_), "selecting the device");
+  }
+  void check(cudaError_t e, const char* doing) {
+    if (e == cudaSuccess) return;
+    cudaGetLastError();
+    if (sticky(e)) lost_ = true;
+    const std::string what = name() + ": error while " + doing + ": " + cudaGetErrorString(e);
+    if (e == cudaErrorMemoryAllocation) fail<OutOfMemory>(what);
+    fail<DeviceError>(what);
+  }
+
+  int index_;
+  std::atomic<bool> lost_ = false;
+  cudaDeviceProp properties_{};
+  cudaMemPool_t pool_ = nullptr;
+  cudaStream_t outside_capture_ = nullptr;
+};
+
+}  // namespace
+
+int cuda_device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return count;
+}
+
+std::unique_ptr<Backend> make_cuda_backend(int index) {
+  const int count = cuda_device_count();
+  if (index >= count) {
+    const std::string have = count == 0   ? "this machine has no usable NVIDIA GPU"
+                             : count == 1 ? "this machine has one GPU, cuda:0"
+                                          : "this machine has " + std::to_string(count) + " GPUs";
+    fail<Unsupported>("cuda:" + std::to_string(index) + ": " + have);
+  }
+  return std::make_unique<CudaBackend>(index);
+}
+
+}  // namespace kolmo
