@@ -13,7 +13,7 @@ using A = Histogram2dArgs;
 
 void check_range(const char* axis, double low, double high, std::int64_t bins) {
   const double step = (high - low) / double(bins);
-  if (!(step > 0 && std::isfinite(high - low)))
+  if (!(step > 0 && std::isfinite(1 / step) && std::isfinite(high - low)))
     fail<InvalidArgument>(std::string("histogram_2d: ") + axis + "_min = " + std::to_string(low) + " and " +
                           axis + "_max = " + std::to_string(high) + " make no range for " +
                           std::to_string(bins) + " bins");

@@ -100,6 +100,7 @@ constexpr Fact facts[] = {
        refused(2, 1);
        refused(0, infinity);
        refused(-1.7e308, 1.7e308);
+       refused(0, 1e-320);
      }},
 };
 
