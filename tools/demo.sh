@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
-# make demo: who drives whom in US macroeconomic data since 1959, and in a simulated network whose truth is known.
+# make demo: who drives whom in US macroeconomic data since 1959, and in a simulated system whose links are known.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=out
-mkdir -p $out
+mkdir -p out
 
-echo "Building Kolmo (the first time takes a few minutes)"
+echo "Building Kolmo: the first time this takes a few minutes."
 log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 if ! { cmake --preset ci && cmake --build --preset ci --target kolmo -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1; then
   tail -n 40 "$log"
   exit 1
 fi
-rm -f "$log"
-kolmo=build/ci/kolmo
 
 run() {
-  printf '\n$ kolmo'
-  printf ' %s' "${@/#/}"
-  printf '\n'
-  $kolmo "$@"
+  printf '\n$ kolmo %s\n' "$*"
+  build/ci/kolmo "$@"
 }
 
 run devices
-echo "demo data follow"
+run network examples/data/macrodata.csv --columns realgdp,realcons,realinv,realgovt,realdpi,m1,tbilrate,unemp,infl \
+  --transform difference --max-lag 4 --surrogates 500 --seed 1 \
+  --out out/macro.json --report out/macro.html --graph out/macro.graphml
+run network examples/data/var10.csv --max-lag 2 --surrogates 500 --seed 1 \
+  --out out/simulated.json --report out/simulated.html
+printf '\nReports: out/macro.html and out/simulated.html; the true links of the simulated system: %s\n' \
+  examples/data/var10.truth.json
