@@ -6,16 +6,18 @@ namespace kolmo::cli {
 // A family of subcommands is one file with one function that adds them to the application; its callbacks do
 // the work when the command line has been parsed. Errors are thrown: InvalidArgument and Unsupported end with
 // status 2, everything else with 1. To add a family, declare its function here and list it below.
-void add_estimates(CLI::App& app, Context& context);  // entropy, mi, te, ais
-void add_network(CLI::App& app, Context& context);    // network
-void add_simulate(CLI::App& app, Context& context);   // simulate
-void add_catalogue(CLI::App& app, Context& context);  // devices, list, info
-void add_validate(CLI::App& app, Context& context);   // validate
-void add_bench(CLI::App& app, Context& context);      // bench
+void add_estimates(CLI::App& app, Context& context);   // entropy, mi, te, ais
+void add_network(CLI::App& app, Context& context);     // network
+void add_simulate(CLI::App& app, Context& context);    // simulate
+void add_catalogue(CLI::App& app, Context& context);   // devices, list, info
+void add_validate(CLI::App& app, Context& context);    // validate
+void add_bench(CLI::App& app, Context& context);       // bench
+void add_run(CLI::App& app, Context& context);         // run
+void add_completion(CLI::App& app, Context& context);  // completion
 
 /// In the order of the help.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_estimates, add_network, add_simulate, add_catalogue, add_validate, add_bench,
+    add_estimates, add_network, add_simulate, add_catalogue, add_validate, add_bench, add_run, add_completion,
 };
 
 }  // namespace kolmo::cli

@@ -28,22 +28,32 @@ extern "C" void on_interrupt(int signal) {
   std::raise(signal);
 }
 
+/// What CLI11 says, and which help tells more.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
+  const auto parsed = app.get_subcommands();
+  if (parsed.empty() && argc > 1 && argv[1][0] != '-')
+    return "there is no command '" + std::string(argv[1]) + "' (see kolmo --help)";
+  return e.what() + std::string(" (see kolmo ") + (parsed.empty() ? "" : parsed[0]->get_name() + " ") +
+         "--help)";
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Kolmo: information flow between time series, on the CPU and the GPU.", "kolmo"};
-  app.footer("Example:\n  kolmo te data.csv --source 0 --target 1 --surrogates 200");
+  app.footer("Example:\n  kolmo te data.csv --source 0 --target 1 --surrogates 200\n");
   app.set_version_flag("--version", "kolmo " + std::string(version()) + " (" + std::string(commit()) + ")");
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App*, const CLI::Error& e) { return std::string(e.what()); });
   Context context;
   for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + shell_quoted(i ? argv[i] : "kolmo");
   for (const auto add : commands) add(app, context);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    command->footer(command->get_footer() + "\n");
   try {
     app.parse(argc, argv);
     if (!std::cout.flush()) return complain("cannot write to standard output", 1);
     return context.status;
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    return complain(e.what() + std::string(" (see kolmo --help)"), 2);
+    return complain(usage_error(app, e, argc, argv), 2);
   } catch (const InvalidArgument& e) {
     return complain(e.what(), 2);
   } catch (const Unsupported& e) {
