@@ -94,7 +94,9 @@ AsyncCopies& async_copies();
 
 /// One launch: `call(closure)` runs the kernel as one thread.
 struct Job {
-  dim3 grid, block;
+  dim3 grid;
+  bool grid_fits;  // false: its size was cut to 32 bits
+  dim3 block;
   std::size_t shared;
   const void* kernel;
   void (*call)(const void* closure);

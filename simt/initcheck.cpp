@@ -32,8 +32,8 @@ std::string source_line(void* return_address) {
 }
 
 std::exception_ptr uninitialised(const void* p, std::size_t bytes, void* return_address) {
-  return std::make_exception_ptr(Error(complaint(p, bytes) + "\n  at " + source_line(return_address) + "\n  in " +
-                                       current_block->where()));
+  return std::make_exception_ptr(Error(complaint(p, bytes) + "\n  at " + source_line(return_address) +
+                                       "\n  in " + current_block->where()));
 }
 
 // AddressSanitizer expects the caller not to throw, hence the way out.

@@ -34,8 +34,7 @@ void launch(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared, cud
     const auto& c = *static_cast<const Closure*>(p);
     std::apply(c.kernel, c.parameters);
   };
-  if (!grid.fits) fail("launch refused: the grid size does not fit 32 unsigned bits", grid.at);
-  run({grid, block, shared, reinterpret_cast<const void*>(kernel), call, &closure, grid.at});
+  run({grid, grid.fits, block, shared, reinterpret_cast<const void*>(kernel), call, &closure, grid.at});
 }
 
 template <class T>

@@ -126,7 +126,7 @@ void run(const Job& j) {
   if (!threads || !j.grid.x || !j.grid.y || !j.grid.z) refuse("empty grid or block");
   if (threads > 1024 || j.block.z > 64)
     refuse(std::to_string(threads) + " threads per block; the limit is 1024, 64 in z");
-  if (j.grid.x > 0x7fffffffu || j.grid.y > 65535 || j.grid.z > 65535)
+  if (!j.grid_fits || j.grid.x > 0x7fffffffu || j.grid.y > 65535 || j.grid.z > 65535)
     refuse("grid too large; the limits are 2147483647, 65535, 65535");
   if (j.shared > config().shared_limit)
     refuse(std::to_string(j.shared) + " bytes of dynamic shared memory; the limit is " +

@@ -2,6 +2,7 @@
 // Barriers, votes, shuffles, match and reduce. Each is one use of exchange(): every lane brings a value, one
 // function computes all answers from all values once the lanes are there.
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -136,13 +137,13 @@ template <class T>
 T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32, SIMT_AT) {
   const Operation op{mask, "__shfl_up_sync", at};
   const Segment s(width, op);
-  return shuffle(op, v, s.within(s.lane - static_cast<int>(delta)));
+  return shuffle(op, v, s.within(s.lane - static_cast<int>(std::min(delta, 32u))));
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32, SIMT_AT) {
   const Operation op{mask, "__shfl_down_sync", at};
   const Segment s(width, op);
-  return shuffle(op, v, s.within(s.lane + static_cast<int>(delta)));
+  return shuffle(op, v, s.within(s.lane + static_cast<int>(std::min(delta, 32u))));
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T v, int bits, int width = 32, SIMT_AT) {

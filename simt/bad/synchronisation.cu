@@ -48,4 +48,8 @@ void too_many_threads(int* out) { launch(fill<int, 3>, 1, dim3(1024, 2), 0, null
 void too_much_shared(int* out) { launch(fill<int, 3>, 1, 32, 300 * 1024, nullptr, out); }
 void empty_grid(int* out) { launch(fill<int, 3>, 0, 32, 0, nullptr, out); }
 void endless_grid(int* out) { launch(fill<int, 3>, dim3(1, 65536), 32, 0, nullptr, out); }
+void huge_grid(int* out) {
+  volatile long long blocks = 0x100000001;  // hidden from the compilers' warnings
+  launch(fill<int, 3>, blocks + 0, 32, 0, nullptr, out);
+}
 }  // namespace bad

@@ -29,6 +29,7 @@ enum class By { thrown, asan, tsan };
   X(too_much_shared, thrown, "launch refused: 307200 bytes")                                                \
   X(empty_grid, thrown, "launch refused: empty grid")                                                       \
   X(endless_grid, thrown, "launch refused: grid too large")                                                 \
+  X(huge_grid, thrown, "launch refused: grid too large", "kernel fill<int, 3>")                             \
   X(never_waited, thrown, "never waited for", "kernel never_waited, block (0,0,0), thread (0,0,0)")         \
   X(to_global, thrown, "not shared memory", "kernel to_global")                                             \
   X(wmma_misaligned, thrown, "wmma::load_matrix_sync: address not 32-byte aligned",                         \
@@ -53,10 +54,10 @@ enum class By { thrown, asan, tsan };
   X(uninitialised_unsigned, asan, "read of 4 bytes of uninitialised shared memory")                         \
   X(uninitialised_half, asan, "read of 2 bytes of uninitialised shared memory")                             \
   X(uninitialised_char, asan, "read of 1 bytes of uninitialised shared memory")                             \
-  X(uninitialised_flag, asan, "not a valid value for type 'bool'", "kernel uninitialised_flag")                             \
+  X(uninitialised_flag, asan, "not a valid value for type 'bool'", "kernel uninitialised_flag")             \
   X(uninitialised_later, asan, "read of 4 bytes of uninitialised shared memory",                            \
     "kernel uninitialised_later")                                                                           \
-  X(uninitialised_global, asan, "read of 4 bytes of uninitialised global memory")                          \
+  X(uninitialised_global, asan, "read of 4 bytes of uninitialised global memory")                           \
   X(no_wait, asan, "read of 4 bytes of uninitialised shared memory", "kernel no_wait")                      \
   X(race_reversed, tsan, "data race", "races.cu:")                                                          \
   X(race_tiles, tsan, "data race", "races.cu:")                                                             \

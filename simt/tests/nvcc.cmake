@@ -1,0 +1,30 @@
+# Compiles every test kernel with nvcc and checks that the emulator defines no symbol that those objects define too, so
+# that one program may hold both versions. Call with -DNVCC, -DNM, -DPROGRAM (the emulated version) and -DOUT.
+cmake_minimum_required(VERSION 3.25)
+
+function(symbols_of file result)
+  execute_process(COMMAND ${NM} --defined-only -g ${file} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^ \n]+\n" lines "${text}")
+  list(TRANSFORM lines STRIP)
+  # What every C++ program has: main, the standard library, exception handling.
+  list(FILTER lines EXCLUDE REGEX "^(main|_Z(T[ISV])?N?K?S[a-z]|DW\\.ref)")
+  set(${result} ${lines} PARENT_SCOPE)
+endfunction()
+
+file(MAKE_DIRECTORY ${OUT})
+symbols_of(${PROGRAM} emulated)
+list(LENGTH emulated count)
+if(count EQUAL 0)
+  message(FATAL_ERROR "no symbols in ${PROGRAM}")
+endif()
+file(GLOB kernels ${CMAKE_CURRENT_LIST_DIR}/*.cu ${CMAKE_CURRENT_LIST_DIR}/../bad/*.cu)
+foreach(kernel IN LISTS kernels)
+  cmake_path(GET kernel STEM name)
+  execute_process(COMMAND ${NVCC} -std=c++20 -arch=sm_90 -c ${kernel} -o ${OUT}/${name}.o COMMAND_ERROR_IS_FATAL ANY)
+  symbols_of(${OUT}/${name}.o cuda)
+  foreach(symbol IN LISTS cuda)
+    if(symbol IN_LIST emulated)
+      message(SEND_ERROR "${name}.cu: both versions define ${symbol}")
+    endif()
+  endforeach()
+endforeach()
