@@ -81,54 +81,71 @@ inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* to
   }
 }
 
-/// The points with distance below `radius` from point i in the given columns, in key order.
+/// The points with distance below `radius` from point i in the given columns, in key order: their number.
 template <class T>
-std::int64_t write_candidates(const Shared<T>& s, int first_column, int end_column, std::int64_t i, T radius,
-                              typename Bench<T>::Entry* to) {
+std::int64_t write_candidates(const Shared<T>& s, const Bench<T>& w, int first_column, int end_column,
+                              std::int64_t i, T radius) {
   const hn::ScalableTag<T> d;
+  HWY_ALIGN T buffer[hn::MaxLanes(d)];
   const auto lanes = std::int64_t(hn::Lanes(d));
   const auto range = s.key.within(i, radius);
-  HWY_ALIGN T far[hn::MaxLanes(d)];
   std::int64_t found = 0;
   for (std::int64_t j = range.first; j < range.last; j += lanes) {
-    auto v = hn::Zero(d);
+    auto far = hn::Zero(d);
     for (int c = first_column; c < end_column; ++c) {
       const T* column = s.yz + c * s.padded;
-      v = hn::Max(v, hn::Abs(hn::Sub(hn::LoadU(d, column + j), hn::Set(d, column[i]))));
+      far = hn::Max(far, hn::Abs(hn::Sub(hn::LoadU(d, column + j), hn::Set(d, column[i]))));
     }
-    hn::Store(v, d, far);
+    hn::Store(far, d, buffer);
     const std::int64_t end = std::min(lanes, range.last - j);
-    for (std::int64_t l = 0; l < end; ++l)
-      to[found] = {far[l], std::uint32_t(j + l)}, found += far[l] < radius;
+    for (std::int64_t l = 0; l < end; ++l) {  // without a branch
+      w.candidate_distance[found] = buffer[l], w.candidate[found] = std::uint32_t(j + l);
+      found += buffer[l] < radius;
+    }
   }
   return found;
 }
 
-/// The possible neighbours of point i nearer than `radius` in (y, z), the Theiler window left out.
+/// The possible neighbours of point i nearer than `radius` in (y, z), the Theiler window left out: their
+/// number.
 template <class T>
-typename Bench<T>::Entry* write_neighbours(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w,
-                                           std::int64_t i, T radius) {
-  const std::int64_t found = write_candidates(s, 0, p.dy + p.dz, i, radius, w.candidate);
-  return std::remove_if(w.candidate, w.candidate + found, [&](const auto& e) {
-    return p.theiler ? p.excluded(s.key.row[i], s.key.row[e.point]) : e.point == i;
-  });
+std::int64_t write_neighbours(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
+                              T radius) {
+  const std::int64_t found = write_candidates(s, w, 0, p.dy + p.dz, i, radius);
+  std::int64_t kept = 0;
+  for (std::int64_t c = 0; c < found; ++c) {
+    const auto j = w.candidate[c];
+    w.candidate[kept] = j, w.candidate_distance[kept] = w.candidate_distance[c];
+    kept += p.theiler ? !p.excluded(s.key.row[i], s.key.row[j]) : std::int64_t(j) != i;
+  }
+  return kept;
 }
 
 /// The neighbour list of point i in (y, z): the `length` nearest points outside the Theiler window,
-/// ascending. `radius` is a guess of how far they reach, and is improved. Returns the number of entries.
+/// ascending. Returns the number of entries.
 template <class T>
-std::int64_t write_list(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i, T& radius,
+std::int64_t write_list(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
                         T* distance, std::uint32_t* neighbour) {
-  for (;; radius *= T(1.4)) {
-    const auto end = write_neighbours(p, s, w, i, radius);
-    const std::int64_t take = std::min<std::int64_t>(end - w.candidate, s.length);
+  for (T radius = *w.guess;; radius *= T(1.3)) {
+    const std::int64_t found = write_neighbours(p, s, w, i, radius);
+    const std::int64_t take = std::min(found, s.length);
     if (take < s.length && radius < std::numeric_limits<T>::max()) continue;
-    const auto nearer = [](const auto& a, const auto& b) { return a.distance < b.distance; };
-    std::nth_element(w.candidate, w.candidate + take, end, nearer);
-    std::sort(w.candidate, w.candidate + take, nearer);
-    for (std::int64_t c = 0; c < take; ++c)
-      distance[c] = w.candidate[c].distance, neighbour[c] = w.candidate[c].point;
-    if (take) radius = std::max(distance[take - 1] * T(1.1), std::numeric_limits<T>::min());
+    // Sort by distances rounded to float, which order alike, then mend the few that float cannot tell apart.
+    for (std::int64_t c = 0; c < found; ++c) {
+      const auto rounded = __builtin_bit_cast(std::uint32_t, float(w.candidate_distance[c]));
+      w.order[c] = std::uint64_t(rounded) << 32 | std::uint64_t(c);
+    }
+    sort(w.order, std::size_t(found));
+    for (std::int64_t c = 0; c < found; ++c) {
+      const auto from = w.order[c] & 0xffffffff;
+      const T far = w.candidate_distance[from];
+      if (c >= take && !(far < distance[take - 1])) continue;
+      std::int64_t to = std::min(c, take - 1);
+      for (; to > 0 && far < distance[to - 1]; --to)
+        distance[to] = distance[to - 1], neighbour[to] = neighbour[to - 1];
+      distance[to] = far, neighbour[to] = std::uint32_t(w.candidate[from]);
+    }
+    if (take) *w.guess = std::max(distance[take - 1] * T(1.1), std::numeric_limits<T>::min());
     return take;
   }
 }

@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 template <class T>
 void prepare(const Problem<T>& p, Shared<T>& s) {
   const T* key = p.dz ? p.z : p.y;
-  s.key.sort(key, p.dz ? p.dz : p.dy);
+  s.key.sort(key, p.dz ? p.dz : p.dy, s.scratch);
   const auto place = [&](T* to, const T* from, int step) {
     for (std::int64_t i = 0; i < s.padded; ++i)
       to[i] = i < s.n ? from[s.key.row[i] * step] : std::numeric_limits<T>::infinity();
@@ -32,7 +32,7 @@ void prepare(const Problem<T>& p, Shared<T>& s) {
   s.key_cells.build(s.n);
   for (std::int64_t b = 0; b < (p.dx == 1 ? p.b : 0); ++b) {
     Sorted<T> sorted{s.x_sorted + b * s.padded, s.scratch_row, s.x_rank + b * s.padded, s.n};
-    sorted.sort(p.x + b * p.x_step, 1);
+    sorted.sort(p.x + b * p.x_step, 1, s.scratch);
     std::fill(sorted.value + s.n, sorted.value + s.padded, std::numeric_limits<T>::infinity());
     s.x_cells[b].build(s.n);
   }
@@ -50,15 +50,15 @@ Bench<T> bench_of(const Problem<T>& p, const Shared<T>& s, int thread) {
 
 template <class T>
 void write_lists(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end, int threads) {
+  for (int t = 0; t < threads; ++t) *bench_of(p, s, t).guess = std::numeric_limits<T>::infinity();
   constexpr std::int64_t chunk = 64;
   parallel_for(threads, (end - begin + chunk - 1) / chunk, [&](std::int64_t item, int thread) {
     const Bench<T> w = bench_of(p, s, thread);
-    T radius = std::numeric_limits<T>::infinity();
     const std::int64_t last = std::min(end, begin + (item + 1) * chunk);
     for (std::int64_t i = begin + item * chunk; i < last; ++i) {
       const std::int64_t at = i - begin;
-      s.listed[at] = std::int32_t(
-          write_list(p, s, w, i, radius, s.distance + at * s.length, s.neighbour + at * s.length));
+      s.listed[at] =
+          std::int32_t(write_list(p, s, w, i, s.distance + at * s.length, s.neighbour + at * s.length));
     }
   });
 }

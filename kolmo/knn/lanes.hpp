@@ -32,9 +32,10 @@ struct Shared {
   Cells<T>* x_cells;      // of each alternative
   Cells<T> key_cells;
   std::uint32_t* scratch_row;  // to sort alternatives
-  T* distance;                 // neighbour lists in (y, z): distances ascending
-  std::uint32_t* neighbour;    // and the points at them
-  std::int32_t* listed;        // entries of each point's list
+  SortKey* scratch;
+  T* distance;               // neighbour lists in (y, z): distances ascending
+  std::uint32_t* neighbour;  // and the points at them
+  std::int32_t* listed;      // entries of each point's list
   PsiTerm* terms;
   PsiSum* sums;        // by lane
   std::byte* benches;  // one per thread
@@ -53,11 +54,10 @@ struct Bench {
   T* radius;                    // point of the tile, lane
   std::uint32_t *first, *size;  // point of the tile, lane: ranks within the radius in x
   std::uint32_t *z_first, *z_size, *n_z, *n_xz, *n_yz;
-  struct Entry {
-    T distance;
-    std::uint32_t point;
-  };
-  Entry* candidate;  // of a neighbour list, or in the neighbourhood of z
+  T* candidate_distance;  // of a neighbour list, or in the neighbourhood of z
+  std::uint32_t* candidate;
+  std::uint64_t* order;  // of the candidates
+  T* guess;              // how far the last list reached
 
   void layout(const Problem<T>& p, const Shared<T>& s, Arena& arena) {
     const auto n = std::size_t(s.padded);
@@ -67,7 +67,10 @@ struct Bench {
     radius = arena.take<T>(tile * group_lanes);
     for (auto* counts : {&first, &size, &z_first, &z_size, &n_z, &n_xz, &n_yz})
       *counts = arena.take<std::uint32_t>(tile * group_lanes);
-    candidate = arena.take<Entry>(n + 1);
+    candidate_distance = arena.take<T>(n + 1);
+    candidate = arena.take<std::uint32_t>(n + 1);
+    order = arena.take<std::uint64_t>(n + 1);
+    guess = arena.take<T>(1);
   }
   T* column(int of_pack, int c, const Problem<T>& p, const Shared<T>& s) const {
     return x + (of_pack * p.dx + c) * s.padded * pack;
@@ -103,6 +106,7 @@ void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads)
   s.key_cells = {s.yz + (p.dz ? p.dy : 0) * s.padded,
                  arena.take<std::uint32_t>(std::size_t(Cells<T>::count(p.n))), 0, 0, 0};
   s.scratch_row = arena.take<std::uint32_t>(n);
+  s.scratch = arena.take<SortKey>(n);
   s.distance = arena.take<T>(std::size_t(s.slice * s.length));
   s.neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.length));
   s.listed = arena.take<std::int32_t>(std::size_t(s.slice));

@@ -74,12 +74,14 @@ HWY_NOINLINE Reach<D> search_beyond(D d, const Problem<T>& p, const Shared<T>& s
                                     const T* const* x, const hn::Vec<D>* xi, std::int64_t i,
                                     hn::Vec<D> bound) {
   const T furthest = hn::GetLane(hn::MaxOfLanes(d, bound));
-  const auto end = write_neighbours(p, s, w, i, std::nextafter(furthest, std::numeric_limits<T>::infinity()));
+  const std::int64_t found =
+      write_neighbours(p, s, w, i, std::nextafter(furthest, std::numeric_limits<T>::infinity()));
   Smallest<K, D> best(d, int(p.k));
-  for (const auto* e = w.candidate; e != end; ++e)
-    best.add(d, hn::Max(x_distance(d, p, x, xi, std::int64_t(e->point) * pack), hn::Set(d, e->distance)));
+  for (std::int64_t c = 0; c < found; ++c)
+    best.add(d, hn::Max(x_distance(d, p, x, xi, std::int64_t(w.candidate[c]) * pack),
+                        hn::Set(d, w.candidate_distance[c])));
   Reach<D> r{best.largest(), hn::Zero(hn::RebindToSigned<D>())};
-  for (const auto* e = w.candidate; e != end; ++e) count_nearer(d, e->distance, r);
+  for (std::int64_t c = 0; c < found; ++c) count_nearer(d, w.candidate_distance[c], r);
   return r;
 }
 
@@ -200,7 +202,7 @@ void count_by_distance(const Problem<T>& p, const Shared<T>& s, const Bench<T>& 
   for (std::int64_t i = begin; i < end; ++i) {
     const std::int64_t at = (i - begin) * group_lanes;
     const T furthest = *std::max_element(w.radius + at, w.radius + at + used * pack);
-    const std::int64_t found = write_candidates(s, p.dy, p.dy + p.dz, i, furthest, w.candidate);
+    const std::int64_t found = write_candidates(s, w, p.dy, p.dy + p.dz, i, furthest);
     for (int l = 0; l < used * pack; l += step) {
       const T* x[16];
       hn::Vec<PackTag<T>> xi[16];
@@ -209,9 +211,10 @@ void count_by_distance(const Problem<T>& p, const Shared<T>& s, const Bench<T>& 
       const auto radius = hn::Load(d, w.radius + at + l);
       auto n_z = hn::Zero(di), n_xz = n_z;
       for (std::int64_t c = 0; c < found; ++c) {
-        const auto [far, j] = w.candidate[c];
+        const T far = w.candidate_distance[c];
         const auto in_z = hn::Lt(hn::Set(d, far), radius);
-        const auto in = hn::And(in_z, hn::Lt(x_distance(d, p, x, xi, std::int64_t(j) * pack), radius));
+        const auto in =
+            hn::And(in_z, hn::Lt(x_distance(d, p, x, xi, std::int64_t(w.candidate[c]) * pack), radius));
         n_z = hn::Sub(n_z, hn::VecFromMask(di, hn::RebindMask(di, in_z)));
         n_xz = hn::Sub(n_xz, hn::VecFromMask(di, hn::RebindMask(di, in)));
       }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "kolmo/knn/sort.hpp"
+
 namespace kolmo::knn {
 
 /// A column in ascending order, equal values by row.
@@ -14,13 +16,13 @@ struct Sorted {
   std::uint32_t* at;   // at[row]: its position
   std::int64_t n;
 
-  void sort(const T* column, std::int64_t step) const {
-    for (std::int64_t i = 0; i < n; ++i) row[i] = std::uint32_t(i);
-    std::sort(row, row + n, [=](std::uint32_t a, std::uint32_t b) {
-      const T va = column[a * step], vb = column[b * step];
-      return va < vb || (va == vb && a < b);
-    });
-    for (std::int64_t p = 0; p < n; ++p) at[row[p]] = std::uint32_t(p), value[p] = column[row[p] * step];
+  void sort(const T* column, std::int64_t step, SortKey* scratch) const {
+    for (std::int64_t i = 0; i < n; ++i) scratch[i] = {std::uint64_t(i), ordered_bits(column[i * step])};
+    knn::sort(scratch, std::size_t(n));
+    for (std::int64_t p = 0; p < n; ++p) {
+      const auto r = std::uint32_t(scratch[p].low);
+      row[p] = r, at[r] = std::uint32_t(p), value[p] = column[r * step];
+    }
   }
 
   /// Positions [first, last) with |value - q| < radius around position p, where value[p] == q. The predicate

@@ -23,21 +23,23 @@ namespace kolmo::knn {
 /// Counts of points near a row in some of the columns.
 template <class T>
 struct Marginal {
-  Columns<T> columns;     // as they stand in this estimate: row i is observation i
-  Tree<T> tree;           // when there are two columns or more
-  Sorted<T> sorted{};     // when there is one
+  Columns<T> columns;  // as they stand in this estimate: row i is observation i
+  Tree<T> tree;        // when there are two columns or more
+  Sorted<T> sorted{};  // when there is one
+  SortKey* scratch = nullptr;
   bool permuted = false;  // the structure holds the unpermuted rows of x
 
   void layout(std::int64_t n, int d, Arena& arena) {
     if (d > 1) return tree.layout(n, d, arena);
     const auto size = std::size_t(n);
     sorted = {arena.take<T>(size), arena.take<std::uint32_t>(size), arena.take<std::uint32_t>(size), n};
+    scratch = arena.take<SortKey>(size);
   }
   void build(const Columns<T>& from) {
     if (from.count > 1)
       tree.build(from);
     else
-      sorted.sort(from.base[0], from.step[0]);
+      sorted.sort(from.base[0], from.step[0], scratch);
   }
 };
 

@@ -1,0 +1,22 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace kolmo::knn {
+
+/// A 128-bit sort key: `high` decides, then `low`.
+struct alignas(16) SortKey {
+  std::uint64_t low, high;
+};
+
+/// Bits that order as the number does.
+inline std::uint64_t ordered_bits(double v) {
+  const auto bits = __builtin_bit_cast(std::uint64_t, v + 0.0);  // + 0.0 makes -0 and 0 equal
+  return bits >> 63 ? ~bits : bits | std::uint64_t(1) << 63;
+}
+
+/// Ascending sorts by Highway's vectorised quicksort.
+void sort(SortKey* keys, std::size_t n);
+void sort(std::uint64_t* keys, std::size_t n);
+
+}  // namespace kolmo::knn
