@@ -1,12 +1,17 @@
 #pragma once
 // Terms of entropy-like sums over non-negative weights (counts or probabilities), in nats, with the same bits
 // on every device. A negative or NaN weight makes the result NaN.
+#include <limits>
+
 #include "kolmo/base/log.hpp"
 #include "kolmo/base/sums.hpp"
 
 namespace kolmo {
 
 KOLMO_HD constexpr double x_log_x(double x) { return x == 0 ? 0 : exact_mul(x, log_exact(x)); }
+
+/// Devices differ in the bits of the NaN that arithmetic makes; results hold one NaN.
+KOLMO_HD constexpr double one_nan(double x) { return x == x ? x : std::numeric_limits<double>::quiet_NaN(); }
 
 /// Rounding may leave a quantity that cannot be negative a little below 0. Keeps NaN.
 KOLMO_HD constexpr double not_below_zero(double x) { return x < 0 ? 0 : x; }
@@ -41,7 +46,7 @@ struct EntropyOfRow {
       if (nonzero == 1 && h == h) h = 0;
       if (miller_madow) h = exact_add(h, (nonzero - 1) / exact_mul(2, total));
     }
-    entropy[row] = h;
+    entropy[row] = one_nan(h);
   }
 };
 
@@ -70,7 +75,9 @@ struct DivergenceRows {
 
 struct DivergenceOfRow {
   double* divergence;
-  KOLMO_HD void operator()(std::int64_t row, const Sums<1>& s) const { divergence[row] = s.value[0]; }
+  KOLMO_HD void operator()(std::int64_t row, const Sums<1>& s) const {
+    divergence[row] = one_nan(s.value[0]);
+  }
 };
 
 /// Keeps the sums of a row.
@@ -127,7 +134,7 @@ struct ConditionalEntropyOfTable {
 
   KOLMO_HD void operator()(std::int64_t table, const Sums<5>& s) const {
     const double h = not_below_zero(s.value[1] / s.value[0]);
-    entropy[table] = miller_madow ? exact_add(h, s.value[2] / exact_mul(2, s.value[0])) : h;
+    entropy[table] = one_nan(miller_madow ? exact_add(h, s.value[2] / exact_mul(2, s.value[0])) : h);
   }
 };
 
@@ -140,8 +147,8 @@ struct MutualInformationOfTable {
     const auto& [total, conditional, bins_less_rows, column_log_sum, columns] = s.value;
     const double mi =
         not_below_zero(exact_add(log_exact(total), -exact_add(column_log_sum, conditional) / total));
-    information[table] =
-        miller_madow ? exact_add(mi, (columns - 1 - bins_less_rows) / exact_mul(2, total)) : mi;
+    const double correction = (columns - 1 - bins_less_rows) / exact_mul(2, total);
+    information[table] = one_nan(miller_madow ? exact_add(mi, correction) : mi);
   }
 };
 
