@@ -116,7 +116,8 @@ void run_mi(Options& o) {
   Variables v(table);
   const auto x = v.add(o.x), y = v.add(o.y), given = optional(v, o.given);
   const Series series = o.series(table, v.columns());
-  EstimationTask task{"mi", {present(x)}, present(y), present(given), embeddable(series, 0), {0}};
+  EstimationTask task{series.file + ": mi", {present(x)},          present(y),
+                      present(given),       embeddable(series, 0), {0}};
   Json roles{{"x", o.x}, {"y", o.y}};
   if (!given.empty()) roles["given"] = o.given;
   const std::string what = list(v, x) + "; " + list(v, y) + (given.empty() ? "" : " | " + list(v, given));

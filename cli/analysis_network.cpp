@@ -152,12 +152,14 @@ void run_network(Options& o, const Context& context) {
   Variables v(table);
   n.variables = v.add(o.columns);
   if (!o.given.empty()) n.given = v.add(o.given);
+  const auto is_given = [&](std::int32_t x) { return std::count(n.given.begin(), n.given.end(), x) > 0; };
+  if (o.columns.empty()) std::erase_if(n.variables, is_given);
   for (const std::int32_t g : n.given)
     require(std::find(n.variables.begin(), n.variables.end(), g) == n.variables.end(),
             "--given: '" + v.label(g) + "' is also one of --columns");
   n.estimator = o.estimator, n.p_value = o.p_value;
-  require(n.variables.size() > 1, "network: needs two columns or more");
   const Series series = o.series(table, v.columns());
+  check_network(series, n);
   note_resolution(n);
 
   const Json used = used_options(o);

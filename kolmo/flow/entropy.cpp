@@ -28,7 +28,7 @@ std::vector<double> neighbor_distances(const std::vector<double>& points, std::s
 double entropy(const Series& series, const Coordinates& coordinates, const EstimatorOptions& o,
                Stream& stream) {
   EstimationTask task;
-  task.name = "entropy";
+  task.name = series.file + ": entropy";
   task.x = {coordinates};
   task.times = embeddable(series, reach(coordinates));
   check_task(task, o);
@@ -48,7 +48,8 @@ double entropy(const Series& series, const Coordinates& coordinates, const Estim
   for (std::size_t i = 0; i < n; ++i) {
     const double eps = 2 * distance[i * k + k - 1];
     if (!(eps > 0))
-      fail<InvalidArgument>("entropy: row " + std::to_string(task.times[i]) + " and " + std::to_string(k) +
+      fail<InvalidArgument>(task.name + ": row " + std::to_string(task.times[i]) + " and " +
+                            std::to_string(k) +
                             " others are equal; the entropy of repeated values is not finite");
     sum += log_exact(eps);
   }

@@ -113,7 +113,7 @@ EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, 
                                      const Embedding& target_past, std::int64_t lag) {
   const auto name = [&](std::int32_t v) { return series.names[std::size_t(v)]; };
   const auto number = [&](std::int32_t v) { return series.numbers[std::size_t(v)]; };
-  EstimationTask t{name(source) + " -> " + name(target),
+  EstimationTask t{series.file + ": " + name(source) + " -> " + name(target),
                    {past(source, source_past, lag)},
                    {{target, 0}},
                    past(target, target_past),
@@ -126,7 +126,7 @@ EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, 
 
 EstimationTask storage_task(const Series& series, std::int32_t variable, const Embedding& embedding) {
   const auto v = std::size_t(variable);
-  EstimationTask t{"storage of " + series.names[v],
+  EstimationTask t{series.file + ": storage of " + series.names[v],
                    {{{variable, 0}}},
                    past(variable, embedding),
                    {},

@@ -149,7 +149,7 @@ std::vector<Pending> Inference::next_batch(const Pace& pace) {
 
 EstimationTask Inference::task_of(const Pending& p) const {
   const std::int32_t target = p.target.target;
-  EstimationTask t{"links to " + series_.names[std::size_t(target)],
+  EstimationTask t{series_.file + ": links to " + series_.names[std::size_t(target)],
                    {},
                    {{target, 0}},
                    past(target, p.target.embedding),
@@ -228,9 +228,22 @@ double network_work(const Series& series, const NetworkOptions& o) {
   return n * embedding_work(series, o) + n * (n - 1) * link_work(series, o);
 }
 
+void check_network(const Series& series, const NetworkOptions& o) {
+  if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
+  const Embedding longest =
+      o.embedding == EmbeddingRule::given ? o.target : Embedding{o.max_history, o.max_tau};
+  const EstimationTask task{series.file + ": links to " + series.names[std::size_t(o.variables[0])],
+                            {past(0, o.source)},
+                            {{0, 0}},
+                            Coordinates(std::size_t(longest.history) + o.given.size()),
+                            embeddable(series, network_reach(o, longest)),
+                            {}};
+  check_task(task, o.estimator);
+}
+
 Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream,
                       Checkpoint* checkpoint, Progress* progress) {
-  if (options.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
+  check_network(series, options);
   return Inference(series, options, stream, checkpoint, progress).run();
 }
 

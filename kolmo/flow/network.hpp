@@ -55,6 +55,10 @@ struct Network {
   std::vector<LinkResult> links;  ///< by target, then source
 };
 
+/// InvalidArgument, naming the variable, for what would stop infer_network: fewer than two variables, too few
+/// rows for the longest embedding, over 16 dimensions.
+void check_network(const Series& series, const NetworkOptions& options);
+
 /// Transfer entropy between all ordered pairs of variables, at lags 1 ... max_lag. A link's statistic is its
 /// largest value over the lags; the same largest value is taken in every surrogate, which shuffles all lags
 /// of the source alike, so that p needs no correction for the choice of the lag. All sources and lags of a

@@ -97,6 +97,7 @@ std::vector<std::string> constant_variables(const Series& series) {
 
 Series make_series(const Table& table, std::span<const std::size_t> columns, const Preparation& p) {
   Series s;
+  s.file = table.file;
   s.standardize = p.standardize;
   std::vector<std::vector<double>> raw;
   for (const std::size_t c : columns) {

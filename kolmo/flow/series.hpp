@@ -28,6 +28,7 @@ struct Preparation {
 /// Variables over time, ready to be embedded. A row where any variable is missing belongs to no observation
 /// set and ends one: nothing is embedded across it.
 struct Series {
+  std::string file;  ///< they came from, for messages
   std::vector<std::string> names;
   std::vector<std::int64_t> numbers;        ///< columns in the file; they key the random numbers
   std::vector<std::vector<double>> values;  ///< [variable][row], NaN where missing

@@ -238,9 +238,9 @@ TEST(Estimate, TooFewRowsNameTheTask) {
     estimate(s, transfer_entropy_task(s, 0, 1, {}, {}, {}, 1), {}, stream);
     FAIL();
   } catch (const InvalidArgument& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "x0 -> x1: 4 embedded rows are too few; 4 neighbours and a Theiler window of 0 need more than 4");
+    EXPECT_STREQ(e.what(),
+                 "test: x0 -> x1: 4 embedded rows are too few; 4 neighbours and a Theiler window of 0 need "
+                 "more than 4");
   }
 }
 

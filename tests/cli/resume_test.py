@@ -1,0 +1,99 @@
+"""`kolmo network` killed at any moment goes on and ends with the same bytes."""
+import random
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from command import KOLMO, CommandTest, csv, kolmo, numbers
+
+
+class Resume(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.series = self.file("series.csv", csv(numbers(400, 6)))
+        self.out = self.path / "n.json"
+        self.partial = self.path / "n.json.partial"
+        self.args = ["network", "series.csv", "--max-lag", "2", "--surrogates", "200", "--theiler", "1", "--out",
+                     "n.json", "--device", "cpu", "--threads", "1"]
+
+    def start(self):
+        return subprocess.Popen([KOLMO, *self.args], cwd=self.path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                text=True)
+
+    def whole(self):
+        begin = time.monotonic()
+        run = kolmo(*self.args, cwd=self.path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        taken = time.monotonic() - begin
+        content = self.out.read_bytes()
+        self.out.unlink()
+        return content, taken
+
+    def test_killed_twenty_times(self):
+        content, taken = self.whole()
+        rng = random.Random(5)
+        kills = resumed = 0
+        while kills < 20:
+            process = self.start()
+            try:
+                process.wait(rng.uniform(0, 1.0) * taken * (0.3 if kills % 2 else 1))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+            errors = process.communicate()[1]
+            resumed += "going on" in errors
+            if process.returncode == -signal.SIGKILL:
+                kills += 1
+                self.assertFalse(self.out.exists() and self.out.read_bytes() != content, "half-written output")
+            else:
+                self.assertEqual(process.returncode, 0, errors)
+                self.assertEqual(self.out.read_bytes(), content)
+                self.assertFalse(self.partial.exists(), "the checkpoint is removed on success")
+                self.out.unlink()
+        run = kolmo(*self.args, cwd=self.path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.out.read_bytes(), content)
+        self.assertGreater(resumed, 5, "kills came too early to test resuming")
+
+    def test_interrupted(self):
+        content, taken = self.whole()
+        process = self.start()
+        while not self.partial.exists():
+            time.sleep(0.001)
+        time.sleep(0.4 * taken)
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate()[1]
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("n.json.partial", errors)
+        self.assertFalse(self.out.exists())
+        run = kolmo(*self.args, cwd=self.path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("going on", run.stderr)
+        self.assertEqual(self.out.read_bytes(), content)
+
+    def interrupt(self):
+        process = self.start()
+        while not self.partial.exists():
+            time.sleep(0.001)
+        time.sleep(0.3)
+        process.kill()
+        process.communicate()
+
+    def test_other_options_are_refused(self):
+        self.interrupt()
+        before = self.partial.read_bytes()
+        self.refused(*self.args[:1], self.series, *self.args[2:8], "--out", self.out, "--seed", "1",
+                     mentions=["n.json.partial", "other data or options"])
+        self.assertEqual(self.partial.read_bytes(), before)
+
+    def test_a_damaged_checkpoint_is_refused(self):
+        self.partial.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
+        run = kolmo(*self.args, cwd=self.path)
+        self.assertEqual(run.returncode, 2)
+        self.assertRegex(run.stderr, re.escape("n.json.partial"))
+        self.assertFalse(self.out.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
