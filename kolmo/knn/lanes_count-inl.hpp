@@ -168,23 +168,30 @@ void count_by_rank(const Shared<T>& s, const Bench<T>& w, int used, std::int64_t
   std::fill_n(first, group_lanes, R(0)), std::fill_n(z_first, group_lanes, R(0));
   for (std::int64_t i = begin; i < end; ++i) {
     const std::int64_t at = (i - begin) * group_lanes;
-    std::uint32_t from = std::uint32_t(s.n), to = 0;
+    // All lanes count from `from` to `to`; between `inner` and `outer` every lane's interval in z holds.
+    std::uint32_t from = std::uint32_t(s.n), inner = 0, outer = from, to = 0;
     for (int l = 0; l < used * pack; ++l) {
       first[l] = R(w.first[at + l]), size[l] = R(w.size[at + l]);
       z_first[l] = R(w.z_first[at + l]), z_size[l] = R(w.z_size[at + l]);
-      from = std::min(from, w.z_first[at + l]), to = std::max(to, w.z_first[at + l] + w.z_size[at + l]);
+      const std::uint32_t z_begin = w.z_first[at + l], z_end = z_begin + w.z_size[at + l];
+      from = std::min(from, z_begin), inner = std::max(inner, z_begin);
+      outer = std::min(outer, z_end), to = std::max(to, z_end);
     }
+    if (inner >= outer) inner = outer = to;
     for (int v = 0; v < group_lanes; v += step) {
       const auto f = hn::Load(d, first + v), m = hn::Load(d, size + v);
-      const auto zf = hn::Load(d, z_first + v), zm = hn::Load(d, z_size + v);
-      auto count = hn::Zero(d), place = hn::Sub(hn::Set(d, R(from)), zf);
-      const auto one = hn::Set(d, R(1));
-      const R* r = rank + std::int64_t(from) * group_lanes + v;
-      for (std::uint32_t j = from; j < to; ++j, r += group_lanes) {
-        const auto in = hn::And(hn::Lt(hn::Sub(hn::Load(d, r), f), m), hn::Lt(place, zm));
-        count = hn::Sub(count, hn::VecFromMask(d, in));
-        place = hn::Add(place, one);
-      }
+      const auto zf = hn::Load(d, z_first + v), zm = hn::Load(d, z_size + v), one = hn::Set(d, R(1));
+      auto count = hn::Zero(d);
+      const auto add = [&](std::uint32_t j, std::uint32_t end, auto test_z) HWY_ATTR {
+        auto place = hn::Sub(hn::Set(d, R(j)), zf);
+        for (const R* r = rank + std::int64_t(j) * group_lanes + v; j < end; ++j, r += group_lanes) {
+          auto in = hn::Lt(hn::Sub(hn::Load(d, r), f), m);
+          if constexpr (test_z.value) in = hn::And(in, hn::Lt(place, zm)), place = hn::Add(place, one);
+          count = hn::Sub(count, hn::VecFromMask(d, in));
+        }
+      };
+      add(from, inner, std::true_type()), add(inner, outer, std::false_type()),
+          add(outer, to, std::true_type());
       hn::Store(count, d, n + v);
     }
     for (int l = 0; l < used * pack; ++l)
