@@ -29,19 +29,18 @@ struct Kind {
 };
 
 constexpr Kind kinds[] = {
-    {"coupled-logistic", false, 3, 0.4, false, 0, 0, 1,
-     "x_i(t) = (1 - sum_j c_ij) f(x_i(t-1)) + sum_j c_ij f(x_j(t-u_ij)) + 0.02 uniform(-1, 1), reflected "
-     "into "
-     "[0, 1]; f(x) = 4 x (1 - x)"},
-    {"var", false, 3, 0.55, true, 0.2, 0.4, 1,
+    {"coupled-logistic", false, 3, 0.25, false, 0, 0, 1,
+     "x_i(t) = (1 - sum_j c_ij) f(x_i(t-1)) + sum_j c_ij f(x_j(t-u_ij)) + 0.1 uniform(-1, 1), "
+     "reflected into [0, 1]; f(x) = 4 x (1 - x)"},
+    {"var", false, 3, 0.65, true, 0.1, 0.3, 1,
      "x_i(t) = self_i x_i(t-1) + sum_j c_ij x_j(t-u_ij) + normal(0, 1)"},
-    {"henon", false, 1, 0.3, false, 0, 0, 1,
-     "x_i(t) = 1.4 - (sum_j c_ij x_j(t-1) + (1 - sum_j c_ij) x_i(t-1))^2 + 0.3 x_i(t-2)"},
+    {"henon", false, 1, 0.15, false, 1.35, 1.4, 1,
+     "x_i(t) = self_i - (sum_j c_ij x_j(t-1) + (1 - sum_j c_ij) x_i(t-1))^2 + 0.3 x_i(t-2)"},
     {"kuramoto", true, 1, 0.4, false, 0.05, 0.15, 1,
      "d theta_i = (2 pi self_i + sum_j c_ij sin(theta_j - theta_i)) dt + 0.3 dW_i; x_i = sin(theta_i)"},
     {"lorenz", true, 1, 2, false, 35, 45, 0.1,
-     "x_i' = 10 (y_i - x_i) + sum_j c_ij (x_j - x_i), y_i' = x_i (self_i - z_i) - y_i, z_i' = x_i y_i - 8/3 "
-     "z_i"},
+     "x_i' = 10 (y_i - x_i) + sum_j c_ij (x_j - x_i), y_i' = x_i (self_i - z_i) - y_i, "
+     "z_i' = x_i y_i - 8/3 z_i"},
 };
 
 const Kind& traits(SystemKind kind) { return kinds[std::size_t(kind)]; }

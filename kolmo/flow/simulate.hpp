@@ -26,12 +26,13 @@ struct TrueLink {
 /// more variables; `self` is a variable's own parameter. With x_i the variables, c_ij strengths, u_ij lags:
 ///
 /// - coupled_logistic: Kaneko, Physica D 34 (1989) 1, on random graphs, with delays and noise:
-///   x_i(t) = (1 - sum_j c_ij) f(x_i(t-1)) + sum_j c_ij f(x_j(t-u_ij)) + 0.02 uniform(-1, 1),
+///   x_i(t) = (1 - sum_j c_ij) f(x_i(t-1)) + sum_j c_ij f(x_j(t-u_ij)) + 0.1 uniform(-1, 1),
 ///   reflected into [0, 1]; f(x) = 4 x (1 - x); u in 1..3.
 /// - var: x_i(t) = self_i x_i(t-1) + sum_j c_ij x_j(t-u_ij) + normal(0, 1); u in 1..3.
 ///   Stable because self_i + sum_j |c_ij| <= 0.95 bounds the spectral radius.
-/// - henon: Kugiumtzis, Phys. Rev. E 87 (2013) 062918, on random graphs:
-///   x_i(t) = 1.4 - (sum_j c_ij x_j(t-1) + (1 - sum_j c_ij) x_i(t-1))^2 + 0.3 x_i(t-2).
+/// - henon: Kugiumtzis, Phys. Rev. E 87 (2013) 062918, on random graphs; self_i in [1.35, 1.4]
+///   keeps variables with the same sources from becoming equal:
+///   x_i(t) = self_i - (sum_j c_ij x_j(t-1) + (1 - sum_j c_ij) x_i(t-1))^2 + 0.3 x_i(t-2).
 /// - kuramoto: d theta_i = (2 pi self_i + sum_j c_ij sin(theta_j - theta_i)) dt + 0.3 dW_i, by Euler-Maruyama
 ///   with step 0.1; seen as sin(theta_i) once per unit of time, since the phases grow without bound.
 /// - lorenz: x' = 10 (y - x) + sum_j c_ij (x_j - x_i), y' = x (self_i - z) - y, z' = x y - 8/3 z,

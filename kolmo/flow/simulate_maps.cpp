@@ -36,14 +36,14 @@ double step(const System& system, const std::vector<TrueLink>& links, const Valu
   switch (system.kind) {
     case SystemKind::coupled_logistic:
       for (const TrueLink& link : links) sum += link.strength * logistic(driver(link));
-      return reflect(rest * logistic(own) + sum + random.uniform(noise, t, std::uint32_t(i), -0.02, 0.02));
+      return reflect(rest * logistic(own) + sum + random.uniform(noise, t, std::uint32_t(i), -0.1, 0.1));
     case SystemKind::var:
       for (const TrueLink& link : links) sum += link.strength * driver(link);
       return system.self[i] * own + sum + random.normal(noise, t, std::uint32_t(i));
     default:
       for (const TrueLink& link : links) sum += link.strength * driver(link);
       sum += rest * own;
-      return 1.4 - sum * sum + 0.3 * x[i][t - 2];
+      return system.self[i] - sum * sum + 0.3 * x[i][t - 2];
   }
 }
 
