@@ -18,9 +18,9 @@ struct Result {
 using Results = std::vector<Result>;
 
 /// Checks one case on one device, every variant that fits:
-///   result       within the case's tolerance of the oracle, every element of every output written
-///   memory       guard zones and inputs unchanged, no allocation beyond the workspace (operators that run
-///   others
+///   result       within the case's tolerance of the oracle for two draws of the inputs, every element
+///   written memory       guard zones and inputs unchanged, no allocation beyond the workspace (operators
+///   that run others
 ///                may have more)
 ///   workspace    no byte written outside it, no byte assumed to be zero
 ///   repeat       a second run gives the same bits, where claimed

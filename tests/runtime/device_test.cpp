@@ -1,0 +1,45 @@
+#include "kolmo/runtime/device.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kolmo/runtime/backend.hpp"
+
+namespace kolmo {
+namespace {
+
+TEST(Device, NamesAreParsed) {
+  EXPECT_EQ(parse_device("cpu"), (Device{DeviceKind::cpu, 0}));
+  EXPECT_EQ(parse_device("simt"), (Device{DeviceKind::simt, 0}));
+  EXPECT_EQ(parse_device("cuda"), (Device{DeviceKind::cuda, 0}));
+  EXPECT_EQ(parse_device("cuda:12"), (Device{DeviceKind::cuda, 12}));
+  for (const char* wrong :
+       {"", "gpu", "CPU", "cuda:", "cuda:x", "cuda:-1", "cuda:1 ", "cpu:0", "cuda:99999999999"})
+    EXPECT_THROW(parse_device(wrong), InvalidArgument) << wrong;
+}
+
+TEST(Device, AutoIsTheFirstUsableGpuElseTheCpu) {
+  const DeviceKind want = cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu;
+  EXPECT_EQ(parse_device("auto"), (Device{want, 0}));
+}
+
+TEST(Device, TheCpuComesFirstAndAllAreUsable) {
+  const auto all = devices();
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all[0].device, Device{});
+  EXPECT_GE(all[0].processors, 1);
+  EXPECT_GT(all[0].memory, 1u << 20);
+  for (const DeviceInfo& d : all) {
+    EXPECT_TRUE(available(d.device)) << to_string(d.device);
+    EXPECT_FALSE(d.name.empty());
+    EXPECT_EQ(parse_device(to_string(d.device)), d.device);
+  }
+}
+
+TEST(Device, OneThatIsNotThereIsUnsupported) {
+  const Device absent{DeviceKind::cuda, cuda_device_count()};
+  EXPECT_FALSE(available(absent));
+  EXPECT_THROW(device_info(absent), Unsupported);
+}
+
+}  // namespace
+}  // namespace kolmo
