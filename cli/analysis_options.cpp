@@ -40,10 +40,10 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::int32_t
 
 CLI::Option* add_count(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t low,
                        std::int64_t high, const std::string& help) {
-  return command.add_option(name, value, help)
-      ->capture_default_str()
-      ->check(CLI::Range(low, high))
-      ->type_name("N");
+  CLI::Validator range = CLI::Range(low, high);
+  constexpr std::int64_t worth_saying = 1000;
+  if (high > worth_saying) range.description("");
+  return command.add_option(name, value, help)->capture_default_str()->check(range)->type_name("N");
 }
 
 void AnalysisOptions::add(CLI::App& c, std::int64_t surrogates) {
@@ -71,10 +71,7 @@ void AnalysisOptions::add(CLI::App& c, std::int64_t surrogates) {
   c.add_option("--noise", preparation.noise, "standard deviation of the noise added after that")
       ->capture_default_str()
       ->type_name("SD");
-  c.add_option("--seed", estimator.seed, "seed of noise and surrogates")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t(0), std::int64_t(9000000000000000)))
-      ->type_name("SEED");
+  add_count(c, "--seed", estimator.seed, 0, 9000000000000000, "seed of noise and surrogates");
   add_choice(c, "--units", units, unit_names, "units of values");
   add_choice(c, "--precision", precision, precision_names,
              "f32 is 1e-5 to 4e-3 off and loses noise below 1e-7, and with it the order of equal values");
@@ -82,12 +79,14 @@ void AnalysisOptions::add(CLI::App& c, std::int64_t surrogates) {
       ->type_name("START:END");
   device.add(c);
   c.add_flag("--json", json, "print one JSON object");
+  for (CLI::Option* option : c.get_options())
+    if (option != c.get_help_ptr() && !option->get_positional()) option->group("Common options");
 }
 
 Table AnalysisOptions::load() {
   require(std::isfinite(preparation.noise) && preparation.noise >= 0,
           "--noise: must be a finite number, 0 or above");
-  preparation.seed = estimator.seed;
+  preparation.seed = std::uint64_t(estimator.seed);
   estimator.f32 = precision == 1;
   Table table = read_table(file);
   return rows.empty() ? table : select_rows(std::move(table), rows);

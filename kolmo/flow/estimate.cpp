@@ -66,7 +66,7 @@ std::vector<double> compute(const Series& series, std::span<const EstimationTask
   args.streams = tensor(b.streams.data(), {b.tasks, b.alternatives});
   args.value = tensor(value.data(), {b.tasks, b.alternatives, 1 + o.surrogates});
   args.k = o.neighbors, args.theiler = o.theiler, args.surrogates = o.surrogates;
-  args.block_length = o.block_length, args.seed = std::int64_t(o.seed);
+  args.block_length = o.block_length, args.seed = o.seed;
   args.algorithm = o.algorithm, args.surrogate_type = o.surrogate_type;
   device_call(ksg_conditional_mutual_information, args, stream);
   return value;

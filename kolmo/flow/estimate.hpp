@@ -15,7 +15,7 @@ struct EstimatorOptions {
   std::int64_t block_length = 0;  ///< of block surrogates; 0: the square root of the number of rows
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateType surrogate_type = SurrogateType::permute;
-  std::uint64_t seed = 0;
+  std::int64_t seed = 0;
   bool f32 = false;  ///< single precision: 1e-5 to 4e-3 off, and noise of 1e-8 is lost
 };
 

@@ -74,7 +74,8 @@ std::string run_key(const Series& series, const json& options) {
   for (const std::string& name : series.names) data = fingerprint(name, data);
   for (std::size_t i = 0; i < series.values.size(); ++i)
     data = fingerprint(bytes_of(series.noise[i]), fingerprint(bytes_of(series.values[i]), data));
-  return fmt::format("kolmo {} data {:016x} options {}", version(), data, options.dump(-1, ' ', false, json::error_handler_t::replace));
+  return fmt::format("kolmo {} data {:016x} options {}", version(), data,
+                     options.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 }  // namespace kolmo

@@ -184,7 +184,7 @@ TEST(FalsePositives, AreWithinBinomialBounds) {
     const std::size_t n = 60;
     const Series series = series_of({normals(seed, 0, n), normals(seed, 1, n), normals(seed, 2, n)});
     NetworkOptions o = given_embedding(options(3, 2, 119));
-    o.estimator.seed = seed;
+    o.estimator.seed = std::int64_t(seed);
     std::vector<double> p;
     for (const LinkResult& l : infer_network(series, o, stream, nullptr, nullptr).links) {
       p.push_back(l.p_value);
