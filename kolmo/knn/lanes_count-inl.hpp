@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include "kolmo/knn/interval-inl.hpp"
 #include "kolmo/knn/lanes.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -33,25 +34,14 @@ struct Columns8 {
   const Cells<T>* cells[pack];
 };
 
-/// The interval of positions with |value - q| < radius, for each lane of part v of a pack: beginnings to
-/// `first`, lengths to `size`. The cells say where to look; the predicate itself decides.
+/// The interval of positions with |value - q| < radius for each lane of part v of a pack: beginnings to
+/// `first`, lengths to `size`.
 template <class T, class D>
 HWY_INLINE void intervals(D d, const Columns8<T>& columns, const T* q, const T* radius, std::uint32_t* first,
                           std::uint32_t* size) {
-  const PackTag<T> wide;
-  const auto step = std::int64_t(hn::Lanes(wide));
   for (int l = 0; l < int(hn::Lanes(d)); ++l) {
-    const Cells<T>& c = *columns.cells[l];
-    const auto center = hn::Set(wide, q[l]), reach = hn::Set(wide, radius[l]);
-    std::int64_t begin = c.start[std::max(0, c.cell(q[l] - radius[l]) - 1)];
-    for (std::int64_t outside = step; outside == step; begin += outside)
-      outside = step - std::int64_t(hn::CountTrue(
-                           wide, hn::Lt(hn::Sub(center, hn::LoadU(wide, c.value + begin)), reach)));
-    std::int64_t end = c.start[std::max(0, c.cell(q[l] + radius[l]) - 1)];
-    for (std::int64_t inside = step; inside == step; end += inside)
-      inside =
-          std::int64_t(hn::CountTrue(wide, hn::Lt(hn::Sub(hn::LoadU(wide, c.value + end), center), reach)));
-    first[l] = std::uint32_t(begin), size[l] = std::uint32_t(end > begin ? end - begin : 0);
+    const Interval found = interval(*columns.cells[l], q[l], radius[l]);
+    first[l] = std::uint32_t(found.first), size[l] = std::uint32_t(found.size);
   }
 }
 

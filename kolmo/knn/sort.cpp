@@ -11,5 +11,7 @@ void sort(SortKey* keys, std::size_t n) {
   hwy::Sorter()(reinterpret_cast<hwy::uint128_t*>(keys), n, hwy::SortAscending());
 }
 void sort(std::uint64_t* keys, std::size_t n) { hwy::Sorter()(keys, n, hwy::SortAscending()); }
+void sort(double* keys, std::size_t n) { hwy::Sorter()(keys, n, hwy::SortAscending()); }
+void sort(float* keys, std::size_t n) { hwy::Sorter()(keys, n, hwy::SortAscending()); }
 
 }  // namespace kolmo::knn

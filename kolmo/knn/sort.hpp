@@ -18,5 +18,7 @@ inline std::uint64_t ordered_bits(double v) {
 /// Ascending sorts by Highway's vectorised quicksort.
 void sort(SortKey* keys, std::size_t n);
 void sort(std::uint64_t* keys, std::size_t n);
+void sort(double* keys, std::size_t n);
+void sort(float* keys, std::size_t n);
 
 }  // namespace kolmo::knn

@@ -67,6 +67,7 @@ struct Cells {
   T low, scale;
   std::int32_t last;
 
+  static constexpr int padding = 8;  ///< infinities past the values
   static std::int64_t count(std::int64_t n) { return 2 * n; }
 
   void build(std::int64_t n) {

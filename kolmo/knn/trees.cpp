@@ -14,6 +14,7 @@
 // clang-format off
 #include <hwy/foreach_target.h>
 // clang-format on
+#include "kolmo/knn/interval-inl.hpp"
 #include "kolmo/knn/search-inl.hpp"
 
 #ifndef KOLMO_KNN_TREES_ONCE
@@ -23,23 +24,22 @@ namespace kolmo::knn {
 /// Counts of points near a row in some of the columns.
 template <class T>
 struct Marginal {
-  Columns<T> columns;  // as they stand in this estimate: row i is observation i
+  Columns<T> columns;  // row i is observation i of this estimate
   Tree<T> tree;        // when there are two columns or more
-  Sorted<T> sorted{};  // when there is one
-  SortKey* scratch = nullptr;
-  bool permuted = false;  // the structure holds the unpermuted rows of x
+  T* value = nullptr;  // when there is one: ascending, padded with infinities
+  Cells<T> cells{};
 
   void layout(std::int64_t n, int d, Arena& arena) {
     if (d > 1) return tree.layout(n, d, arena);
-    const auto size = std::size_t(n);
-    sorted = {arena.take<T>(size), arena.take<std::uint32_t>(size), arena.take<std::uint32_t>(size), n};
-    scratch = arena.take<SortKey>(size);
+    value = arena.take<T>(std::size_t(n + Cells<T>::padding));
+    cells = {value, arena.take<std::uint32_t>(std::size_t(Cells<T>::count(n))), 0, 0, 0};
   }
-  void build(const Columns<T>& from) {
-    if (from.count > 1)
-      tree.build(from);
-    else
-      sorted.sort(from.base[0], from.step[0], scratch);
+  void build(std::int64_t n) {
+    if (columns.count > 1) return tree.build(columns);
+    for (std::int64_t i = 0; i < n; ++i) value[i] = columns(0, i);
+    sort(value, std::size_t(n));
+    std::fill_n(value + n, Cells<T>::padding, std::numeric_limits<T>::infinity());
+    cells.build(n);
   }
 };
 
@@ -71,16 +71,14 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 
 template <class T>
-std::int64_t near(const Marginal<T>& m, std::int64_t row, std::int64_t structure_row, const T* q,
-                  const T* radius, const Problem<T>& p) {
+std::int64_t near(const Marginal<T>& m, std::int64_t row, const T* q, const T* radius, const Problem<T>& p) {
   std::int64_t count;
   if (m.columns.count > 1) {
     count = m.columns.count == 2   ? Search<2, T>(m.tree).count(q, radius)
             : m.columns.count == 3 ? Search<3, T>(m.tree).count(q, radius)
                                    : Search<0, T>(m.tree).count(q, radius);
   } else {
-    const auto range = m.sorted.within(m.sorted.at[structure_row], radius[0]);
-    count = range.last - range.first;
+    count = interval(m.cells, q[0], radius[0]).size;
   }
   const std::int64_t from = std::max<std::int64_t>(0, row - p.theiler),
                      to = std::min(p.n - 1, row + p.theiler);
@@ -109,8 +107,8 @@ void radii(const Problem<T>& p, const Columns<T>& joint, const T* q, const Neare
 }
 
 template <int D, class T>
-void estimate(const Problem<T>& p, const Workbench<T>& w, const Columns<T>& joint, const SurrogateMap& map,
-              double* value, double* local, int threads) {
+void estimate(const Problem<T>& p, const Workbench<T>& w, const Columns<T>& joint, double* value,
+              double* local, int threads) {
   const Search<D, T> search(w.joint);
   const bool conditional = p.conditional();
   const double constant = PsiSum::constant(p.algorithm, conditional, p.k, p.n);
@@ -131,11 +129,10 @@ void estimate(const Problem<T>& p, const Workbench<T>& w, const Columns<T>& join
           std::copy_n(q, p.dx, q_first), std::copy_n(radius, p.dx, r_first);
           std::copy_n(q + p.dx + p.dy, p.dz, q_first + p.dx),
               std::copy_n(radius + p.dx + p.dy, p.dz, r_first + p.dx);
-          const std::int64_t x_row = w.first.permuted ? map(std::uint32_t(row)) : row;
-          std::int64_t term = -w.terms[near(w.first, row, x_row, q_first, r_first, p)].marginal -
-                              w.terms[near(w.second, row, row, q + p.dx, radius + p.dx, p)].marginal;
+          std::int64_t term = -w.terms[near(w.first, row, q_first, r_first, p)].marginal -
+                              w.terms[near(w.second, row, q + p.dx, radius + p.dx, p)].marginal;
           if (conditional)
-            term += w.terms[near(w.condition, row, row, q + p.dx + p.dy, radius + p.dx + p.dy, p)].condition;
+            term += w.terms[near(w.condition, row, q + p.dx + p.dy, radius + p.dx + p.dy, p)].condition;
           sum.add(term);
           if (local) local[row] = PsiSum::local(term, constant);
         }
@@ -151,16 +148,10 @@ void all_estimates(const Problem<T>& p, bool only_observed, Workbench<T>& w, int
   for (std::int64_t n = 0; n <= p.n; ++n) w.terms[n] = psi_term(p.algorithm, p.conditional(), n);
   w.second.columns.add(p.y, p.dy), w.second.columns.add(p.z, p.dz);
   w.condition.columns.add(p.z, p.dz);
-  w.second.build(w.second.columns);
-  if (p.dz) w.condition.build(w.condition.columns);
+  w.second.build(p.n);
+  if (p.dz) w.condition.build(p.n);
   for (std::int64_t b = 0; b < p.b; ++b) {
     const T* x = p.x + b * p.x_step;
-    if (!p.dz) {  // the marginal of x is the same set of points in every surrogate
-      Columns<T> columns;
-      columns.add(x, p.dx);
-      w.first.permuted = true;
-      w.first.build(columns);
-    }
     for (std::int64_t s = 0; s < (only_observed ? 1 : p.estimates()); ++s) {
       const SurrogateMap map = p.surrogate(b, s);
       for (std::int64_t i = 0; i < p.n; ++i)
@@ -170,21 +161,21 @@ void all_estimates(const Problem<T>& p, bool only_observed, Workbench<T>& w, int
       w.joint.build(joint);
       w.first.columns = {};
       w.first.columns.add(w.shuffled, p.dx), w.first.columns.add(p.z, p.dz);
-      if (p.dz) w.first.build(w.first.columns);
+      if (p.dz || s == 0) w.first.build(p.n);  // alone, x is the same set of points in every surrogate
       double* value = p.value + b * p.estimates() + s;
       double* local = p.local && s == 0 ? p.local + b * p.local_step : nullptr;
       switch (joint.count) {
         case 2:
-          estimate<2>(p, w, joint, map, value, local, threads);
+          estimate<2>(p, w, joint, value, local, threads);
           break;
         case 3:
-          estimate<3>(p, w, joint, map, value, local, threads);
+          estimate<3>(p, w, joint, value, local, threads);
           break;
         case 5:
-          estimate<5>(p, w, joint, map, value, local, threads);
+          estimate<5>(p, w, joint, value, local, threads);
           break;
         default:
-          estimate<0>(p, w, joint, map, value, local, threads);
+          estimate<0>(p, w, joint, value, local, threads);
       }
     }
   }

@@ -1,0 +1,41 @@
+// Included once per vector target by foreach_target.h: no ordinary include guard.
+#if defined(KOLMO_KNN_INTERVAL_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KOLMO_KNN_INTERVAL_INL
+#undef KOLMO_KNN_INTERVAL_INL
+#else
+#define KOLMO_KNN_INTERVAL_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include "kolmo/knn/sorted.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kolmo::knn {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct Interval {
+  std::int64_t first, size;
+};
+/// The positions of an ascending, padded array with |value - q| < radius. The cells say where to look; the
+/// predicate itself decides.
+template <class T>
+HWY_INLINE Interval interval(const Cells<T>& c, T q, T radius) {
+  const hn::CappedTag<T, Cells<T>::padding> d;
+  const auto step = std::int64_t(hn::Lanes(d));
+  const auto center = hn::Set(d, q), reach = hn::Set(d, radius);
+  std::int64_t first = c.start[std::max(0, c.cell(q - radius) - 1)];
+  for (std::int64_t outside = step; outside == step; first += outside)
+    outside =
+        step - std::int64_t(hn::CountTrue(d, hn::Lt(hn::Sub(center, hn::LoadU(d, c.value + first)), reach)));
+  std::int64_t end = c.start[std::max(0, c.cell(q + radius) - 1)];
+  for (std::int64_t inside = step; inside == step; end += inside)
+    inside = std::int64_t(hn::CountTrue(d, hn::Lt(hn::Sub(hn::LoadU(d, c.value + end), center), reach)));
+  return {first, end > first ? end - first : 0};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kolmo::knn
+HWY_AFTER_NAMESPACE();
+#endif

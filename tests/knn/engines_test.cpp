@@ -1,0 +1,137 @@
+// The two CPU engines against each other and against the definition, on data chosen to be awkward.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "kolmo/check/ksg_oracle.hpp"
+#include "kolmo/knn/arena.hpp"
+#include "kolmo/knn/problem.hpp"
+
+namespace kolmo::knn {
+namespace {
+
+enum class Data { normal, discrete, constant_z, duplicates, tiny_range };
+
+struct Setting {
+  std::int64_t n, b, k, theiler, surrogates;
+  int dx, dy, dz;
+  Data data;
+  SurrogateType type = SurrogateType::permute;
+};
+
+template <class T>
+class Sample {
+ public:
+  explicit Sample(const Setting& s)
+      : s_(s), x_(fill(s.n * s.b * s.dx)), y_(fill(s.n * s.dy)), z_(fill(s.n * s.dz)) {
+    if (s.data == Data::constant_z) std::fill(z_.begin(), z_.end(), T(3));
+    if (s.data == Data::duplicates)
+      for (std::int64_t i = s.n / 2; i < s.n; ++i) {
+        copy_row(x_, i, s.dx), copy_row(y_, i, s.dy), copy_row(z_, i, s.dz);
+      }
+  }
+
+  std::vector<double> values(bool in_lanes, int threads) {
+    std::vector<double> value(std::size_t(s_.b * (1 + s_.surrogates)));
+    Problem<T> p;
+    p.n = s_.n, p.b = s_.b, p.x_step = s_.n * s_.dx, p.dx = s_.dx, p.dy = s_.dy, p.dz = s_.dz;
+    p.x = x_.data(), p.y = y_.data(), p.z = s_.dz ? z_.data() : nullptr;
+    p.k = s_.k, p.theiler = s_.theiler, p.surrogates = s_.surrogates, p.seed = 11, p.surrogate_type = s_.type;
+    p.value = value.data();
+    Arena size;
+    if (in_lanes)
+      lanes_layout(p, size, threads);
+    else
+      trees_layout(p, size, threads);
+    std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(128, size.used() + 128), std::free);
+    if (in_lanes)
+      lanes(p, Arena(memory.get()), threads);
+    else
+      trees(p, false, Arena(memory.get()), threads);
+    return value;
+  }
+
+  double oracle() const {  // of the first alternative, observed
+    const auto rows = [&](const std::vector<T>& v, int d) {
+      check::Rows<T> all(static_cast<std::size_t>(s_.n));
+      for (std::int64_t i = 0; i < s_.n * d; ++i) all[std::size_t(i / d)].push_back(v[std::size_t(i)]);
+      return all;
+    };
+    const auto local = check::ksg_local_values<T>(rows(x_, s_.dx), rows(y_, s_.dy), rows(z_, s_.dz),
+                                                  {s_.k, s_.theiler, KsgAlgorithm::ksg1, {}});
+    long double sum = 0;
+    for (const long double v : local) sum += v;
+    return double(sum / static_cast<long double>(s_.n));
+  }
+
+ private:
+  std::vector<T> fill(std::int64_t count) {
+    std::vector<T> v(static_cast<std::size_t>(count));
+    std::normal_distribution<double> normal;
+    for (T& value : v) {
+      const double g = normal(random_);
+      value = T(s_.data == Data::discrete     ? std::round(2 * g)
+                : s_.data == Data::tiny_range ? 1e6 + 1e-9 * g
+                                              : g);
+    }
+    return v;
+  }
+  void copy_row(std::vector<T>& v, std::int64_t i, int d) {
+    for (int c = 0; c < d; ++c) v[std::size_t(i * d + c)] = v[std::size_t((i - s_.n / 2) * d + c)];
+  }
+  std::mt19937_64 random_{5};
+  Setting s_;
+  std::vector<T> x_, y_, z_;
+};
+
+const Setting settings[] = {
+    {300, 1, 4, 0, 20, 1, 1, 1, Data::normal},
+    {257, 3, 4, 0, 12, 1, 1, 1, Data::normal, SurrogateType::block},
+    {300, 1, 3, 5, 10, 1, 1, 1, Data::normal, SurrogateType::circular},
+    {300, 1, 5, 0, 40, 1, 1, 0, Data::normal},
+    {200, 2, 4, 7, 9, 1, 2, 0, Data::normal},
+    {200, 1, 7, 0, 5, 2, 1, 2, Data::normal},
+    {200, 1, 4, 3, 8, 3, 1, 3, Data::normal},
+    {150, 1, 64, 0, 4, 1, 1, 1, Data::normal},
+    {150, 1, 20, 1, 4, 2, 2, 2, Data::normal},
+    {400, 1, 4, 0, 33, 1, 1, 1, Data::discrete},
+    {400, 1, 4, 2, 7, 2, 1, 2, Data::discrete},
+    {400, 1, 4, 0, 7, 1, 1, 0, Data::discrete},
+    {200, 1, 4, 0, 9, 1, 1, 1, Data::constant_z},
+    {200, 1, 4, 0, 9, 1, 1, 1, Data::duplicates},
+    {200, 1, 2, 3, 9, 2, 2, 1, Data::duplicates},
+    {200, 1, 4, 0, 9, 1, 1, 1, Data::tiny_range},
+    {6, 4, 4, 0, 3, 1, 1, 1, Data::normal},
+};
+
+class Engines : public testing::TestWithParam<Setting> {};
+INSTANTIATE_TEST_SUITE_P(All, Engines, testing::ValuesIn(settings));
+
+TEST_P(Engines, GiveTheSameBitsOnAnyNumberOfThreads) {
+  Sample<double> run(GetParam());
+  const auto trees = run.values(false, 1);
+  EXPECT_EQ(trees, run.values(false, 2));
+  EXPECT_EQ(trees, run.values(true, 1));
+  EXPECT_EQ(trees, run.values(true, 2));
+}
+
+TEST_P(Engines, GiveTheSameBitsInSinglePrecision) {
+  Sample<float> run(GetParam());
+  EXPECT_EQ(run.values(false, 1), run.values(true, 2));
+}
+
+TEST_P(Engines, FollowTheDefinition) {
+  Sample<double> run(GetParam());
+  EXPECT_NEAR(run.values(true, 1)[0], run.oracle(), 1e-13);
+}
+
+TEST(Engines, SearchBeyondListsAndSlices) {  // more points than one slice of lists, and 32-bit ranks
+  const Setting s{70000, 1, 4, 0, 3, 1, 1, 1, Data::normal};
+  Sample<double> run(s);
+  EXPECT_EQ(run.values(false, 2), run.values(true, 2));
+}
+
+}  // namespace
+}  // namespace kolmo::knn
