@@ -21,7 +21,7 @@ run devices
 run network examples/data/macrodata.csv --columns realgdp,realcons,realinv,realgovt,realdpi,m1,tbilrate,unemp,infl \
   --transform difference --max-lag 4 --surrogates 500 --seed 1 \
   --out out/macro.json --report out/macro.html --graph out/macro.graphml
-run network examples/data/var10.csv --max-lag 2 --surrogates 500 --seed 1 \
+run network examples/data/coupled_logistic.csv --max-lag 3 --surrogates 500 --seed 1 \
   --out out/simulated.json --report out/simulated.html
 printf '\nReports: out/macro.html and out/simulated.html; the true links of the simulated system: %s\n' \
-  examples/data/var10.truth.json
+  examples/data/coupled_logistic.truth.json

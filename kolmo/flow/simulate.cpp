@@ -34,7 +34,7 @@ constexpr Kind kinds[] = {
      "reflected into [0, 1]; f(x) = 4 x (1 - x)"},
     {"var", false, 3, 0.65, true, 0.1, 0.3, 1,
      "x_i(t) = self_i x_i(t-1) + sum_j c_ij x_j(t-u_ij) + normal(0, 1)"},
-    {"henon", false, 1, 0.15, false, 1.35, 1.4, 1,
+    {"henon", false, 1, 0.3, false, 1.35, 1.4, 1,
      "x_i(t) = self_i - (sum_j c_ij x_j(t-1) + (1 - sum_j c_ij) x_i(t-1))^2 + 0.3 x_i(t-2)"},
     {"kuramoto", true, 1, 0.4, false, 0.05, 0.15, 1,
      "d theta_i = (2 pi self_i + sum_j c_ij sin(theta_j - theta_i)) dt + 0.3 dW_i; x_i = sin(theta_i)"},

@@ -238,7 +238,7 @@ TEST(ExampleData, MacroeconomicSeriesAreWhole) {
   EXPECT_EQ(select_columns(table, "").size(), 14u);
   EXPECT_EQ(table.names[2], "realgdp");
   EXPECT_EQ(table.columns[2].front(), 2710.349);
-  EXPECT_EQ(table.columns[13].back(), -0.19);
+  EXPECT_EQ(table.columns[13].back(), -3.44);
 }
 
 }  // namespace
