@@ -53,6 +53,7 @@ std::vector<std::string> row(const check::Benchmark& b) {
 
 /// Cases the emulated GPU is too slow for are left out, and that is said.
 void bench(const Options& o, Context& context) {
+  const auto entries = o.selection.entries();
   Stream stream = o.device.open();
   const bool emulated = stream.device().kind == DeviceKind::simt;
   if (!o.json) std::cout << "device: " << describe(stream) << (emulated ? ", emulated" : "") << std::endl;
@@ -61,7 +62,7 @@ void bench(const Options& o, Context& context) {
   record.set_peaks(peaks);
   TextTable table({"operator", "case", "variant", ">time", ">spread", ">GB/s", ">GFLOP/s", ">of roofline"});
   std::size_t left_out = 0, failed = 0;
-  for (const OpEntry* entry : o.selection.entries()) {
+  for (const OpEntry* entry : entries) {
     Json results = Json::array();
     const auto cases = entry->op->cases();
     for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -42,6 +42,7 @@ struct Tally {
 
 void validate(const Options& o, Context& context) {
   if (!o.unverified.empty()) return list_unverified(o.unverified, o.json);
+  const auto entries = o.selection.entries();
   const Stream stream = o.device.open();
   const bool emulated = stream.device().kind == DeviceKind::simt;
   const std::string where = describe(stream) + (emulated ? ", emulated" : "");
@@ -49,7 +50,7 @@ void validate(const Options& o, Context& context) {
   Record record("validate", stream.device(), context.command_line);
   Tally total;
   TextTable table({"operator", ">passed", ">failed", ">largest error"});
-  for (const OpEntry* entry : o.selection.entries()) {
+  for (const OpEntry* entry : entries) {
     Tally tally;
     Json results = Json::array();
     check::check_op(*entry, stream.device(), [&](const check::Result& r) {

@@ -211,8 +211,8 @@ class CaseCheck {
     Stream fresh(stream_.device(), stream_.threads());
     // On a GPU this keeps the stream busy for about a millisecond: work that does not wait for it sees old
     // inputs.
-    const Buffer big(stream_.device().kind == DeviceKind::cuda ? 1u << 30 : 1u << 10, fresh);
-    for (int i = 0; i < 4; ++i) fresh.fill(big.as(DType::u8, std::vector<std::size_t>{big.bytes()}), i);
+    const Buffer big(stream_.device().kind == DeviceKind::cuda ? 1u << 28 : 1u << 10, fresh);
+    for (int i = 0; i < 16; ++i) fresh.fill(big.as(DType::u8, std::vector<std::size_t>{big.bytes()}), i);
     placed.load(ready, fresh);
     run(op_, placed.args(), fresh, options_);
     const Outcome outcome = placed.collect(fresh);

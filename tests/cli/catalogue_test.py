@@ -1,0 +1,267 @@
+"""The commands over the catalogue: devices, list, info, validate, bench, run, completion."""
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from command import KOLMO, CommandTest, kolmo, result
+
+COMMANDS = ["devices", "list", "info", "validate", "bench", "run", "completion", "entropy", "mi", "te", "ais", "network",
+            "simulate"]
+SIMT = any(d["device"] == "simt" for d in result("devices"))
+
+
+def npy(values, shape, descr="<f8", code="d", fortran=False):
+    header = str({"descr": descr, "fortran_order": fortran, "shape": shape})
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(
+        f"<{len(values)}{code}", *values)
+
+
+def read_f8(path):
+    content = path.read_bytes()
+    start = 10 + struct.unpack("<H", content[8:10])[0]
+    return list(struct.unpack(f"<{(len(content) - start) // 8}d", content[start:]))
+
+
+class Help(CommandTest):
+    def test_every_command_explains_itself_with_an_example(self):
+        overview = kolmo("--help").stdout
+        for name in COMMANDS:
+            run = kolmo(name, "--help")
+            self.assertEqual(run.returncode, 0)
+            self.assertIn(f"Usage: kolmo {name}", run.stdout)
+            self.assertIn(f"  kolmo {name}", run.stdout.split("Example")[1].replace("source <(", "  "))
+            self.assertTrue(run.stdout.endswith("\n"))
+            self.assertIn(f"  {name} ", overview)
+
+    def test_version(self):
+        self.assertRegex(kolmo("--version").stdout, r"^kolmo \d+\.\d+\.\d+ \(\S+\)\n$")
+
+    def test_wrong_usage_is_one_line(self):
+        self.refused(mentions=["kolmo --help"])
+        self.refused("frobnicate", mentions=["no command 'frobnicate'"])
+        self.refused("list", "--frob", mentions=["--frob", "kolmo list --help"])
+        self.refused("info", mentions=["op"])
+        self.refused("info", "vector_ad", mentions=["vector_ad", "vector_add"])
+        self.refused("list", "--group", "none", mentions=["'none'"])
+        self.refused("validate", "nothing", mentions=["'nothing'"])
+        self.refused("validate", "vector_add", "--device", "gpu", mentions=["'gpu'"])
+        self.refused("bench", "--samples", "1", mentions=["--samples"])
+        self.refused("completion", "tcsh", mentions=["tcsh"])
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([KOLMO, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("cannot write", run.stderr)
+
+
+class Catalogue(CommandTest):
+    def test_devices(self):
+        devices = result("devices")
+        self.assertEqual(devices[0]["device"], "cpu")
+        self.assertIn(devices[0]["name"], kolmo("devices").stdout)
+
+    def test_list_and_info_agree(self):
+        ops = result("list")
+        names = [op["name"] for op in ops]
+        self.assertIn("vector_add", names)
+        text = kolmo("list").stdout
+        for op in ops:
+            self.assertIn(op["name"], text)
+            self.assertEqual(result("info", op["name"]), op)
+            self.assertRegex(op["cuda_sources"], r"^([0-9a-f]{64})?$")
+            self.assertTrue(op["cases"])
+            for field in op["fields"]:
+                self.assertIn(field["name"], kolmo("info", op["name"]).stdout)
+        self.assertEqual({op["group"] for op in result("list", "--group", "info")}, {"info"})
+
+    def test_colours_only_on_a_terminal(self):
+        self.assertNotIn("\033", kolmo("list").stdout)
+        self.assertIn(b"\033[", self.on_terminal({}))
+        self.assertNotIn(b"\033[", self.on_terminal({"NO_COLOR": "1"}))
+
+    def on_terminal(self, variables):
+        ours, theirs = pty.openpty()
+        environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | variables
+        subprocess.run([KOLMO, "info", "vector_add"], stdout=theirs, env=environment, check=True)
+        os.close(theirs)
+        seen = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                seen += chunk
+        except OSError:  # the terminal's end
+            pass
+        os.close(ours)
+        return seen
+
+
+class Validate(CommandTest):
+    def test_counts_and_says_where(self):
+        run = kolmo("validate", "vector_add", "--device", "cpu")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertTrue(run.stdout.startswith("device: cpu ("))
+        self.assertRegex(run.stdout, r"\n\d+ passed, 0 failed\n$")
+
+    @unittest.skipUnless(SIMT, "this build has no emulated GPU")
+    def test_emulated_results_say_so(self):
+        run = kolmo("validate", "vector_add", "--device", "simt")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertIn("emulated", run.stdout.splitlines()[0])
+        self.assertTrue(run.stdout.endswith("(emulated)\n"))
+        self.assertTrue(result("validate", "vector_add", "--device", "simt")["device"]["emulated"])
+
+    def test_record(self):
+        path = self.path / "record.json"
+        kolmo("validate", "vector_add", "--device", "cpu", "--record", path)
+        record = json.loads(path.read_text())
+        self.assertEqual(record["kind"], "validate")
+        self.assertEqual(record["device"]["device"], "cpu")
+        self.assertIn("--record", record["command"])
+        [op] = record["ops"]
+        self.assertEqual(op["cuda_sources"], result("info", "vector_add")["cuda_sources"])
+        aspects = {r["aspect"] for r in op["results"]}
+        self.assertLessEqual({"result", "memory", "repeat", "graph", "stream", "arguments", "cost", "fact"}, aspects)
+        for key in ["kolmo_version", "commit", "date", "driver"]:
+            self.assertIn(key, record)
+        run = kolmo("validate", "vector_add", "--record", self.path / "missing" / "record.json")
+        self.assertEqual(run.returncode, 2)
+        self.assertEqual(list(self.path.iterdir()), [path])
+
+    def record(self, name, date, sources, ok=True, device="cuda:0"):
+        return self.file(name, json.dumps({
+            "date": date, "kind": "validate", "device": {"device": device},
+            "ops": [{"name": "vector_add", "cuda_sources": sources, "results": [{"ok": ok}]}]}))
+
+    def state(self):
+        states = {op["name"]: op["state"] for op in result("validate", "--unverified", self.path)}
+        return states.get("vector_add", "verified")
+
+    def test_unverified_follows_the_latest_record(self):
+        sources = result("info", "vector_add")["cuda_sources"]
+        self.assertEqual(self.state(), "never validated")
+        self.record("cpu.json", "2026-01-01T00:00:00Z", sources, device="cpu")
+        self.assertEqual(self.state(), "never validated")
+        self.record("a.json", "2026-01-02T00:00:00Z", sources)
+        self.assertEqual(self.state(), "verified")
+        self.record("b.json", "2026-01-03T00:00:00Z", "0" * 64)
+        self.assertIn("sources changed since 2026-01-03", self.state())
+        self.record("c.json", "2026-01-04T00:00:00Z", sources, ok=False)
+        self.assertIn("failed when last validated", self.state())
+        self.record("d.json", "2026-01-05T00:00:00Z", sources)
+        self.assertEqual(self.state(), "verified")
+        self.file("e.json", "{")
+        self.refused("validate", "--unverified", self.path, mentions=["e.json"])
+
+
+class Bench(CommandTest):
+    def test_keeps_raw_samples(self):
+        record = result("bench", "vector_add", "--case", "n=1000", "--samples", "4", "--device", "cpu", "--threads", "1")
+        [timing] = record["ops"][0]["results"]
+        self.assertEqual(timing["case"], "n=1000 f64")
+        self.assertEqual(len(timing["samples"]), 4)
+        self.assertLessEqual(min(timing["samples"]), timing["seconds"])
+        self.assertLessEqual(timing["seconds"], max(timing["samples"]))
+        self.assertEqual(timing["bytes"], 24000)
+        self.assertGreater(record["device"]["bytes_per_second"], 0)
+
+    def test_ctrl_c_ends_it_without_a_record(self):
+        path = self.path / "record.json"
+        run = subprocess.Popen([KOLMO, "bench", "--samples", "10000", "--record", str(path)], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        run.stdout.readline()  # the device: it has begun
+        time.sleep(0.2)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, -signal.SIGINT)
+        self.assertIn("kolmo: interrupted", errors)
+        self.assertEqual(list(self.path.iterdir()), [])
+
+
+class Run(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.x = self.file("x.npy", npy([1, 2, 3, 4], (2, 2)))
+        self.y = self.file("y.npy", npy([10, 20, 30, 40], (2, 2)))
+        self.z = self.path / "z.npy"
+
+    def test_any_operator_on_files(self):
+        devices = ["cpu"] + (["simt"] if SIMT else [])
+        for device in devices:
+            run = kolmo("run", "vector_add", "--in", f"x={self.x}", "--in", f"y={self.y}", "--out", f"z={self.z}",
+                        "--device", device)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn(f"device: {device}", run.stdout)
+            self.assertEqual(read_f8(self.z), [11, 22, 33, 44])
+            self.z.unlink()
+
+    def test_fortran_order_is_read_as_what_it_means(self):
+        x = self.file("fortran.npy", npy([1, 3, 2, 4], (2, 2), fortran=True))
+        kolmo("run", "vector_add", "--in", f"x={x}", "--in", f"y={self.y}", "--out", f"z={self.z}")
+        self.assertEqual(read_f8(self.z), [11, 22, 33, 44])
+
+    def test_options_and_optional_outputs(self):
+        rows = self.file("rows.npy", npy([0, 1, 2, 4, 7, 11, 16, 22, 29, 37], (1, 10, 1)))
+        columns = self.file("columns.npy", npy([0, 1, 2, 4, 7, 11, 16, 22, 29, 37], (10, 1)))
+        local = self.path / "local.npy"
+        given = ["run", "ksg_mutual_information", "--in", f"x={rows}", "--in", f"y={columns}"]
+        run = kolmo(*given, "--set", "k=3", "--set", "algorithm=ksg2", "--out", f"value={self.z}", "--out",
+                    f"local={local}")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(len(read_f8(local)), 10)
+        self.assertEqual(len(read_f8(self.z)), 1)
+        self.refused(*given, "--set", "k=0", mentions=["ksg_mutual_information: k is 0, accepted are 1 to 64"])
+        self.refused(*given, "--set", "k=1.5", mentions=["k is '1.5', expected an integer"])
+        self.refused(*given, "--set", "algorithm=ksg3", mentions=["ksg1, ksg2"])
+        self.refused(*given, "--set", "k=3", "--set", "k=4", mentions=["k is given twice"])
+
+    def test_wrong_arguments_leave_no_file(self):
+        short = self.file("short.npy", npy([1, 2], (2,)))
+        narrow = self.file("narrow.npy", npy([1, 2, 3, 4], (2, 2), "<f4", "f"))
+        broken = self.file("broken.npy", self.x.read_bytes()[:-3])
+        x, y, out = f"x={self.x}", f"y={self.y}", f"z={self.z}"
+        for arguments, mentions in [
+            (["--in", x, "--in", f"y={short}", "--out", out], ["vector_add: y is (2) f64"]),
+            (["--in", x, "--in", f"y={narrow}", "--out", out], ["y is f32"]),
+            (["--in", x, "--in", f"y={broken}", "--out", out], ["broken.npy"]),
+            (["--in", x, "--in", "y=absent.npy", "--out", out], ["absent.npy"]),
+            (["--in", x, "--out", out], ["y is missing"]),
+            (["--in", x, "--in", y, "--in", f"w={self.y}", "--out", out], ["no input is called 'w'", "x, y"]),
+            (["--in", x, "--in", y, "--out", f"q={self.z}"], ["no output is called 'q'", "z"]),
+            (["--in", x, "--in", y, "--out", f"z={self.path}/no/z.npy"], ["z.npy"]),
+            (["--in", "x", "--in", y, "--out", out], ["'x' is not NAME=VALUE"]),
+            (["--in", x, "--in", y, "--set", "k=1", "--out", out], ["no option is called 'k'"]),
+        ]:
+            self.refused("run", "vector_add", *arguments, mentions=mentions)
+        self.assertEqual({p.name for p in self.path.iterdir()},
+                         {"x.npy", "y.npy", "short.npy", "narrow.npy", "broken.npy"})
+
+
+class Completion(CommandTest):
+    def complete(self, *words):
+        script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kolmo; '
+                  'echo "${COMPREPLY[@]}"')
+        return subprocess.run(["bash", "-c", script, KOLMO, *words], capture_output=True, text=True,
+                              check=True).stdout.split()
+
+    def test_bash(self):
+        self.assertEqual(self.complete("kolmo", "netw"), ["network"])
+        self.assertEqual(set(COMMANDS) - set(self.complete("kolmo", "")), set())
+        self.assertEqual(self.complete("kolmo", "info", "vector_a"), ["vector_add"])
+        self.assertIn("--unverified", self.complete("kolmo", "validate", "--"))
+        self.assertIn("simt", self.complete("kolmo", "bench", "--device", ""))
+
+    def test_zsh_names_every_command(self):
+        script = kolmo("completion", "zsh").stdout
+        self.assertTrue(script.startswith("#compdef kolmo\n"))
+        for name in COMMANDS:
+            self.assertIn(f"\n    {name})\n", script)
+
+
+if __name__ == "__main__":
+    unittest.main()
