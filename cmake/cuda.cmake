@@ -26,8 +26,22 @@ if(KOLMO_CUDA STREQUAL "AUTO" OR KOLMO_CUDA)
 endif()
 
 if(KOLMO_CUDA)
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90a-real)  # PTX for every GPU since A100, code for H100 and H200
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)  # the GPUs of this machine; without one, H100 and H200
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status)
+    if(status EQUAL 0)
+      string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${capabilities}")
+    else()
+      set(capabilities 9.0)
+    endif()
+    foreach(capability IN LISTS capabilities)
+      string(REPLACE "." "" architecture ${capability})
+      if(architecture GREATER_EQUAL 90)
+        string(APPEND architecture a)
+      endif()
+      list(APPEND CMAKE_CUDA_ARCHITECTURES ${architecture}-real)
+    endforeach()
+    list(REMOVE_DUPLICATES CMAKE_CUDA_ARCHITECTURES)
   endif()
   enable_language(CUDA)
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know C++20 in nvcc 13
