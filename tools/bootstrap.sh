@@ -7,15 +7,15 @@ cd "$(dirname "$0")/.."
 
 packages=(build-essential cmake ninja-build ccache git ca-certificates
   libhwy-dev libfmt-dev libfast-float-dev nlohmann-json3-dev libsqlite3-dev libcli11-dev
-  libboost-context-dev libboost-math-dev)
+  libboost-context-dev libboost-math-dev python3)
 case "${1:-build}" in
   build) ;;
-  test) packages+=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev chromium python3) ;;
-  lint) packages+=(clang-format-14 clang-tidy-14 codespell shellcheck python3 python3-venv) ;;
-  bench) packages+=(python3 python3-venv) ;;
+  test) packages+=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev chromium) ;;
+  lint) packages+=(clang-format-14 clang-tidy-14 codespell shellcheck python3-venv) ;;
+  bench) packages+=(python3-venv) ;;
   *) echo "usage: tools/bootstrap.sh build|test|lint|bench" >&2; exit 2 ;;
 esac
-if [ "${CUDA:-}" = 1 ]; then packages+=(python3 python3-venv); fi
+if [ "${CUDA:-}" = 1 ]; then packages+=(python3-venv); fi
 
 missing=()
 if command -v dpkg-query >/dev/null; then

@@ -18,10 +18,16 @@ run() {
 }
 
 run devices
-run network examples/data/macrodata.csv --columns realgdp,realcons,realinv,realgovt,realdpi,m1,tbilrate,unemp,infl \
-  --transform difference --max-lag 4 --surrogates 500 --seed 1 \
+run network examples/data/macrodata.csv --columns realgdp,realcons,realinv,realdpi,cpi,m1,tbilrate,unemp \
+  --transform log-difference --max-lag 4 --surrogates 2000 --seed 1 \
   --out out/macro.json --report out/macro.html --graph out/macro.graphml
-run network examples/data/coupled_logistic.csv --max-lag 3 --surrogates 500 --seed 1 \
+run network examples/data/coupled_logistic.csv --max-lag 3 --surrogates 1000 --seed 1 \
   --out out/simulated.json --report out/simulated.html
-printf '\nReports: out/macro.html and out/simulated.html; the true links of the simulated system: %s\n' \
-  examples/data/coupled_logistic.truth.json
+
+printf '\nThe links that drive the simulated system: '
+python3 - examples/data/coupled_logistic.truth.json <<'PYTHON'
+import json, sys
+links = json.load(open(sys.argv[1]))["links"]
+print(", ".join(f"x{link['source']} -> x{link['target']}" for link in links))
+PYTHON
+echo 'Reports: out/macro.html and out/simulated.html'
