@@ -80,9 +80,9 @@ System draw_system(SystemKind kind, int variables, std::uint64_t seed) {
   const Kind& traits_of = traits(kind);
   const portable::Random random(seed);
   System system{kind, variables, seed, {}, {}};
-  std::vector<int> counts;
+  std::vector<int> counts(std::size_t(variables), 0);
   for (int i = 0; i < variables; ++i) {
-    counts.push_back(std::min(random.below(3, detail::topology, 0, std::uint32_t(i)), variables - 1));
+    counts[std::size_t(i)] = std::min(random.below(3, detail::topology, 0, std::uint32_t(i)), variables - 1);
   }
   if (variables > 1 && std::count(counts.begin(), counts.end(), 0) == variables) counts.back() = 1;
   for (int i = 0; i < variables; ++i) {

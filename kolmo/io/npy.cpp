@@ -34,7 +34,7 @@ void widen(const std::byte* from, std::byte* to, const std::string& name) {
                             " does not fit in i64");
     }
   }
-  const auto wide = Memory(value);
+  const auto wide = Memory(value);  // NOLINT(bugprone-signed-char-misuse): i1 is a number with a sign
   std::memcpy(to, &wide, sizeof wide);
 }
 

@@ -83,8 +83,9 @@ class Builder {
     const std::size_t width = table_.columns.size(), r = table_.rows();
     if (row.size() != width) {
       const bool halves = separator_ == ',' && row.size() == 2 * width;
-      fail<InvalidArgument>(at(line) + ": the row has " + std::to_string(row.size()) + " cells, line " +
-                            std::to_string(first_line_) + " has " + std::to_string(width) +
+      fail<InvalidArgument>(at(line) + ": the row has " + std::to_string(row.size()) +
+                            (row.size() == 1 ? " cell" : " cells") + ", line " + std::to_string(first_line_) +
+                            " has " + std::to_string(width) +
                             (halves ? " (are these decimal commas? write 1.5, not 1,5)" : ""));
     }
     for (std::size_t c = 0; c < width; ++c) {

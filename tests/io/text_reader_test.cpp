@@ -107,7 +107,7 @@ const std::vector<Refused> refused = {
     {"byte order mark only", "\xEF\xBB\xBF", "f.csv: the file is empty"},
     {"comments only", "# a\n\n% b\n", "f.csv: the file holds no rows, only comments or empty lines"},
     {"header only", "a,b\n", "f.csv: the file has a header and no rows"},
-    {"a row too short", "a,b\n1,2\n3\n", "f.csv:3: the row has 1 cells, line 1 has 2"},
+    {"a row too short", "a,b\n1,2\n3\n", "f.csv:3: the row has 1 cell, line 1 has 2"},
     {"a row too long", "1 2\n# c\n3 4 5\n", "f.csv:3: the row has 3 cells, line 1 has 2"},
     {"a header too short", "a\n1,2\n",
      "f.csv:2: the row has 2 cells, line 1 has 1 (are these decimal commas? write 1.5, not 1,5)"},
