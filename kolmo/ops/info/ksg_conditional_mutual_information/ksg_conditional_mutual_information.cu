@@ -61,7 +61,7 @@ KsgPlan<T> make_plan(const Args& a, int variant, knn::Arena& arena) {
 }
 
 template <int K, int D, bool ByEstimate, class T>
-__global__ void __launch_bounds__(block) estimate(KsgPlan<T> p) {
+__global__ void __launch_bounds__(block, K > 16 ? 2 : 4) estimate(KsgPlan<T> p) {
   const std::int64_t per_warp = ByEstimate ? points_per_warp : 32;
   const std::int64_t first = (std::int64_t(blockIdx.x) * block + threadIdx.x) / 32 * per_warp;
   const std::int64_t lane = threadIdx.x % 32;
