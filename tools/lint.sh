@@ -58,6 +58,7 @@ ruff() {
 
 check layers python3 tools/check_layers.py
 check sizes python3 tools/check_size.py
+check numbers python3 tools/check_numbers.py
 check clang-format clang-format-14 --dry-run --Werror "${cxx[@]}"
 check headers headers
 check clang-tidy tidy

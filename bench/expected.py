@@ -1,0 +1,24 @@
+"""What is expected of Kolmo, as a floor: seconds per unit at most, or times the speed of the faster peer at least."""
+from results import Result
+
+SECONDS = [
+    ("te11.1000.surrogate", 0.05e-3),
+    ("te11.10000.surrogate", 1e-3),
+    ("network.20.surrogate", 5.0),
+    ("mi11.1000000.single", 100.0),  # "tens of seconds"
+    ("te11.1000000.single", 100.0),
+]
+RATIOS = [(f"{case}.{size}.single", 5.0) for case in ("mi11", "te11", "te22", "te33")
+          for size in (10_000, 100_000, 1_000_000)]
+
+
+def verdicts(result: Result) -> list[tuple[str, str, float, float | None, bool | None]]:
+    """(point, "seconds" or "ratio", expected, reached, met); reached and met are None where it was not measured."""
+    found = []
+    for point, most in SECONDS:
+        reached = result.median(f"{point}.kolmo")
+        found.append((point, "seconds", most, reached, None if reached is None else reached <= most))
+    for point, least in RATIOS:
+        reached = result.ratio(point)
+        found.append((point, "ratio", least, reached, None if reached is None else reached >= least))
+    return found

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Tables, comparison and documentation check on a small made-up result, worked out by hand."""
+import contextlib
+import copy
+import io
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tools")]
+import check_numbers  # noqa: E402
+import compare  # noqa: E402
+import results  # noqa: E402
+import schedule  # noqa: E402
+import table  # noqa: E402
+from expected import verdicts  # noqa: E402
+from machine import file_name  # noqa: E402
+
+
+def row(name, seconds, units=1, **extra):
+    case, size, mode, arm = name.split(".")
+    return {"key": name, "case": case, "size": int(size), "mode": mode, "arm": arm, "units_per_call": units,
+            "seconds": seconds, **results.summary(seconds, units), **extra}
+
+
+def made_up():
+    return {
+        "kind": "kolmo-bench", "quick": False, "date": "2030-01-02T03:04:05Z", "commit": "abc123",
+        "machine": {"cpu": "Some CPU (R) 9", "cores": 2, "system": "Linux", "memory_bytes": 8 * 2**30,
+                    "load_average_at_start": [0.1, 0.1, 0.1]},
+        "versions": {"kolmo": "0.1.0", "scikit-learn": "1.0"},
+        "rows": [
+            row("mi11.10000.single.kolmo", [0.010, 0.012, 0.011, 0.013, 0.010]),
+            row("mi11.10000.single.sklearn", [0.022]),
+            row("mi11.10000.single.infomeasure", [0.5]),
+            row("te11.1000.surrogate.kolmo", [0.008], 200, surrogates_wanted=200),
+            row("te11.1000.surrogate.infomeasure", [0.00004], 2, surrogates_wanted=200),
+            row("te11.1000000.single.kolmo", [20.0]),
+            {"key": "te11.1000000.single.infomeasure", "skipped": "would take 500 s"},
+        ],
+    }
+
+
+class Summary(unittest.TestCase):
+    def test_quartiles_are_per_unit(self):
+        self.assertEqual(results.summary([1, 2, 3, 4, 10], 2), {"median": 1.5, "q1": 1, "q3": 2})
+        self.assertEqual(results.summary([3]), {"median": 3, "q1": 3, "q3": 3})
+
+    def test_ratio_is_against_the_faster_peer(self):
+        result = results.Result(made_up())
+        self.assertAlmostEqual(result.ratio("mi11.10000.single"), 2.0)
+        self.assertIsNone(result.ratio("te11.1000000.single"))
+        self.assertEqual(result.losses(), ["te11.1000.surrogate"])
+
+    def test_verdicts(self):
+        found = {point + " " + kind: met for point, kind, _, _, met in verdicts(results.Result(made_up()))}
+        self.assertTrue(found["te11.1000.surrogate seconds"])
+        self.assertFalse(found["mi11.10000.single ratio"])
+        self.assertIsNone(found["te11.1000000.single ratio"])
+        self.assertIsNone(found["network.20.surrogate seconds"])
+
+
+class Table(unittest.TestCase):
+    def test_durations_have_three_digits(self):
+        for seconds, text in ((12.345, "12.3 s"), (1, "1 s"), (0.99996, "1 s"), (0.0405, "40.5 ms"), (5e-5, "50 us"),
+                              (0.00099996, "1 ms"), (1234.5, "1230 s"), (None, "not measured")):
+            self.assertEqual(table.duration(seconds), text)
+
+    def test_rows(self):
+        result = results.Result(made_up())
+        self.assertEqual(table.comparison(result, "single")[1], [
+            ["MI(1,1)", "10,000", "11 ms (10 ms to 12 ms)", "22 ms", "500 ms", "2x"],
+            ["TE(1,1)", "1,000,000", "20 s", "-", "skipped", "-"]])
+        self.assertEqual(table.comparison(result, "surrogate")[1], [
+            ["TE(1,1)", "1,000", "40 us", "-", "20 us, of 2", "0.5x slower"]])
+
+    def test_terminal_shows_losses_and_skips(self):
+        text = table.terminal(results.Result(made_up()))
+        self.assertIn("- TE(1,1), N = 1,000, per surrogate: 0.5x", text)
+        self.assertIn("would take 500 s", text)
+        self.assertRegex(text, r"MI\(1,1\), N = 10,000 +at least 5x +2x +NO")
+
+    def test_file_name(self):
+        self.assertEqual(file_name(made_up()), "2030-01-02-some-cpu-r-9-abc123.json")
+
+
+class Compare(unittest.TestCase):
+    def changed(self, name, seconds):
+        new = made_up()
+        for r in new["rows"]:
+            if r["key"] == name:
+                r.update(seconds=seconds, **results.summary(seconds, r["units_per_call"]))
+        return compare.compare(results.Result(made_up()), results.Result(new))
+
+    def test_same(self):
+        self.assertEqual(self.changed("none", []), ([], 0))
+
+    def test_within_the_spread(self):
+        self.assertEqual(self.changed("mi11.10000.single.kolmo", [0.0118, 0.012, 0.013])[1], 0)
+
+    def test_slower_outside_the_spread(self):
+        lines, failures = self.changed("mi11.10000.single.kolmo", [0.0125, 0.013, 0.014])
+        self.assertEqual(failures, 1)
+        self.assertIn("11 ms -> 13 ms, +18% SLOWER", lines[0])
+
+    def test_faster_is_no_failure(self):
+        lines, failures = self.changed("te11.1000000.single.kolmo", [10.0])
+        self.assertEqual((len(lines), failures), (1, 0))
+
+    def test_a_slower_peer_is_no_failure(self):
+        self.assertEqual(self.changed("mi11.10000.single.sklearn", [5.0]), ([], 0))
+
+    def test_gone(self):
+        new = made_up()
+        del new["rows"][0]
+        self.assertEqual(compare.compare(results.Result(made_up()), results.Result(new))[1], 1)
+
+
+class Schedule(unittest.TestCase):
+    def test_prediction_follows_the_power_law(self):
+        self.assertIsNone(schedule.predicted({}, 10))
+        self.assertAlmostEqual(schedule.predicted({100: 1.0, 1000: 10**1.25}, 10000), 10**2.5)
+        self.assertAlmostEqual(schedule.predicted({100: 1.0, 1000: 2.0}, 10000), 20)  # never below linear
+
+    def test_surrogates(self):
+        self.assertEqual(schedule.affordable_surrogates(200, 0.01, 8, 8, 60), 200)
+        self.assertEqual(schedule.affordable_surrogates(200, 0.1, 8, 8, 60), 79)
+        self.assertEqual(schedule.affordable_surrogates(200, 4, 8, 8, 60), 7)
+        self.assertEqual(schedule.affordable_surrogates(200, 4, 8, 1, 60), 2)
+        self.assertEqual(schedule.affordable_surrogates(200, 31, 8, 1, 60), 0)
+
+    def test_repeats(self):
+        self.assertEqual([schedule.repeats(s) for s in (0.01, 1, 5, 30)], [15, 5, 3, 1])
+
+
+class CheckNumbers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="kolmo-bench-")
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name).resolve()
+        (self.root / "docs").mkdir()
+        self.result = self.root / "bench/results/a.json"
+        results.save(made_up(), self.result)
+        self.pages("none", "not measured")
+
+    def pages(self, source, number, key="mi11.10000.single.ratio"):
+        (self.root / "README.md").write_text(f"It is <!-- bench:{key} -->{number}<!-- /bench --> faster.\n")
+        (self.root / "docs/benchmarks.md").write_text(f"<!-- bench-results: {source} -->\n")
+
+    def check(self, *arguments):
+        self.said = io.StringIO()
+        with contextlib.redirect_stderr(self.said), contextlib.redirect_stdout(self.said):
+            return check_numbers.main(self.root, list(arguments))
+
+    def test_nothing_measured(self):
+        self.assertEqual(self.check(), 0)
+        self.pages("none", "2x")
+        self.assertEqual(self.check(), 1)
+
+    def test_right_and_wrong_number(self):
+        self.pages("bench/results/a.json", "2x")
+        self.assertEqual(self.check(), 0)
+        self.pages("bench/results/a.json", "3x")
+        self.assertEqual(self.check(), 1)
+        self.assertIn("README.md: bench:mi11.10000.single.ratio reads '3x'; the result says '2x'", self.said.getvalue())
+
+    def test_unknown_key_and_open_marker(self):
+        self.pages("bench/results/a.json", "2x", key="mi11.77.single.ratio")
+        self.assertEqual(self.check(), 1)
+        self.pages("bench/results/a.json", "2x")
+        (self.root / "docs/other.md").write_text("<!-- bench:machine -->open\n")
+        self.assertEqual(self.check(), 1)
+
+    def test_write(self):
+        table_page = self.root / "docs/other.md"
+        table_page.write_text("<!-- bench:single -->\nnot measured\n<!-- /bench -->\n")
+        self.assertEqual(self.check("--write", str(self.result)), 0)
+        self.assertIn("-->2x<!--", (self.root / "README.md").read_text())
+        self.assertIn("| MI(1,1) | 10,000 | 11 ms (10 ms to 12 ms) | 22 ms | 500 ms | 2x |", table_page.read_text())
+        self.assertEqual(self.check(), 0)
+
+    def test_quick_and_missing_results_are_refused(self):
+        quick = copy.deepcopy(made_up()) | {"quick": True}
+        self.result.write_text(json.dumps(quick))
+        self.pages("bench/results/a.json", "2x")
+        with self.assertRaises(SystemExit):
+            self.check()
+        self.pages("bench/results/b.json", "2x")
+        with self.assertRaises(SystemExit):
+            self.check()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Measured numbers in README.md and docs/*.md are those of one committed result of bench/run.py.
+
+docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -->, or "none" as long as nothing was
+measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
+--write [RESULT] puts the numbers (of another result) in."""
+import argparse
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench"))
+from results import Result, load  # noqa: E402
+from table import NONE, TABLES, quote  # noqa: E402
+
+SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
+SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
+MARKER = re.compile(r"<!-- /?bench\b")
+
+
+def pages(root: Path) -> list[Path]:
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
+def expected_text(result, name: str) -> str:
+    if result is not None:
+        return quote(result, name)
+    return f"\n{NONE}\n" if name in {*TABLES, "losses"} else NONE
+
+
+def rewrite(text: str, result) -> tuple[str, list[str]]:
+    """The text with the numbers put in, and what is wrong with it as it stands."""
+    faults = []
+
+    def replace(match):
+        start, name, found, end = match.groups()
+        try:
+            right = expected_text(result, name)
+        except KeyError:
+            faults.append(f"bench:{name} is not in the result")
+            return match[0]
+        if found != right:
+            faults.append(f"bench:{name} reads {found.strip()[:60]!r}; the result says {right.strip()[:60]!r}")
+        return start + right + end
+
+    rest = SPAN.sub("", SOURCE.sub("", text))
+    if MARKER.search(rest):
+        faults.append("a bench marker is not closed, or closes nothing")
+    return SPAN.sub(replace, text), faults
+
+
+def named_result(root: Path):
+    """The result that docs/benchmarks.md names; None if it says none."""
+    named = SOURCE.findall((root / "docs/benchmarks.md").read_text(encoding="utf-8"))
+    if len(named) != 1:
+        raise SystemExit("docs/benchmarks.md: needs one <!-- bench-results: FILE -->")
+    if named[0] == "none":
+        return None
+    data = load(root / named[0])
+    if data["quick"]:
+        raise SystemExit(f"{named[0]}: is a quick result; the documentation needs a full one")
+    return Result(data)
+
+
+def main(root: Path = ROOT, arguments=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", nargs="?", const="", metavar="RESULT", help="put the numbers in")
+    options = parser.parse_args(arguments)
+    if options.write:
+        page = root / "docs/benchmarks.md"
+        name = Path(options.write).resolve().relative_to(root).as_posix()
+        page.write_text(SOURCE.sub(f"<!-- bench-results: {name} -->", page.read_text(encoding="utf-8")), encoding="utf-8")
+    result = named_result(root)
+    count = total = 0
+    for page in pages(root):
+        text = page.read_text(encoding="utf-8")
+        right, faults = rewrite(text, result)
+        total += len(SPAN.findall(text))
+        if options.write is not None:
+            page.write_text(right, encoding="utf-8")
+            faults = rewrite(right, result)[1]
+        for fault in faults:
+            print(f"{page.relative_to(root)}: {fault}", file=sys.stderr)
+        count += len(faults)
+    print(f"check_numbers: {total} numbers and tables, {count} faults")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
