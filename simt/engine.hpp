@@ -11,6 +11,9 @@
 
 #include "simt/vector_types.hpp"
 
+/// For the emulator's own code inside kernels, which the sanitizers need not watch.
+#define SIMT_PLAIN __attribute__((no_sanitize("address", "undefined")))
+
 namespace simt {
 
 using Where = std::source_location;

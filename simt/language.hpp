@@ -39,7 +39,7 @@ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }
 }  // namespace cuda
 
-inline int lane() {
+SIMT_PLAIN inline int lane() {
   return static_cast<int>(((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32);
 }
 

@@ -8,31 +8,26 @@
 namespace simt {
 namespace {
 
-// NaN as double, float, bfloat16 and half, at every alignment of eight. Byte i of the pattern lies at
-// addresses i mod 8.
-constexpr std::uint64_t pattern = 0x7ff47fa57fa57fa5;
-constexpr unsigned char pattern_at(std::uintptr_t address) { return pattern >> address % 8 * 8 & 255; }
 constexpr std::align_val_t dynamic_alignment{128};
 
 }  // namespace
 
-__attribute__((no_sanitize("address"))) void poison(void* memory, std::size_t bytes) {
+SIMT_PLAIN void poison(void* memory, std::size_t bytes) {
   auto at = reinterpret_cast<std::uintptr_t>(memory);
   const auto end = at + bytes;
-  for (; at < end && at % 8; ++at) *reinterpret_cast<unsigned char*>(at) = pattern_at(at);
-  for (; at + 8 <= end; at += 8) *reinterpret_cast<std::uint64_t*>(at) = pattern;
-  for (; at < end; ++at) *reinterpret_cast<unsigned char*>(at) = pattern_at(at);
+  for (; at < end && at % 8; ++at) *reinterpret_cast<unsigned char*>(at) = poison_at(at);
+  for (; at + 8 <= end; at += 8) *reinterpret_cast<std::uint64_t*>(at) = poison_pattern;
+  for (; at < end; ++at) *reinterpret_cast<unsigned char*>(at) = poison_at(at);
 }
 
-__attribute__((no_sanitize("address"))) bool holds_poison(const void* p, std::size_t bytes) {
+SIMT_PLAIN bool holds_poison(const void* p, std::size_t bytes) {
   auto at = reinterpret_cast<std::uintptr_t>(p);
-  if (*reinterpret_cast<const unsigned char*>(at) != pattern_at(at)) return false;
   if (bytes < 4) {
     const auto end = (at + bytes + 7) / 8 * 8;
     at = at / 8 * 8, bytes = end - at;
   }
   for (const auto end = at + bytes; at < end; ++at)
-    if (*reinterpret_cast<const unsigned char*>(at) != pattern_at(at)) return false;
+    if (*reinterpret_cast<const unsigned char*>(at) != poison_at(at)) return false;
   return true;
 }
 

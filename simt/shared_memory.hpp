@@ -36,6 +36,16 @@ class SharedMemory {
   Range dynamic_{};
 };
 
+/// What poison() writes: NaN as double, float, bfloat16 and half, at every alignment. Byte i lies at
+/// addresses i mod 8.
+inline constexpr std::uint64_t poison_pattern = 0x7ff47fa57fa57fa5;
+constexpr unsigned char poison_at(std::uintptr_t address) {
+  return static_cast<unsigned char>(poison_pattern >> address % 8 * 8);
+}
+SIMT_PLAIN inline bool starts_with_poison(const void* p) {
+  return *static_cast<const unsigned char*>(p) == poison_at(reinterpret_cast<std::uintptr_t>(p));
+}
+
 /// Whether `bytes` at `p` hold what poison() wrote. Fewer than four bytes count only if the eight around them
 /// do too.
 bool holds_poison(const void* p, std::size_t bytes);

@@ -29,12 +29,12 @@ struct Slot : Wait {
 template <class In>
 struct Lanes {
   Wait* const* wait;
-  const In& operator[](int lane) const { return static_cast<const Slot<In>*>(wait[lane])->in; }
+  SIMT_PLAIN const In& operator[](int lane) const { return static_cast<const Slot<In>*>(wait[lane])->in; }
 };
 
 template <class F>
-void for_each_lane(unsigned group, F f) {
-  for (; group; group &= group - 1) f(std::countr_zero(group));
+SIMT_PLAIN void for_each_lane(unsigned group, F f) {
+  for (; group; group &= group - 1) f(__builtin_ctz(group));
 }
 
 /// A mistake found while the answers of a group are computed: names the thread that made it.
@@ -42,15 +42,16 @@ void for_each_lane(unsigned group, F f) {
 
 /// Every lane of the operation's mask brings `in` and leaves with f(own lane, all lanes, group).
 template <class In, class F>
-auto exchange(const Operation& op, In in, F) {
+SIMT_PLAIN auto exchange(const Operation& op, In in, F) {
   using Out = std::invoke_result_t<F, int, Lanes<In>, unsigned>;
   struct Full : Slot<In> {
     Out out;
   };
   if (op.scope == Scope::warp && !(op.mask >> lane() & 1))
     fail(std::string(op.what) + " by a thread that is not in its own mask", op.at);
-  const auto finish = [](Wait* const* wait, unsigned group) {
-    for_each_lane(group, [&](int i) { static_cast<Full*>(wait[i])->out = F{}(i, Lanes<In>{wait}, group); });
+  const auto finish = [](Wait* const* wait, unsigned group) SIMT_PLAIN {
+    for_each_lane(
+        group, [&](int i) SIMT_PLAIN { static_cast<Full*>(wait[i])->out = F{}(i, Lanes<In>{wait}, group); });
   };
   Full mine{{{finish, op.mask, op.scope, op.orders_memory, op.what, op.at}, in}, {}};
   wait(mine);
@@ -58,12 +59,12 @@ auto exchange(const Operation& op, In in, F) {
 }
 
 template <class T>
-T shuffle(const Operation& op, T value, int source) {
+SIMT_PLAIN T shuffle(const Operation& op, T value, int source) {
   struct In {
     T value;
     int source;
   };
-  return exchange(op, In{value, source}, [](int me, Lanes<In> in, unsigned group) {
+  return exchange(op, In{value, source}, [](int me, Lanes<In> in, unsigned group) SIMT_PLAIN {
     const int source = in[me].source;
     if (!(group >> source & 1))
       fail(std::string(in.wait[me]->what) + ": lane " + std::to_string(me) + " reads lane " +
@@ -76,31 +77,31 @@ T shuffle(const Operation& op, T value, int source) {
 /// First and last lane of the calling lane's segment of `width` lanes.
 struct Segment {
   int lane, first, last;
-  Segment(int width, const Operation& op) : lane(simt::lane()) {
-    if (width > 32 || !std::has_single_bit(static_cast<unsigned>(width)))
+  SIMT_PLAIN Segment(int width, const Operation& op) : lane(simt::lane()) {
+    if (width > 32 || __builtin_popcount(static_cast<unsigned>(width)) != 1)
       fail(std::string(op.what) + ": width " + std::to_string(width) + " is not a power of two up to 32",
            op.at);
     first = lane & -width, last = first + width - 1;
   }
-  int within(int source) const { return source < first || source > last ? lane : source; }
+  SIMT_PLAIN int within(int source) const { return source < first || source > last ? lane : source; }
 };
 
 struct Ballot {
   unsigned votes, group;
 };
-inline Ballot ballot(const Operation& op, bool vote) {
-  return exchange(op, vote, [](int, Lanes<bool> in, unsigned group) {
+SIMT_PLAIN inline Ballot ballot(const Operation& op, bool vote) {
+  return exchange(op, vote, [](int, Lanes<bool> in, unsigned group) SIMT_PLAIN {
     Ballot b{0, group};
-    for_each_lane(group, [&](int i) { b.votes |= static_cast<unsigned>(in[i]) << i; });
+    for_each_lane(group, [&](int i) SIMT_PLAIN { b.votes |= static_cast<unsigned>(in[i]) << i; });
     return b;
   });
 }
 
 template <class F, class T>
 T reduce(const Operation& op, T value) {
-  return exchange(op, value, [](int, Lanes<T> in, unsigned group) {
-    T result = in[std::countr_zero(group)];
-    for_each_lane(group & (group - 1), [&](int i) { result = F{}(result, in[i]); });
+  return exchange(op, value, [](int, Lanes<T> in, unsigned group) SIMT_PLAIN {
+    T result = in[__builtin_ctz(group)];
+    for_each_lane(group & (group - 1), [&](int i) SIMT_PLAIN { result = F{}(result, in[i]); });
     return result;
   });
 }
@@ -155,30 +156,32 @@ T __shfl_xor_sync(unsigned mask, T v, int bits, int width = 32, SIMT_AT) {
 
 template <class T>
 unsigned __match_any_sync(unsigned mask, T v, SIMT_AT) {
-  return exchange(Operation{mask, "__match_any_sync", at}, v, [](int me, Lanes<T> in, unsigned group) {
-    unsigned same = 0;
-    for_each_lane(group, [&](int i) {
-      if (!std::memcmp(&in[i], &in[me], sizeof(T))) same |= 1u << i;
-    });
-    return same;
-  });
+  return exchange(Operation{mask, "__match_any_sync", at}, v,
+                  [](int me, Lanes<T> in, unsigned group) SIMT_PLAIN {
+                    unsigned same = 0;
+                    for_each_lane(group, [&](int i) SIMT_PLAIN {
+                      if (!std::memcmp(&in[i], &in[me], sizeof(T))) same |= 1u << i;
+                    });
+                    return same;
+                  });
 }
 template <class T>
 unsigned __match_all_sync(unsigned mask, T v, int* all, SIMT_AT) {
-  const unsigned same =
-      exchange(Operation{mask, "__match_all_sync", at}, v, [](int me, Lanes<T> in, unsigned group) {
+  const unsigned same = exchange(
+      Operation{mask, "__match_all_sync", at}, v, [](int me, Lanes<T> in, unsigned group) SIMT_PLAIN {
         bool equal = true;
-        for_each_lane(group, [&](int i) { equal = equal && !std::memcmp(&in[i], &in[me], sizeof(T)); });
+        for_each_lane(group,
+                      [&](int i) SIMT_PLAIN { equal = equal && !std::memcmp(&in[i], &in[me], sizeof(T)); });
         return equal ? group : 0;
       });
   *all = same != 0;
   return same;
 }
 
-#define SIMT_REDUCE(name, expression)                                                                  \
-  template <class T>                                                                                   \
-  requires std::is_same_v<T, int> || std::is_same_v<T, unsigned> T name(unsigned mask, T v, SIMT_AT) { \
-    return reduce<decltype([](T a, T b) -> T { return expression; })>({mask, #name, at}, v);           \
+#define SIMT_REDUCE(name, expression)                                                                   \
+  template <class T>                                                                                    \
+  requires std::is_same_v<T, int> || std::is_same_v<T, unsigned> T name(unsigned mask, T v, SIMT_AT) {  \
+    return reduce<decltype([](T a, T b) SIMT_PLAIN -> T { return expression; })>({mask, #name, at}, v); \
   }
 SIMT_REDUCE(__reduce_add_sync, static_cast<T>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))
 SIMT_REDUCE(__reduce_min_sync, a < b ? a : b)

@@ -37,7 +37,7 @@ void check_tile(const T* p, unsigned stride, const char* what, const Where& at) 
     const T* p;
     unsigned stride;
   };
-  exchange(Operation{~0u, what, at}, In{p, stride}, [](int me, Lanes<In> in, unsigned group) {
+  exchange(Operation{~0u, what, at}, In{p, stride}, [](int me, Lanes<In> in, unsigned group) SIMT_PLAIN {
     const Wait& mine = *in.wait[me];
     const std::string name = mine.what;
     need_whole_warp(group, mine);
@@ -83,7 +83,7 @@ void mma_sync(fragment<accumulator, 16, 16, 16, D>& d, const fragment<matrix_a, 
     const C* c;
   };
   exchange(Operation{~0u, "wmma::mma_sync", at}, In{d.x, a.x, b.x, c.x},
-           [](int me, Lanes<In> in, unsigned group) {
+           [](int me, Lanes<In> in, unsigned group) SIMT_PLAIN {
              need_whole_warp(group, *in.wait[me]);
              if (me) return 0;  // the first lane computes for the warp
              float left[16][16], right[16][16];
