@@ -157,7 +157,8 @@ HWY_EXPORT(lanes_f32);
 
 template <class T>
 bool lanes_fit(const Problem<T>& p) {
-  constexpr std::int64_t fewest = 4, most_rows = 200000;  // measured: see docs/benchmarks
+  // Lists pay when enough estimates share them; without z, a tree over two columns soon prunes better.
+  const std::int64_t fewest = 4 + p.n / 2500, most_rows = p.dz ? 200000 : 5000;
   return p.algorithm == KsgAlgorithm::ksg1 && p.b * p.estimates() >= fewest && p.n <= most_rows &&
          (p.dz > 0 || p.dx == 1);
 }

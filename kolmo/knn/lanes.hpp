@@ -80,7 +80,7 @@ struct Bench {
 /// Lists this long run out for few points in a thousand, which then search the key's neighbourhood.
 inline std::int64_t list_length(std::int64_t n, std::int64_t k) {
   const double mean = 3.2 * std::cbrt(double(n)) * std::pow(double(k) / 4, 2. / 3);
-  return std::min<std::int64_t>(n - 1, std::int64_t(10 * mean) + 8);
+  return std::min<std::int64_t>(n - 1, std::int64_t(8 * mean) + 8);
 }
 
 template <class T>
