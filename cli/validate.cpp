@@ -44,16 +44,17 @@ void validate(const Options& o, Context& context) {
   if (!o.unverified.empty()) return list_unverified(o.unverified, o.json);
   const auto entries = o.selection.entries();
   const Stream stream = o.device.open();
+  const int threads = o.device.threads > 0 ? o.device.threads : 2;
   const bool emulated = stream.device().kind == DeviceKind::simt;
-  const std::string where = describe(stream) + (emulated ? ", emulated" : "");
-  if (!o.json) std::cout << "device: " << where << "\n";
+  if (!o.json)
+    std::cout << "device: " << describe(stream) << (emulated ? ", results are emulated" : "") << std::endl;
   Record record("validate", stream.device(), context.command_line);
   Tally total;
   TextTable table({"operator", ">passed", ">failed", ">largest error"});
   for (const OpEntry* entry : entries) {
     Tally tally;
     Json results = Json::array();
-    check::check_op(*entry, stream.device(), [&](const check::Result& r) {
+    check::check_op(*entry, stream.device(), threads, [&](const check::Result& r) {
       tally.add(r), total.add(r);
       results.push_back(to_json(r));
       if (!r.ok && !o.json)

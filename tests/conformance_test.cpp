@@ -45,7 +45,7 @@ const bool registered = [] {
       const auto cases = entry.op->cases();
       for (std::size_t i = 0; i < cases.size(); ++i)
         if (!cases[i].benchmark_only)
-          add(entry, to_string(device), cases[i].name,
+          add(entry, to_string(device), std::to_string(i) + " " + std::string(cases[i].name),
               [&entry, i, device] { return check_case(entry, oracle_of(*entry.op), i, device); });
       if (!oracle_of(*entry.op).facts.empty())
         add(entry, to_string(device), "facts",

@@ -16,9 +16,10 @@ std::string text(std::string_view s) { return std::string(s); }
 /// The checks of one case on one device; results gather in `results`.
 class CaseCheck {
  public:
-  CaseCheck(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device)
+  CaseCheck(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device, int threads)
       : entry_(entry),
         op_(*entry.op),
+        threads_(threads),
         index_(index),
         problem_(op_, op_.cases()[index], index),
         other_(op_, op_.cases()[index], index, 2),
@@ -63,7 +64,7 @@ class CaseCheck {
       aspect("repeat", [&] { expect_same(direct(problem_, stream_, Poison::large), first_); });
     if (op_.determinism == Determinism::everywhere && !on_cpu())
       aspect("same bits", [&] { expect_bits(first_, reference_, "differs from the CPU: "); });
-    if (on_cpu()) aspect("threads", [&] { two_threads(); });
+    if (on_cpu()) aspect("threads", [&] { several_threads(); });
     if (op_.in_place) in_place();
     aspect("stream", [&] { fresh_stream(); });
     aspect("graph", [&] { graph(); });
@@ -175,12 +176,12 @@ class CaseCheck {
     expect_same(outcome, first_, "the result depends on what the workspace held: ");
   }
 
-  void two_threads() {
-    Stream two(Device{}, 2);
-    const Outcome outcome = direct(problem_, two);
-    if (op_.determinism == Determinism::everywhere) return expect_bits(outcome, first_, "two threads: ");
+  void several_threads() {
+    Stream stream(Device{}, threads_);
+    const Outcome outcome = direct(problem_, stream);
+    if (op_.determinism == Determinism::everywhere) return expect_bits(outcome, first_, "several threads: ");
     const Comparison c = compare(op_, outcome.outputs, want_, tolerance());
-    expect(c.message.empty(), "two threads: " + c.message);
+    expect(c.message.empty(), "several threads: " + c.message);
   }
 
   void in_place() {
@@ -238,6 +239,7 @@ class CaseCheck {
 
   const OpEntry& entry_;
   const OpBase& op_;
+  int threads_;
   std::size_t index_;
   Problem problem_, other_;
   HostTensors want_, want_other_;
@@ -263,10 +265,11 @@ std::vector<int> variants_for(const OpEntry& entry, const void* args, DeviceKind
   return all;
 }
 
-Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device) {
+Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device,
+                   int threads) {
   const std::string_view name = entry.op->cases()[index].name;
   try {
-    CaseCheck check(entry, oracle, index, device);
+    CaseCheck check(entry, oracle, index, device, threads);
     check.run_all();
     return std::move(check.results);
   } catch (const std::exception& e) {
@@ -274,12 +277,12 @@ Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t i
   }
 }
 
-Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device) {
+Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device, int threads) {
   Results results;
   for (const Fact& fact : oracle.facts) {
     Result r{text(entry.op->name), text(fact.name), to_string(device), {}, "fact", true, {}, 0};
     try {
-      Stream stream(device);
+      Stream stream(device, threads);
       fact.run(stream);
     } catch (const std::exception& e) {
       r.ok = false, r.message = e.what();
@@ -289,19 +292,20 @@ Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device devic
   return results;
 }
 
-Results check_op(const OpEntry& entry, Device device, const std::function<void(const Result&)>& each) {
+Results check_op(const OpEntry& entry, Device device, int threads,
+                 const std::function<void(const Result&)>& each) {
   Results all;
   const auto add = [&](Results more) {
     for (Result& r : more) {
-      if (each) each(r);
+      each(r);
       all.push_back(std::move(r));
     }
   };
   const OracleBase& oracle = oracle_of(*entry.op);
   const auto cases = entry.op->cases();
   for (std::size_t i = 0; i < cases.size(); ++i)
-    if (!cases[i].benchmark_only) add(check_case(entry, oracle, i, device));
-  add(check_facts(entry, oracle, device));
+    if (!cases[i].benchmark_only) add(check_case(entry, oracle, i, device, threads));
+  add(check_facts(entry, oracle, device, threads));
   return all;
 }
 

@@ -25,7 +25,7 @@ using Results = std::vector<Result>;
 ///   workspace    no byte written outside it, no byte assumed to be zero
 ///   repeat       a second run gives the same bits, where claimed
 ///   same bits    those of the CPU, where claimed
-///   threads      two CPU threads: the same bits where claimed, else within tolerance
+///   threads      several CPU threads: the same bits as one where claimed, else within tolerance
 ///   in place     an output may be an input, where claimed
 ///   stream       a new stream behind work that makes the inputs
 ///   graph        capture runs nothing; replays see changed inputs
@@ -33,13 +33,15 @@ using Results = std::vector<Result>;
 ///   arguments    missing, mis-shaped, mistyped or misplaced arguments are refused, outputs untouched
 ///   cost         finite, and at least the bytes of the fields
 /// `index` counts the operator's cases. Never throws for what the operator does wrong.
-Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device);
+Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device,
+                   int threads = 2);
 
 /// Runs the operator's hand-checked facts on a device.
-Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device);
+Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device, int threads = 2);
 
 /// All cases but the benchmark's, and the facts. `each` sees every result as soon as it is there.
-Results check_op(const OpEntry& entry, Device device, const std::function<void(const Result&)>& each = {});
+Results check_op(const OpEntry& entry, Device device, int threads,
+                 const std::function<void(const Result&)>& each);
 
 /// The oracle of a catalogue's operator.
 const OracleBase& oracle_of(const OpBase& op);
