@@ -82,12 +82,14 @@ ElementType element_type(const std::string& descr, const std::string& name) {
 std::int64_t element_count(const std::vector<std::int64_t>& shape, const std::string& name) {
   require(shape.size() <= std::size_t(max_rank),
           name + ": NPY shape has " + std::to_string(shape.size()) + " dimensions, at most 6 are supported");
-  std::int64_t count = 1;
-  bool overflow = false;
-  for (const std::int64_t extent : shape) overflow |= __builtin_mul_overflow(count, extent, &count);
-  const bool none = std::find(shape.begin(), shape.end(), 0) != shape.end();
-  require(none || !overflow, name + ": NPY shape has more elements than fit in memory");
-  return none ? 0 : count;
+  std::int64_t count = 1, bytes = 8;  // bytes of the largest type, without extents of 0: strides must fit too
+  bool fits = true;
+  for (const std::int64_t extent : shape) {
+    fits &= !__builtin_mul_overflow(bytes, extent == 0 ? 1 : extent, &bytes);
+    count = fits ? count * extent : 0;
+  }
+  require(fits, name + ": NPY shape has more elements than fit in memory");
+  return count;
 }
 
 /// Visits row-major positions of `shape` in order, with the offset of the element in column-major order.

@@ -107,7 +107,7 @@ TEST(Npy, ReadsEveryVersionAndHeaderStyle) {
   const Array scalar = parse(npy(header("<f8", "()"), data));
   EXPECT_TRUE(scalar.shape.empty());
   EXPECT_EQ(scalar.data.size(), 8u);
-  EXPECT_EQ(parse(npy(header("<f8", "(0, 9223372036854775807, 4)"), "")).data.size(), 0u);
+  EXPECT_EQ(parse(npy(header("<f8", "(0, 4096, 4)"), "")).data.size(), 0u);
 }
 
 TEST(Npy, RefusesWithOneClearLine) {
@@ -148,9 +148,13 @@ TEST(Npy, RefusesWithOneClearLine) {
        "NPY shape has more elements than fit in memory"},
       {npy(header("<f8", "(1, 1, 1, 1, 1, 1, 1)"), eight),
        "NPY shape has 7 dimensions, at most 6 are supported"},
-      {npy(header("<f8", "(2305843009213693953,)"), eight),
-       "NPY file is truncated: the header says 2305843009213693953 elements of 8 bytes, the file holds 8 "
-       "bytes of data"},
+      {npy(header("<f8", "(2305843009213693953,)"), eight), "NPY shape has more elements than fit in memory"},
+      {npy(header("<f8", "(0, 92467440737095188, 516)"), ""),
+       "NPY shape has more elements than fit in memory"},
+      {npy(header("<f8", "(1152921504606846975,)"), eight),
+       "NPY file is truncated: the header says 1152921504606846975 elements of 8 bytes, the file holds 8 "
+       "bytes "
+       "of data"},
       {npy(header("<u8", "(1,)"), std::string(8, '\xff')),
        "the unsigned integer 18446744073709551615 does not fit in i64"},
   };
@@ -223,7 +227,7 @@ TEST(NpyTable, RefusesWithOneClearLine) {
   EXPECT_EQ(
       message_of<InvalidArgument>([&] { table_of(npy(header("<f8", "(1, 1, 1)"), std::string(8, '\0'))); }),
       "f.npy: NPY array has 3 dimensions; series want 1 or 2 (rows are time)");
-  for (const char* shape : {"(0,)", "(0, 3)", "(3, 0)", "(0, 9223372036854775807)"}) {
+  for (const char* shape : {"(0,)", "(0, 3)", "(3, 0)", "(0, 1000000000000)"}) {
     EXPECT_EQ(message_of<InvalidArgument>([&] { table_of(npy(header("<f8", shape), "")); }),
               "f.npy: NPY array is empty");
   }
