@@ -208,6 +208,7 @@ void Inference::finish() {
     return std::pair(place(a.target), place(a.source)) < std::pair(place(b.target), place(b.source));
   });
   std::vector<double> p;
+  p.reserve(network_.links.size());
   for (const LinkResult& link : network_.links) p.push_back(link.p_value);
   const std::vector<double> adjusted = adjust(p, o_.correction);
   for (std::size_t i = 0; i < p.size(); ++i) {
