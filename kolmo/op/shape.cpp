@@ -18,6 +18,13 @@ std::string expected(const FieldInfo& f) {
   return s;
 }
 
+/// The size a shape word spells out, or -1 when it is a name.
+std::int64_t literal(std::string_view word) {
+  std::int64_t size = -1;
+  std::from_chars(word.data(), word.data() + word.size(), size);
+  return size;
+}
+
 [[noreturn]] void reject(const OpBase& op, const FieldInfo& f, const std::string& why) {
   fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " " + why);
 }
@@ -37,6 +44,10 @@ void bind(const OpBase& op, const FieldInfo& f, const Tensor& t, Dims& dims) {
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::int64_t extent = t.extent[std::size_t(lead) + i];
+    if (const std::int64_t fixed = literal(names[i]); fixed >= 0) {
+      if (extent != fixed) reject(op, f, "is " + shape_string(t) + ", expected " + expected(f));
+      continue;
+    }
     if (!dims.has(names[i]))
       dims.set(names[i], extent);
     else if (dims[names[i]] != extent)
@@ -115,9 +126,8 @@ std::vector<std::int64_t> extents_of(const OpBase& op, const FieldInfo& field, c
       shape.insert(shape.end(), dims.batch.begin(), dims.batch.end());
       continue;
     }
-    std::int64_t literal = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), literal).ec == std::errc{}) {
-      shape.push_back(literal);
+    if (const std::int64_t fixed = literal(name); fixed >= 0) {
+      shape.push_back(fixed);
       continue;
     }
     const FieldInfo* option = nullptr;

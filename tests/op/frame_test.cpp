@@ -235,6 +235,33 @@ TEST(Fields, AreOpenToInspection) {
   EXPECT_EQ(fields[9].number(frame_op.default_args().data()), 0);
 }
 
+struct PairArgs {
+  In points;
+  Out norms;
+  static constexpr auto fields() {
+    return std::tuple{Field{"points", &PairArgs::points, "n 2", reals, "points of the plane"},
+                      Field{"norms", &PairArgs::norms, "n", reals, "their norms"}};
+  }
+};
+constinit const Op<PairArgs> pair_op{{.name = "pair_op", .summary = "for tests", .source = "none"},
+                                     {.flops = [](const PairArgs&) { return 0.0; },
+                                      .cpu = [](const PairArgs&, void*, Stream&) {},
+                                      .cases = {}}};
+
+TEST(Shapes, LiteralSizesMustBeMet) {
+  double memory[12] = {};
+  PairArgs right{.points = tensor(memory, {5, 2}), .norms = {}};
+  infer_outputs(pair_op, &right);
+  EXPECT_EQ(right.norms.extent[0], 5);
+  PairArgs wrong{.points = tensor(memory, {4, 3}), .norms = {}};
+  try {
+    infer_outputs(pair_op, &wrong);
+    FAIL() << "accepted";
+  } catch (const InvalidArgument& e) {
+    EXPECT_STREQ(e.what(), "pair_op: points is (4, 3) f64 on cpu, expected (n, 2) of f64 f32");
+  }
+}
+
 TEST(Shapes, AreSplitAtSpaces) {
   EXPECT_EQ(words("a b  c"), (std::vector<std::string_view>{"a", "b", "c"}));
   EXPECT_TRUE(words("").empty());
