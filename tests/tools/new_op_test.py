@@ -2,7 +2,7 @@
 """In a copy of the tree: a folder made by tools/new_op compiles and fails validation; filled in, it is listed, passes
 on the CPU and the emulated GPU, and is benchmarked, with no other edit.
 
-new_op_test.py SOURCE SCRATCH JOBS: SCRATCH is kept, so that the next run builds only what changed."""
+new_op_test.py SOURCE SCRATCH JOBS [CMAKE OPTION...]: SCRATCH is kept, so that the next run builds only what changed."""
 import json
 import shutil
 import subprocess
