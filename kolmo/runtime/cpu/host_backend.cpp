@@ -29,6 +29,14 @@ std::string cpu_name() {
   return "CPU";
 }
 
+/// The widest vector set the vector code here makes use of.
+std::string vector_set() {
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return "AVX-512";
+  return __builtin_cpu_supports("avx2") ? "AVX2" : "x86-64";
+}
+
 /// Host memory, work done at once; serves `cpu` and, since the emulated GPU runs on the host, `simt`.
 class HostBackend final : public Backend {
  public:
@@ -40,6 +48,7 @@ class HostBackend final : public Backend {
     DeviceInfo i;
     i.device = {kind_, 0};
     i.name = kind_ == DeviceKind::simt ? "emulated GPU" : cpu_name();
+    if (kind_ == DeviceKind::cpu) i.capability = vector_set();
     i.processors = hardware_threads();
     i.memory = std::uint64_t(s.totalram) * s.mem_unit;
     return i;
