@@ -34,6 +34,18 @@ class Smallest {
       for (int i = 0; i < k_; ++i) sink(best_[i], v);
     }
   }
+  /// The same for four values. For k = 4 they are sorted, and the lower halves of two sorted fours merged:
+  /// fewer minima and maxima, which bound the walk.
+  HWY_INLINE void add(D d, V a, V b, V c, V e) {
+    if constexpr (K == 4) {
+      sink(a, b), sink(c, e), sink(a, c), sink(b, e), sink(b, c);
+      best_[0] = hn::Min(best_[0], e), best_[1] = hn::Min(best_[1], c);
+      best_[2] = hn::Min(best_[2], b), best_[3] = hn::Min(best_[3], a);
+      sink(best_[0], best_[2]), sink(best_[1], best_[3]), sink(best_[0], best_[1]), sink(best_[2], best_[3]);
+    } else {
+      add(d, a), add(d, b), add(d, c), add(d, e);
+    }
+  }
   V largest() const { return best_[size() - 1]; }
 
  private:

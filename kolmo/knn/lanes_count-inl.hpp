@@ -8,6 +8,8 @@
 
 #include <hwy/highway.h>
 
+#include <bit>
+
 #include "kolmo/knn/interval-inl.hpp"
 #include "kolmo/knn/lanes.hpp"
 
@@ -19,12 +21,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 using PackTag = hn::CappedTag<T, pack>;
 
-/// |x_j - x_i| in every lane of part v of a pack.
-template <class T, class D>
+/// |x_j - x_i| in every lane of part v of a pack. One: x has one column.
+template <bool One, class T, class D>
 HWY_INLINE hn::Vec<D> x_distance(D d, const Problem<T>& p, const T* const* x, const hn::Vec<D>* xi,
-                                 std::int64_t at) {
-  auto far = hn::Abs(hn::Sub(hn::Load(d, x[0] + at), xi[0]));
-  for (int c = 1; c < p.dx; ++c) far = hn::Max(far, hn::Abs(hn::Sub(hn::Load(d, x[c] + at), xi[c])));
+                                 std::int64_t j) {
+  auto far = hn::Abs(hn::Sub(hn::Load(d, x[0] + j * pack), xi[0]));
+  if constexpr (!One)
+    for (int c = 1; c < p.dx; ++c) far = hn::Max(far, hn::Abs(hn::Sub(hn::Load(d, x[c] + j * pack), xi[c])));
   return far;
 }
 
@@ -59,7 +62,7 @@ HWY_INLINE void count_nearer(D d, T far, Reach<D>& r) {
 }
 
 /// For points whose list ran out in some lane: everything nearer than `bound` in (y, z).
-template <int K, class T, class D>
+template <int K, bool One, class T, class D>
 HWY_NOINLINE Reach<D> search_beyond(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w,
                                     const T* const* x, const hn::Vec<D>* xi, std::int64_t i,
                                     hn::Vec<D> bound) {
@@ -68,14 +71,13 @@ HWY_NOINLINE Reach<D> search_beyond(D d, const Problem<T>& p, const Shared<T>& s
       write_neighbours(p, s, w, i, std::nextafter(furthest, std::numeric_limits<T>::infinity()));
   Smallest<K, D> best(d, int(p.k));
   for (std::int64_t c = 0; c < found; ++c)
-    best.add(d, hn::Max(x_distance(d, p, x, xi, std::int64_t(w.candidate[c]) * pack),
-                        hn::Set(d, w.candidate_distance[c])));
+    best.add(d, hn::Max(x_distance<One>(d, p, x, xi, w.candidate[c]), hn::Set(d, w.candidate_distance[c])));
   Reach<D> r{best.largest(), hn::Zero(hn::RebindToSigned<D>())};
   for (std::int64_t c = 0; c < found; ++c) count_nearer(d, w.candidate_distance[c], r);
   return r;
 }
 
-template <int K, class T, class D>
+template <int K, bool One, class T, class D>
 HWY_INLINE Reach<D> walk(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, const T* const* x,
                          std::int64_t i, std::int64_t listed) {
   const hn::RebindToSigned<D> di;
@@ -84,24 +86,34 @@ HWY_INLINE Reach<D> walk(D d, const Problem<T>& p, const Shared<T>& s, const Ben
   const std::int64_t length = s.listed[listed];
   hn::Vec<D> xi[16];
   for (int c = 0; c < p.dx; ++c) xi[c] = hn::Load(d, x[c] + i * pack);
+  const auto far = [&](std::int64_t at) HWY_ATTR {
+    return hn::Max(x_distance<One>(d, p, x, xi, neighbour[at]), hn::Set(d, distance[at]));
+  };
 
   Smallest<K, D> best(d, int(p.k));
   bool exhausted = true;
-  for (std::int64_t at = 0; at < length && exhausted;) {
-    const std::int64_t end = std::min(length, at + 8);
-    for (; at < end; ++at)
-      best.add(
-          d, hn::Max(x_distance(d, p, x, xi, std::int64_t(neighbour[at]) * pack), hn::Set(d, distance[at])));
+  std::int64_t at = 0;
+  while (at < length && exhausted) {
+    if (at + 8 <= length) {
+      best.add(d, far(at), far(at + 1), far(at + 2), far(at + 3));
+      best.add(d, far(at + 4), far(at + 5), far(at + 6), far(at + 7));
+      at += 8;
+    } else {
+      best.add(d, far(at++));
+    }
     exhausted = !hn::AllTrue(d, hn::Le(best.largest(), hn::Set(d, distance[at - 1])));
   }
-  if (exhausted) return search_beyond<K>(d, p, s, w, x, xi, i, best.largest());
+  if (exhausted) return search_beyond<K, One>(d, p, s, w, x, xi, i, best.largest());
 
+  // Bisect: the entry the walk stopped at is as far as every lane's radius.
+  using I = hn::TFromD<decltype(di)>;
   Reach<D> r{best.largest(), hn::Zero(di)};
-  const T furthest = hn::GetLane(hn::MaxOfLanes(d, r.radius)),
-          nearest = hn::GetLane(hn::MinOfLanes(d, r.radius));
-  const std::int64_t sure = std::lower_bound(distance, distance + length, nearest) - distance;
-  r.n_yz = hn::Set(di, hn::TFromD<decltype(di)>(sure));
-  for (std::int64_t c = sure; c < length && distance[c] < furthest; ++c) count_nearer(d, distance[c], r);
+  const auto last = hn::Set(di, I(at - 1)), one = hn::Set(di, I(1));
+  for (auto step = I(std::bit_floor(std::uint64_t(at))); step > 0; step /= 2) {
+    const auto next = hn::Add(r.n_yz, hn::Set(di, step));
+    const auto v = hn::GatherIndex(d, distance, hn::Min(hn::Sub(next, one), last));
+    r.n_yz = hn::IfThenElse(hn::RebindMask(di, hn::Lt(v, r.radius)), next, r.n_yz);
+  }
   return r;
 }
 
@@ -127,7 +139,8 @@ void walk_tile(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::
     };
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t at = (i - begin) * group_lanes + of_pack * pack + v;
-      const Reach<PackTag<T>> reach = walk<K>(d, p, s, w, x, i, i - slice);
+      const Reach<PackTag<T>> reach = p.dx == 1 ? walk<K, true>(d, p, s, w, x, i, i - slice)
+                                                : walk<K, false>(d, p, s, w, x, i, i - slice);
       hn::Store(reach.radius, d, w.radius + at);
       HWY_ALIGN I lanes[pack];
       hn::Store(reach.n_yz, di, lanes);
@@ -210,8 +223,7 @@ void count_by_distance(const Problem<T>& p, const Shared<T>& s, const Bench<T>& 
       for (std::int64_t c = 0; c < found; ++c) {
         const T far = w.candidate_distance[c];
         const auto in_z = hn::Lt(hn::Set(d, far), radius);
-        const auto in =
-            hn::And(in_z, hn::Lt(x_distance(d, p, x, xi, std::int64_t(w.candidate[c]) * pack), radius));
+        const auto in = hn::And(in_z, hn::Lt(x_distance<false>(d, p, x, xi, w.candidate[c]), radius));
         n_z = hn::Sub(n_z, hn::VecFromMask(di, hn::RebindMask(di, in_z)));
         n_xz = hn::Sub(n_xz, hn::VecFromMask(di, hn::RebindMask(di, in)));
       }

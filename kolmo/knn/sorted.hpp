@@ -83,7 +83,9 @@ struct Cells {
       start[c] = std::uint32_t(at);
     }
   }
-  std::int32_t cell(T v) const { return std::int32_t(std::clamp((v - low) * scale, T(0), T(last))); }
+  [[gnu::always_inline]] std::int32_t cell(T v) const {
+    return std::int32_t(std::clamp((v - low) * scale, T(0), T(last)));
+  }
 };
 
 }  // namespace kolmo::knn
