@@ -54,6 +54,7 @@ def copy_tree(source: Path, tree: Path) -> list[str]:
 def main() -> None:
     source, scratch, jobs = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     tree, build = scratch / "tree", scratch / "tree/build/new"
+    shutil.rmtree(tree / "kolmo/ops/elementwise" / OP, ignore_errors=True)
     names = copy_tree(source, tree)
     run("python3", "tools/new_op", f"elementwise/{OP}", cwd=tree)
     run("python3", "tools/new_op", f"elementwise/{OP}", cwd=tree, status=2)
