@@ -19,12 +19,9 @@ namespace simt {
 
 class Block {
  public:
-  Block() = default;
-
   void begin_grid(const Job& job, const std::string& kernel);
   void end_grid();
-  /// Runs one block of the grid to its end; throws what a thread, or the rules of synchronisation, complain
-  /// of.
+  /// Runs one block of the grid to its end; throws what a thread, or the rules of synchronisation, report.
   void run(uint3 index);
 
   // For the running thread:
@@ -58,8 +55,7 @@ class Block {
   struct Cancelled {};  // unwinds the threads of a block that has failed
 
   Lane& lane() { return *running_->lane; }
-  int number_of(const Lane& l) const { return static_cast<int>(&l - lanes_.data()); }
-  unsigned bit_of(const Lane& l) const { return 1u << number_of(l) % 32; }
+  unsigned bit_of(const Lane& l) const { return 1u << (&l - lanes_.data()) % 32; }
 
   // On any fiber.
   void leave();
