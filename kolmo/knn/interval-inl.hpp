@@ -18,21 +18,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct Interval {
   std::int64_t first, size;
 };
-/// The positions of an ascending, padded array with |value - q| < radius. The cells say where to look; the
-/// predicate itself decides.
+/// The positions of an ascending, padded array with |value - q| < radius, from positions known to lie at or
+/// before both ends: the predicate itself decides.
 template <class T>
-HWY_INLINE Interval interval(const Cells<T>& c, T q, T radius) {
+HWY_INLINE Interval interval_from(const T* value, std::int64_t first, std::int64_t end, T q, T radius) {
   const hn::CappedTag<T, Cells<T>::padding> d;
   const auto step = std::int64_t(hn::Lanes(d));
   const auto center = hn::Set(d, q), reach = hn::Set(d, radius);
-  std::int64_t first = c.start[std::max(0, c.cell(q - radius) - 1)];
   for (std::int64_t outside = step; outside == step; first += outside)
     outside =
-        step - std::int64_t(hn::CountTrue(d, hn::Lt(hn::Sub(center, hn::LoadU(d, c.value + first)), reach)));
-  std::int64_t end = c.start[std::max(0, c.cell(q + radius) - 1)];
+        step - std::int64_t(hn::CountTrue(d, hn::Lt(hn::Sub(center, hn::LoadU(d, value + first)), reach)));
   for (std::int64_t inside = step; inside == step; end += inside)
-    inside = std::int64_t(hn::CountTrue(d, hn::Lt(hn::Sub(hn::LoadU(d, c.value + end), center), reach)));
+    inside = std::int64_t(hn::CountTrue(d, hn::Lt(hn::Sub(hn::LoadU(d, value + end), center), reach)));
   return {first, end > first ? end - first : 0};
+}
+
+/// The cells say where to look: a whole cell lies between where the search starts and what it looks for.
+template <class T>
+HWY_INLINE Interval interval(const Cells<T>& c, T q, T radius) {
+  return interval_from(c.value, c.start[std::max(0, c.cell(q - radius) - 1)],
+                       c.start[std::max(0, c.cell(q + radius) - 1)], q, radius);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -31,19 +31,45 @@ HWY_INLINE hn::Vec<D> x_distance(D d, const Problem<T>& p, const T* const* x, co
   return far;
 }
 
-/// One array of values per lane, each with its cells.
+/// One array of values per lane of a part of a pack, and its cells.
 template <class T>
-struct Columns8 {
-  const Cells<T>* cells[pack];
+struct LaneColumns {
+  const T* value[pack];
+  const std::uint32_t* start[pack];
+  HWY_ALIGN T low[pack], scale[pack], last[pack];
+
+  void set(int lane, const Cells<T>& c) {
+    value[lane] = c.value, start[lane] = c.start;
+    low[lane] = c.low, scale[lane] = c.scale, last[lane] = T(c.last);
+  }
 };
 
-/// The interval of positions with |value - q| < radius for each lane of part v of a pack: beginnings to
-/// `first`, lengths to `size`.
+/// The cell before each value's own, as Cells::cell finds it.
 template <class T, class D>
-HWY_INLINE void intervals(D d, const Columns8<T>& columns, const T* q, const T* radius, std::uint32_t* first,
+HWY_INLINE void cells_before(D d, const LaneColumns<T>& c, hn::Vec<D> v, std::int32_t* to) {
+  const hn::Rebind<std::int32_t, D> narrow;
+  const auto scaled = hn::Mul(hn::Sub(v, hn::Load(d, c.low)), hn::Load(d, c.scale));
+  const auto cell = hn::Min(hn::Max(scaled, hn::Zero(d)), hn::Load(d, c.last));
+  const auto before = hn::Max(hn::Sub(cell, hn::Set(d, T(1))), hn::Zero(d));  // truncates to the cell before
+  if constexpr (sizeof(T) == 8)
+    hn::StoreU(hn::DemoteTo(narrow, before), narrow, to);
+  else
+    hn::StoreU(hn::ConvertTo(narrow, before), narrow, to);
+}
+
+/// The interval of positions with |value - q| < radius for each lane: beginnings to `first`, lengths to
+/// `size`.
+template <class T, class D>
+HWY_INLINE void intervals(D d, const LaneColumns<T>& c, hn::Vec<D> q, const T* radius, std::uint32_t* first,
                           std::uint32_t* size) {
+  HWY_ALIGN std::int32_t low[pack], high[pack];
+  HWY_ALIGN T center[pack];
+  hn::Store(q, d, center);
+  cells_before(d, c, hn::Sub(q, hn::Load(d, radius)), low),
+      cells_before(d, c, hn::Add(q, hn::Load(d, radius)), high);
   for (int l = 0; l < int(hn::Lanes(d)); ++l) {
-    const Interval found = interval(*columns.cells[l], q[l], radius[l]);
+    const Interval found =
+        interval_from(c.value[l], c.start[l][low[l]], c.start[l][high[l]], center[l], radius[l]);
     first[l] = std::uint32_t(found.first), size[l] = std::uint32_t(found.size);
   }
 }
@@ -129,10 +155,11 @@ void walk_tile(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::
   for (int v = 0; v < pack; v += step) {
     const T* x[16];
     for (int c = 0; c < p.dx; ++c) x[c] = w.column(of_pack, c, p, s) + v;
-    Columns8<T> in_x{}, in_z{};
+    LaneColumns<T> in_x{}, in_z{};
     for (int l = 0; l < step; ++l) {
       const std::int64_t lane = std::min(group * group_lanes + of_pack * pack + v + l, s.lanes - 1);
-      in_x.cells[l] = s.x_cells + lane / p.estimates(), in_z.cells[l] = &s.key_cells;
+      if (p.dx == 1) in_x.set(l, s.x_cells[lane / p.estimates()]);
+      in_z.set(l, s.key_cells);
     }
     const auto less_one = [&](std::uint32_t* to, const std::uint32_t* from) {  // without the point itself
       for (int l = 0; l < step; ++l) to[l] = from[l] ? from[l] - 1 : 0;
@@ -146,13 +173,11 @@ void walk_tile(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::
       hn::Store(reach.n_yz, di, lanes);
       for (int l = 0; l < step; ++l) w.n_yz[at + l] = std::uint32_t(lanes[l]);
       if (p.dx == 1 && p.dz <= 1) {
-        intervals(d, in_x, x[0] + i * pack, w.radius + at, w.first + at, w.size + at);
+        intervals(d, in_x, hn::Load(d, x[0] + i * pack), w.radius + at, w.first + at, w.size + at);
         if (!p.dz) less_one(w.n_xz + at, w.size + at);
       }
       if (p.dx == 1 && p.dz == 1) {
-        HWY_ALIGN T q[pack];
-        hn::Store(hn::Set(d, s.key.value[i]), d, q);
-        intervals(d, in_z, q, w.radius + at, w.z_first + at, w.z_size + at);
+        intervals(d, in_z, hn::Set(d, s.key.value[i]), w.radius + at, w.z_first + at, w.z_size + at);
         less_one(w.n_z + at, w.z_size + at);
       }
     }
