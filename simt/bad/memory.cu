@@ -94,6 +94,15 @@ __global__ void never_waited(int* out) {
   __shared__ int tile[64];
   __pipeline_memcpy_async(&tile[threadIdx.x], &out[threadIdx.x], sizeof(int));
 }
+__global__ void copy_misaligned(int* out) {
+  __shared__ __align__(16) int tile[8];
+  __pipeline_memcpy_async(tile + 2, out, 16);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+}
+__global__ void atomic_misaligned(int* out) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(out + 1), 1ull);
+}
 __global__ void to_global(int* out) { __pipeline_memcpy_async(out + 1, out, sizeof(int)); }
 
 using namespace nvcuda;
@@ -108,6 +117,11 @@ __global__ void wmma_stride(int* out) {
   wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> f;
   wmma::load_matrix_sync(f, a, 20);
   out[threadIdx.x] = int(__half2float(f.x[0]));
+}
+__global__ void wmma_incomplete(int* out) {
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> f;
+  wmma::fill_fragment(f, 0.0f);
+  wmma::store_matrix_sync(reinterpret_cast<float*>(out), f, 16, wmma::mem_row_major);
 }
 __global__ void wmma_lanes(int* out) {
   wmma::fragment<wmma::accumulator, 16, 16, 16, float> f;
@@ -139,8 +153,11 @@ void uninitialised_flag(int* out) { launch(::uninitialised_flag, 2, 64, 0, nullp
 void uninitialised_global(int* out) { launch(::misaligned, 1, 1, 0, nullptr, out + 3); }
 void no_wait(int* out) { launch(::no_wait, 1, 64, 0, nullptr, out); }
 void never_waited(int* out) { launch(::never_waited, 1, 64, 0, nullptr, out); }
+void copy_misaligned(int* out) { launch(::copy_misaligned, 1, 1, 0, nullptr, out); }
+void atomic_misaligned(int* out) { launch(::atomic_misaligned, 1, 1, 0, nullptr, out); }
 void to_global(int* out) { launch(::to_global, 1, 1, 0, nullptr, out); }
 void wmma_misaligned(int* out) { launch(::wmma_misaligned, 1, 32, 0, nullptr, out); }
 void wmma_stride(int* out) { launch(::wmma_stride, 1, 32, 0, nullptr, out); }
+void wmma_incomplete(int* out) { launch(::wmma_incomplete, 1, 16, 0, nullptr, out); }
 void wmma_lanes(int* out) { launch(::wmma_lanes, 1, 32, 0, nullptr, out); }
 }  // namespace bad

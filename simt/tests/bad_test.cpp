@@ -33,6 +33,10 @@ enum class By { thrown, asan, tsan };
   X(huge_grid, thrown, "launch refused: grid too large", "kernel fill<int, 3>")                             \
   X(never_waited, thrown, "never waited for", "kernel never_waited, block (0,0,0), thread (0,0,0)")         \
   X(to_global, thrown, "not shared memory", "kernel to_global")                                             \
+  X(copy_misaligned, thrown, "address not aligned to the 16 bytes copied", "kernel copy_misaligned")        \
+  X(atomic_misaligned, thrown, "atomicAdd: misaligned address", "kernel atomic_misaligned")                 \
+  X(wmma_incomplete, thrown, "wmma::store_matrix_sync: all 32 lanes of the warp are needed",                \
+    "thread (0,0,0)")                                                                                       \
   X(wmma_misaligned, thrown, "wmma::load_matrix_sync: address not 32-byte aligned",                         \
     "kernel wmma_misaligned")                                                                               \
   X(wmma_stride, thrown, "stride not a multiple of 16")                                                     \
