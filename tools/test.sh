@@ -65,6 +65,8 @@ heading "ThreadSanitizer, kernels on the emulated GPU"
 started=$SECONDS
 read -r p f s < <(python3 tools/race_check.py --jobs "$jobs")
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+build tsan simt_kernels_test simt_bad_test
+run_ctest tsan -R '^simt\.(kernels|bad)$'
 seconds
 
 heading "hardware record"
