@@ -7,13 +7,13 @@ namespace {
 using A = TimeDelayedEmbeddingArgs;
 
 std::int64_t length(const A& a) { return a.x.extent[std::size_t(a.x.rank - 1)]; }
-std::int64_t reach(const A& a) { return (a.dimension - 1) * a.delay; }
+std::int64_t reach(const A& a) { return (a.dimension - 1) * a.tau; }
 
 void check(const A& a) {
   if (length(a) <= reach(a))
     fail<InvalidArgument>("time_delayed_embedding: x has " + std::to_string(length(a)) +
-                          " samples, but dimension " + std::to_string(a.dimension) + " and delay " +
-                          std::to_string(a.delay) + " need at least " + std::to_string(reach(a) + 1));
+                          " samples, but dimension " + std::to_string(a.dimension) + " and tau " +
+                          std::to_string(a.tau) + " need at least " + std::to_string(reach(a) + 1));
 }
 
 void sizes(const A& a, Dims& dims) { dims.set("rows", length(a) - reach(a)); }
@@ -28,14 +28,14 @@ void cpu(const A& a, void*, Stream& s) {
       const T* newest = a.x.as<T>() + b * n + reach(a);
       T* out = a.embedded.as<T>() + (b * rows + first) * m;
       for (std::int64_t r = first; r < end; ++r)
-        for (std::int64_t j = 0; j < m; ++j) *out++ = newest[r - j * a.delay];
+        for (std::int64_t j = 0; j < m; ++j) *out++ = newest[r - j * a.tau];
     });
   });
 }
 
-void three_by_seven(A& a) { a.dimension = 3, a.delay = 7; }
-void one(A& a) { a.dimension = 1, a.delay = 5; }
-void single_row(A& a) { a.dimension = 34, a.delay = 3; }
+void three_by_seven(A& a) { a.dimension = 3, a.tau = 7; }
+void one(A& a) { a.dimension = 1, a.tau = 5; }
+void single_row(A& a) { a.dimension = 34, a.tau = 3; }
 
 constexpr Case<A> cases[] = {
     {.name = "m=2 tau=1", .sizes = {{"...", 3}, {"n", 50}}},

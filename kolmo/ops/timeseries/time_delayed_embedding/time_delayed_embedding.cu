@@ -14,31 +14,31 @@ constexpr std::int64_t rows_per_thread = 4;
 /// a run 32 bits are enough, which keeps the division by m cheap.
 template <class T, int V>
 __global__ void __launch_bounds__(block_sizes[V])
-    embed(const T* x, T* out, std::int64_t n, std::int64_t rows, std::uint32_t m, std::int64_t delay,
+    embed(const T* x, T* out, std::int64_t n, std::int64_t rows, std::uint32_t m, std::int64_t tau,
           std::int64_t parts, std::int64_t items) {
   constexpr unsigned block = block_sizes[V];
   constexpr std::int64_t part = block * rows_per_thread;
   for (std::int64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const std::int64_t b = item / parts, first = item % parts * part;
     const std::int64_t count = rows - first < part ? rows - first : part;
-    const T* newest = x + b * n + (m - 1) * delay + first;
+    const T* newest = x + b * n + (m - 1) * tau + first;
     T* to = out + (b * rows + first) * m;
     for (std::uint32_t e = threadIdx.x, end = std::uint32_t(count) * m; e < end; e += block) {
       const std::uint32_t row = e / m, column = e - row * m;
-      to[e] = newest[row - column * delay];
+      to[e] = newest[row - column * tau];
     }
   }
 }
 
 void launch(const A& a, void*, Stream& s, int variant) {
-  const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], rows = n - (a.dimension - 1) * a.delay,
+  const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], rows = n - (a.dimension - 1) * a.tau,
                      batch = a.x.size() / n;
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     cuda::select<std::size(block_sizes)>(variant, [&]<int V> {
       constexpr std::int64_t part = block_sizes[V] * rows_per_thread;
       const std::int64_t parts = (rows + part - 1) / part;
       cuda::launch(embed<T, V>, cuda::blocks(batch * parts, 1), block_sizes[V], 0, cuda::native(s),
-                   a.x.as<T>(), a.embedded.as<T>(), n, rows, std::uint32_t(a.dimension), a.delay, parts,
+                   a.x.as<T>(), a.embedded.as<T>(), n, rows, std::uint32_t(a.dimension), a.tau, parts,
                    batch * parts);
     });
   });

@@ -13,8 +13,8 @@ void expected(const A& a) {
   const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], batch = n ? a.x.size() / n : 0;
   std::int64_t to = 0;
   for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t t = (a.dimension - 1) * a.delay; t < n; ++t)
-      for (std::int64_t j = 0; j < a.dimension; ++j) put(a.embedded, to++, get(a.x, b * n + t - j * a.delay));
+    for (std::int64_t t = (a.dimension - 1) * a.tau; t < n; ++t)
+      for (std::int64_t j = 0; j < a.dimension; ++j) put(a.embedded, to++, get(a.x, b * n + t - j * a.tau));
 }
 
 constexpr Fact facts[] = {
@@ -22,7 +22,7 @@ constexpr Fact facts[] = {
      [](Stream& s) {
        float x[] = {0, 1, 2, 3, 4, 5}, e[6];
        call(time_delayed_embedding,
-            {.x = tensor(x, {6}), .embedded = tensor(e, {2, 3}), .dimension = 3, .delay = 2}, s);
+            {.x = tensor(x, {6}), .embedded = tensor(e, {2, 3}), .dimension = 3, .tau = 2}, s);
        for (const int i : {0, 1})
          expect(e[3 * i] == float(4 + i) && e[3 * i + 1] == float(2 + i) && e[3 * i + 2] == float(i), "rows");
      }},
@@ -40,9 +40,9 @@ constexpr Fact facts[] = {
        expect_invalid(
            [&] {
              call(time_delayed_embedding,
-                  {.x = tensor(x, {4}), .embedded = tensor(e, {0, 3}), .dimension = 3, .delay = 2}, s);
+                  {.x = tensor(x, {4}), .embedded = tensor(e, {0, 3}), .dimension = 3, .tau = 2}, s);
            },
-           "time_delayed_embedding: x has 4 samples, but dimension 3 and delay 2 need at least 5");
+           "time_delayed_embedding: x has 4 samples, but dimension 3 and tau 2 need at least 5");
      }},
 };
 
