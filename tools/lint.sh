@@ -38,13 +38,13 @@ tidy() {  # the frame, and what changed since main (or in the last commit); TIDY
     echo "clang-tidy     ${#files[@]} files changed, 24 of them are read (TIDY=all reads all)"
     files=("${files[@]:0:24}")
   fi
-  printf '%s\n' "${files[@]}" | xargs -r -P "$jobs" -n 2 clang-tidy-14 --quiet -p build/ci 2>&1 |
+  printf '%s\n' "${files[@]}" | xargs -r -P "$jobs" -n 2 clang-tidy-14 --quiet -p build/ci --extra-arg=-Wno-unknown-warning-option 2>&1 |
     grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter|^$'
   return "${PIPESTATUS[1]}"
 }
 
 ruff() {
-  if ! command -v ruff >/dev/null; then
+  if ! type -P ruff >/dev/null; then
     if [ ! -x .venv/lint/bin/ruff ]; then
       if ! { python3 -m venv .venv/lint && .venv/lint/bin/pip install -q --disable-pip-version-check ruff==0.14.14; }; then
         echo "ruff         skipped: it is not installed and PyPI cannot be reached"
