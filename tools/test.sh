@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # make test: every test of the release build (with CUDA when nvcc is found), then all of it again that can run
-# under ASan and UBSan, with every portable kernel variant on the emulated GPU, then a minute of fuzzing of the readers,
-# then ThreadSanitizer's race check of the operators whose CUDA sources changed since their last pass. The last line
-# sums up.
+# under ASan and UBSan, with every portable kernel variant on the emulated GPU, then ThreadSanitizer's race check of
+# the operators whose CUDA sources changed since their last pass. The last line sums up.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 jobs=${JOBS:-$(nproc)}
@@ -54,11 +53,6 @@ heading "AddressSanitizer and UndefinedBehaviorSanitizer"
 started=$SECONDS
 build asan
 if [ -x build/asan/kolmo_tests ]; then run_ctest asan; fi
-seconds
-
-heading "fuzzing the readers"
-started=$SECONDS
-if tools/fuzz.sh; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 seconds
 
 heading "ThreadSanitizer, kernels on the emulated GPU"
