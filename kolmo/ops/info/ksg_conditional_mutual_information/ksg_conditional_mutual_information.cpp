@@ -1,5 +1,6 @@
 #include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -74,14 +75,19 @@ Problem<T> problem(const Args& a, std::int64_t index) {
   return p;
 }
 
+/// Of the problem that needs most. The engine depends on a problem's size, so each is asked.
 template <class T>
 std::size_t workspace_of(const Args& a, int threads) {
-  Problem<T> p = problem<T>(a, 0);
-  p.n = a.y.extent[0];  // no problem is larger
-  Arena trees, lanes;
-  trees_layout(p, trees, threads);
-  if (lanes_fit(p)) lanes_layout(p, lanes, threads);
-  return std::max(trees.used(), lanes.used());
+  std::size_t most = 0;
+  for (std::int64_t i = 0; i < problems(a); ++i) {
+    Problem<T> p = problem<T>(a, i);
+    p.n = std::clamp<std::int64_t>(p.n, 1, a.y.extent[0]);  // offsets are checked later
+    Arena trees, lanes;
+    trees_layout(p, trees, threads);
+    if (lanes_fit(p)) lanes_layout(p, lanes, threads);
+    most = std::max({most, trees.used(), lanes.used()});
+  }
+  return most;
 }
 
 std::size_t workspace(const Args& a, int threads) {
