@@ -8,7 +8,7 @@ jobs=${JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0 broken=0
 
 heading() { printf '\n== %s\n' "$*"; }
-seconds() { printf '   (%d s)\n' $((SECONDS - started)); }
+seconds() { printf '(%d s)\n' $((SECONDS - started)); }
 
 build() {  # build <preset> [target...]: quiet unless it fails
   local preset=$1 log
@@ -18,6 +18,8 @@ build() {  # build <preset> [target...]: quiet unless it fails
     grep -vE '^\[[0-9]+/[0-9]+\] ' "$log" | tail -n 60
     echo "the $preset build failed"
     broken=1
+    rm -f "$log"
+    return 1
   fi
   rm -f "$log"
 }
@@ -34,33 +36,25 @@ run_ctest() {  # run_ctest <preset> [ctest options]
   report=$PWD/build/$preset/ctest.xml
   rm -f "$report"
   ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --output-junit "$report" "$@" |
-    grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed '
+    grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .*( Passed |\*\*\*Skipped)|\(Skipped\)$|did not run:$|^Test project|^Internal|^$'
   count "$report"
 }
 
 started=$SECONDS
-heading "release build"
-build ci
+heading "release build and tests"
+if build ci; then seconds && run_ctest ci; fi
 seconds
-if [ $broken = 0 ]; then
-  heading "tests"
-  started=$SECONDS
-  run_ctest ci
-  seconds
-fi
 
+started=$SECONDS
 heading "AddressSanitizer and UndefinedBehaviorSanitizer"
-started=$SECONDS
-build asan
-if [ -x build/asan/kolmo_tests ]; then run_ctest asan; fi
+if build asan; then seconds && run_ctest asan; fi
 seconds
 
-heading "ThreadSanitizer, kernels on the emulated GPU"
 started=$SECONDS
+heading "ThreadSanitizer, kernels on the emulated GPU"
 read -r p f s < <(python3 tools/race_check.py --jobs "$jobs")
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-build tsan simt_kernels_test simt_bad_test
-run_ctest tsan -R '^simt\.(kernels|bad)$'
+if build tsan simt_kernels_test simt_bad_test; then run_ctest tsan -R '^simt\.(kernels|bad)$'; fi
 seconds
 
 heading "hardware record"
