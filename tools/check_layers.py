@@ -54,6 +54,8 @@ def include_faults(path: str, bracket: str, name: str):
     here = layer(path)
     is_cuda = path.endswith((".cu", ".cuh"))
     if bracket == "<":
+        if name == "cuda_occupancy.h":  # plain C, and needs no CUDA
+            return
         if CUDA_HEADER.match(name) and not is_cuda and not path.startswith(("kolmo/runtime/cuda/", "simt/")):
             yield f"<{name}>: CUDA headers belong in .cu, .cuh and kolmo/runtime/cuda"
         return
