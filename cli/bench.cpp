@@ -7,7 +7,6 @@
 #include "cli/selection.hpp"
 #include "cli/table.hpp"
 #include "kolmo/check/benchmark.hpp"
-#include "kolmo/check/conformance.hpp"
 #include "kolmo/check/problem.hpp"
 
 namespace kolmo::cli {
@@ -66,14 +65,13 @@ void bench(const Options& o, Context& context) {
     Json results = Json::array();
     const auto cases = entry->op->cases();
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      if (cases[i].name.find(o.filter) == std::string_view::npos) continue;
+      if (!entry->has(cases[i]) || cases[i].name.find(o.filter) == std::string_view::npos) continue;
       if (emulated && cases[i].benchmark_only) {
         ++left_out;
         continue;
       }
       const check::Problem problem(*entry->op, cases[i], i);
-      std::vector<int> variants = check::variants_for(*entry, problem.args(), stream.device().kind);
-      if (stream.device().kind == DeviceKind::cpu) variants = {-1};
+      std::vector<int> variants = entry->of(cases[i]).fitting(problem.args(), stream.device().kind);
       if (!o.all_variants && variants.size() > 1) variants.resize(1);
       if (variants.empty()) variants = {-1};  // run() says why
       for (const int variant : variants) {
@@ -84,11 +82,11 @@ void bench(const Options& o, Context& context) {
         } catch (const Error& e) {
           ++failed;
           results.push_back({{"case", cases[i].name}, {"error", e.what()}});
-          std::cerr << "kolmo: " << entry->op->name << ", " << cases[i].name << ": " << e.what() << '\n';
+          std::cerr << "kolmo: " << entry->name() << ", " << cases[i].name << ": " << e.what() << '\n';
         }
       }
     }
-    record.add(entry->op->name, std::move(results));
+    record.add(*entry, std::move(results));
   }
   if (!o.record.empty()) record.write(o.record);
   context.status = failed ? 1 : 0;

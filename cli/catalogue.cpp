@@ -49,6 +49,27 @@ std::string value_text(const FieldInfo& f, double v) {
   return significant(v, 12);
 }
 
+/// What an alias is: "layer_norm with activation=gelu".
+std::string meaning(const OpEntry& alias) {
+  const auto args = alias.op->default_args(alias.alias.name);
+  std::vector<std::string> set;
+  for (const FieldInfo& f : alias.op->fields())
+    if (!f.is_tensor() && alias.sets(f))
+      set.push_back(text(f.name) + "=" + value_text(f, f.number(args.data())));
+  if (!alias.alias.cuda_variants.empty())
+    set.push_back("the variants " + text(alias.alias.cuda_variants) + "* on CUDA");
+  return text(alias.op->name) + (set.empty() ? "" : " with " + joined(set, ", "));
+}
+
+std::string variant_text(const Variant& v) {
+  return text(v.name) + (v.hardware_only ? " (hardware only)" : "") + (v.naive ? " (naive)" : "");
+}
+
+/// The table of a GPU's variants, emulated if that is all this build has.
+std::vector<Variant> cuda_variants(const OpEntry& e) {
+  return e.variants(e.cuda ? DeviceKind::cuda : DeviceKind::simt);
+}
+
 std::string range_text(const FieldInfo& f) {
   if (f.kind == FieldKind::flag) return "true, false";
   if (f.kind == FieldKind::choice) {
@@ -96,10 +117,12 @@ void list_devices(bool json) {
 void list_ops(const std::string& group, bool json) {
   Json all = Json::array();
   TextTable table({"group", "operator", "devices", "summary"});
-  for (const OpEntry& e : all_ops()) {
+  for (const OpEntry& e : all_names()) {
     if (!group.empty() && e.group != group) continue;
     all.push_back(op_json(e));
-    table.add({text(e.group), text(e.op->name), joined(devices_of(e), " "), text(e.op->summary)});
+    const bool own = e.alias.name.empty();
+    table.add({text(e.group), text(e.name()), joined(devices_of(e), " "),
+               own ? text(e.op->summary) : "= " + meaning(e)});
   }
   if (all.empty() && !group.empty()) fail<InvalidArgument>("list: no operator is in group '" + group + "'");
   if (json)
@@ -108,15 +131,24 @@ void list_ops(const std::string& group, bool json) {
     table.print(std::cout);
 }
 
+void print_variants(const char* device, const std::vector<Variant>& variants) {
+  std::vector<std::string> names;
+  for (const Variant& v : variants) names.push_back(variant_text(v));
+  if (!variants.empty() && !variants[0].name.empty())
+    std::cout << "\nvariants on " << device << ": " << joined(names, ", ") << '\n';
+}
+
 void print_info(const OpEntry& e) {
   const OpBase& op = *e.op;
-  std::cout << paint(Color::bold, text(op.name)) << " (" << e.group << ")\n  " << op.summary << "\n\n"
+  std::cout << paint(Color::bold, text(e.name())) << " (" << e.group << ")\n";
+  if (!e.alias.name.empty()) std::cout << "  " << e.alias.summary << "\n  = " << meaning(e) << ", where\n";
+  std::cout << "  " << op.summary << "\n\n"
             << "source       " << op.source << "\ndevices      " << joined(devices_of(e), ", ")
             << "\ndeterminism  " << determinism_names[int(op.determinism)] << "\nin place     "
             << (op.in_place ? "allowed" : "no") << "\n\n";
   TextTable tensors({"tensor", "", "shape", "dtype", "meaning"});
   TextTable options({"option", "default", "accepted", "meaning"});
-  const auto defaults = op.default_args();
+  const auto defaults = op.default_args(e.alias.name);
   for (const FieldInfo& f : op.fields()) {
     if (f.is_tensor())
       tensors.add({text(f.name), text(kind_names[int(f.kind)]) + (f.optional ? ", optional" : ""),
@@ -126,14 +158,15 @@ void print_info(const OpEntry& e) {
   }
   tensors.print(std::cout);
   if (!options.empty()) options.print(std::cout << '\n');
-  if (const CudaImpl* impl = e.cuda ? e.cuda : e.simt) {
-    std::vector<std::string> names;
-    for (const Variant& v : impl->variants)
-      names.push_back(text(v.name) + (v.hardware_only ? " (hardware only)" : ""));
-    std::cout << "\nvariants: " << joined(names, ", ") << '\n';
-  }
+  print_variants("CPU", e.variants(DeviceKind::cpu));
+  print_variants("CUDA", cuda_variants(e));
+  for (const OpEntry& other : all_names())
+    if (e.alias.name.empty() && other.op == &op && !other.alias.name.empty())
+      std::cout << "\nalias " << other.name() << " = " << meaning(other) << ": " << other.alias.summary
+                << '\n';
   TextTable cases({"case", "sizes", "dtype", ">tolerance"});
   for (const CaseInfo& c : op.cases()) {
+    if (!e.has(c)) continue;
     std::vector<std::string> sizes;
     for (const CaseSize& s : c.sizes) sizes.push_back(text(s.name) + "=" + std::to_string(s.size));
     cases.add({text(c.name), joined(sizes, " "), text(to_string(c.dtype)),
@@ -159,13 +192,15 @@ Json device_json(const DeviceInfo& d) {
 
 Json op_json(const OpEntry& e) {
   const OpBase& op = *e.op;
-  const auto defaults = op.default_args();
-  Json fields = Json::array(), variants = Json::array(), cases = Json::array();
+  const auto defaults = op.default_args(e.alias.name);
+  Json fields = Json::array(), variants = Json::array(), cpu_variants = Json::array(), cases = Json::array();
   for (const FieldInfo& f : op.fields()) fields.push_back(field_json(f, defaults.data()));
-  if (const CudaImpl* impl = e.cuda ? e.cuda : e.simt)
-    for (const Variant& v : impl->variants)
-      variants.push_back({{"name", v.name}, {"hardware_only", v.hardware_only}});
+  for (const Variant& v : cuda_variants(e))
+    variants.push_back({{"name", v.name}, {"hardware_only", v.hardware_only}, {"naive", v.naive}});
+  for (const Variant& v : e.variants(DeviceKind::cpu))
+    cpu_variants.push_back({{"name", v.name}, {"naive", v.naive}});
   for (const CaseInfo& c : op.cases()) {
+    if (!e.has(c)) continue;
     Json sizes = Json::object();
     for (const CaseSize& s : c.sizes) sizes[text(s.name)] = s.size;
     cases.push_back({{"name", c.name},
@@ -174,15 +209,18 @@ Json op_json(const OpEntry& e) {
                      {"tolerance", c.tolerance},
                      {"benchmark_only", c.benchmark_only}});
   }
-  return {{"name", op.name},
+  const bool alias = !e.alias.name.empty();
+  return {{"name", e.name()},
+          {"alias_of", alias ? Json(op.name) : Json()},
           {"group", e.group},
-          {"summary", op.summary},
+          {"summary", alias ? e.alias.summary : op.summary},
           {"source", op.source},
           {"determinism", determinism_names[int(op.determinism)]},
           {"in_place", op.in_place},
           {"devices", devices_of(e)},
           {"cuda_sources", check::cuda_hash(op.name)},
           {"variants", variants},
+          {"cpu_variants", cpu_variants},
           {"fields", fields},
           {"cases", cases}};
 }
@@ -195,14 +233,14 @@ void add_catalogue(CLI::App& app, Context&) {
   devices->footer("Example:\n  kolmo devices --json");
   devices->callback([] { list_devices(json); });
 
-  auto* list = app.add_subcommand("list", "List the operators");
+  auto* list = app.add_subcommand("list", "List the operators and their aliases");
   list->add_option("--group", name, "only this group")->type_name("GROUP");
   list->add_flag("--json", json, "print JSON with fields, cases, variants and the hash of the CUDA sources");
   list->footer("Example:\n  kolmo list --group info");
   list->callback([] { list_ops(name, json); });
 
   auto* info = app.add_subcommand("info", "Describe an operator: formula, arguments, variants, cases");
-  info->add_option("op", name, "name of an operator (see kolmo list)")->required()->type_name("OP");
+  info->add_option("op", name, "name of an operator or alias (see kolmo list)")->required()->type_name("OP");
   info->add_flag("--json", json, "print JSON");
   info->footer("Example:\n  kolmo info ksg_transfer_entropy");
   info->callback([] {

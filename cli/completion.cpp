@@ -21,7 +21,7 @@ bool takes_op(const CLI::App& command) {
 
 std::string op_names() {
   std::string names;
-  for (const OpEntry& e : all_ops()) names += (names.empty() ? "" : " ") + std::string(e.op->name);
+  for (const OpEntry& e : all_names()) names += (names.empty() ? "" : " ") + std::string(e.name());
   return names;
 }
 

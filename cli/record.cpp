@@ -73,9 +73,10 @@ Record::Record(std::string_view kind, Device device, const std::string& command_
            {"ops", Json::array()}};
 }
 
-void Record::add(std::string_view op, Json results) {
-  json_["ops"].push_back(
-      {{"name", op}, {"cuda_sources", check::cuda_hash(op)}, {"results", std::move(results)}});
+void Record::add(const OpEntry& entry, Json results) {
+  json_["ops"].push_back({{"name", entry.name()},
+                          {"cuda_sources", check::cuda_hash(entry.op->name)},
+                          {"results", std::move(results)}});
 }
 
 void Record::set_peaks(const DeviceInfo& device) { json_["device"] = device_json(device); }

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "kolmo/runtime/device.hpp"
+#include "kolmo/op/registry.hpp"
 
 namespace kolmo::cli {
 
@@ -13,7 +13,7 @@ class Record {
  public:
   /// `kind` is "validate" or "bench".
   Record(std::string_view kind, Device device, const std::string& command_line);
-  void add(std::string_view op, nlohmann::ordered_json results);
+  void add(const OpEntry& entry, nlohmann::ordered_json results);
   /// The device as measured rather than as described.
   void set_peaks(const DeviceInfo& device);
   const nlohmann::ordered_json& json() const { return json_; }

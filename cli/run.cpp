@@ -16,7 +16,7 @@ namespace kolmo::cli {
 namespace {
 
 struct Options {
-  std::string op;
+  std::string op, variant;
   std::vector<std::string> in, set, out;
   DeviceOptions device;
 };
@@ -67,7 +67,11 @@ double parse_value(const std::string& where, const FieldInfo& f, const std::stri
 /// An operator's arguments in host memory, filled from files and text.
 class Arguments {
  public:
-  explicit Arguments(const OpBase& op) : op_(op), args_(op.default_args()), arrays_(op.fields().size()) {}
+  explicit Arguments(const OpEntry& entry)
+      : entry_(entry),
+        op_(*entry.op),
+        args_(op_.default_args(entry.alias.name)),
+        arrays_(op_.fields().size()) {}
 
   void* args() { return args_.data(); }
 
@@ -83,6 +87,9 @@ class Arguments {
     for (const auto& [name, value] : values) {
       const FieldInfo& f =
           op_.fields()[find(name, "option", [](const FieldInfo& x) { return !x.is_tensor(); })];
+      if (entry_.sets(f))
+        fail<InvalidArgument>(std::string(entry_.name()) + ": its name says what " + name + " is; use " +
+                              std::string(op_.name) + " to choose it");
       f.set_number(args(), parse_value(std::string(op_.name) + ": " + name, f, value));
     }
   }
@@ -132,24 +139,42 @@ class Arguments {
                           (names.empty() ? "" : "; there are " + names));
   }
 
+  const OpEntry& entry_;
   const OpBase& op_;
   std::vector<std::byte> args_;
   std::vector<Array> arrays_;
 };
 
+/// The row called `name`; by default run()'s choice, or the first that an alias allows.
+int choose_variant(const OpEntry& entry, const std::string& name, const void* args, DeviceKind kind) {
+  const std::vector<Variant> rows = entry.variants(kind);
+  if (name.empty() && entry.alias.cuda_variants.empty()) return -1;
+  if (name.empty()) {
+    const std::vector<int> fitting = entry.fitting(args, kind);
+    return fitting.empty() ? -1 : fitting[0];
+  }
+  std::string names;
+  for (std::size_t v = 0; v < rows.size(); ++v) {
+    if (rows[v].name == name) return int(v);
+    names += (names.empty() ? "; there are " : ", ") + std::string(rows[v].name);
+  }
+  fail<InvalidArgument>(std::string(entry.name()) + ": no variant is called '" + name + "' here" + names);
+}
+
 void run_op(const Options& o) {
-  const OpBase& op = *find_op(o.op).op;
+  const OpEntry& entry = find_op(o.op);
   const auto in = by_name(o.in, "--in"), values = by_name(o.set, "--set"), out = by_name(o.out, "--out");
   std::set<std::string> files;
   for (const auto& [name, file] : out)
     if (!files.insert(file).second) fail<InvalidArgument>("--out: " + file + " is given twice");
   Stream stream = o.device.open();
-  Arguments arguments(op);
+  Arguments arguments(entry);
   arguments.read(in);
   arguments.set(values);
   arguments.allocate(out);
+  const int variant = choose_variant(entry, o.variant, arguments.args(), stream.device().kind);
   const auto begin = std::chrono::steady_clock::now();
-  check::call(op, arguments.args(), stream);
+  check::call(*entry.op, arguments.args(), stream, {.variant = variant});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   const TextTable table = arguments.write(out);
   std::cout << "device: " << describe(stream) << "\ntime:   " << duration(seconds.count()) << '\n';
@@ -161,7 +186,9 @@ void run_op(const Options& o) {
 void add_run(CLI::App& app, Context&) {
   static Options o;
   auto* command = app.add_subcommand("run", "Run any operator on NPY files");
-  command->add_option("op", o.op, "name of an operator (see kolmo list)")->required()->type_name("OP");
+  command->add_option("op", o.op, "name of an operator or alias (see kolmo list)")
+      ->required()
+      ->type_name("OP");
   command->add_option("--in", o.in, "an input tensor from a file; may be repeated")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
@@ -171,6 +198,10 @@ void add_run(CLI::App& app, Context&) {
   command->add_option("--out", o.out, "where to write an output; may be repeated")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
+  command
+      ->add_option("--variant", o.variant,
+                   "a variant of the operator by its name; default: the first that fits")
+      ->type_name("NAME");
   o.device.add(*command);
   command->footer(
       "Arguments and their shapes: kolmo info OP.\n"

@@ -5,7 +5,7 @@
 namespace kolmo::cli {
 
 void Selection::add(CLI::App& command) {
-  command.add_option("ops", names, "names of operators; default all")->type_name("OP");
+  command.add_option("ops", names, "names of operators or aliases; default all")->type_name("OP");
   command.add_option("--group", group, "only the operators of this group")->type_name("GROUP");
 }
 

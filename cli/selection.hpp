@@ -10,7 +10,8 @@ class App;
 
 namespace kolmo::cli {
 
-/// The operators a command works on: `[OP...] [--group G]`; all of them by default.
+/// The operators a command works on: `[OP...] [--group G]`; all of them by default. An alias stands for its
+/// own cases only.
 struct Selection {
   std::vector<std::string> names;
   std::string group;

@@ -62,8 +62,8 @@ void validate(const Options& o, Context& context) {
                   << (r.variant.empty() ? "" : ", ") << r.variant << ", " << r.aspect << ": " << r.message
                   << std::endl;
     });
-    record.add(entry->op->name, std::move(results));
-    table.add({std::string(entry->op->name), std::to_string(tally.passed),
+    record.add(*entry, std::move(results));
+    table.add({std::string(entry->name()), std::to_string(tally.passed),
                tally.failed ? paint(Color::red, std::to_string(tally.failed)) : "0",
                significant(tally.max_error, 2)});
   }

@@ -18,7 +18,7 @@ LIMIT_SECONDS = 600
 def hashes(command: Path) -> dict[str, str]:
     listed = subprocess.run([command, "list", "--json"], check=True, capture_output=True, text=True).stdout
     ops = json.loads(listed)
-    return {op["name"]: op["cuda_sources"] for op in ops if op["cuda_sources"]}
+    return {op["name"]: op["cuda_sources"] for op in ops if op["cuda_sources"] and not op["alias_of"]}
 
 
 def is_current(op: str, sources: str) -> bool:

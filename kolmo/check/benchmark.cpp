@@ -62,8 +62,7 @@ Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream
 
   Benchmark b;
   b.op = op.name, b.case_name = problem.info().name, b.device = to_string(stream.device());
-  if (const CudaImpl* impl = entry.impl(stream.device().kind); impl && variant >= 0)
-    b.variant = impl->variants[std::size_t(variant)].name;
+  if (variant >= 0) b.variant = entry.variants(stream.device().kind).at(std::size_t(variant)).name;
   b.cost = cost(op, placed.args());
 
   double once = timer(1);

@@ -24,7 +24,7 @@ using Results = std::vector<Result>;
 ///                may have more)
 ///   workspace    no byte written outside it, no byte assumed to be zero
 ///   repeat       a second run gives the same bits, where claimed
-///   same bits    those of the CPU, where claimed
+///   same bits    those of the CPU's default variant, where claimed
 ///   threads      several CPU threads: the same bits as one where claimed, else within tolerance
 ///   in place     an output may be an input, where claimed
 ///   stream       a new stream behind work that makes the inputs
@@ -39,14 +39,11 @@ Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t i
 /// Runs the operator's hand-checked facts on a device.
 Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device, int threads = 2);
 
-/// All cases but the benchmark's, and the facts. `each` sees every result as soon as it is there.
+/// All cases but the benchmark's, and an operator's facts. `each` sees every result as soon as it is there.
 Results check_op(const OpEntry& entry, Device device, int threads,
                  const std::function<void(const Result&)>& each);
 
 /// The oracle of a catalogue's operator.
 const OracleBase& oracle_of(const OpBase& op);
-
-/// Rows of the variant table that can run these arguments on a device; {0} on the CPU.
-std::vector<int> variants_for(const OpEntry& entry, const void* args, DeviceKind kind);
 
 }  // namespace kolmo::check

@@ -7,10 +7,11 @@ namespace kolmo {
 
 class Stream;
 
-/// A row of an operator's table of compiled configurations. Row 0 is the default.
+/// A row of an operator's table of compiled configurations on a kind of device. Row 0 is the default.
 struct Variant {
   std::string_view name;
   bool hardware_only = false;  ///< needs instructions the emulated GPU has not
+  bool naive = false;          ///< the simple way, which speed-ups are counted from; never row 0
 };
 
 /// The CUDA side of an operator, defined once in <op>.cu as `<op>_cuda`; the same source, compiled for the

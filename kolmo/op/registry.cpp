@@ -1,9 +1,62 @@
 #include "kolmo/op/registry.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace kolmo {
+
+OpEntry OpEntry::of(const CaseInfo& c) const {
+  OpEntry entry = *this;
+  for (const AliasInfo& a : op->aliases())
+    if (a.name == c.alias) entry.alias = a;
+  return entry;
+}
+
+bool OpEntry::sets(const FieldInfo& option) const {
+  return option.number(op->default_args(alias.name).data()) != option.number(op->default_args().data());
+}
+
+std::vector<Variant> OpEntry::variants(DeviceKind kind) const {
+  if (kind == DeviceKind::cpu) return op->cpu_variants();
+  const CudaImpl* i = impl(kind);
+  return i ? std::vector<Variant>(i->variants.begin(), i->variants.end()) : std::vector<Variant>{};
+}
+
+int OpEntry::variant_count(DeviceKind kind) const {
+  if (kind == DeviceKind::cpu) return op->cpu_variant_count();
+  const CudaImpl* i = impl(kind);
+  return i ? int(i->variants.size()) : 0;
+}
+
+bool OpEntry::fits(const void* args, DeviceKind kind, int variant) const {
+  if (kind == DeviceKind::cpu) return op->cpu_fits(args, variant);
+  const CudaImpl* i = impl(kind);
+  if (!i || variant < 0 || std::size_t(variant) >= i->variants.size()) return false;
+  const Variant& row = i->variants[std::size_t(variant)];
+  return !(kind == DeviceKind::simt && row.hardware_only) && row.name.starts_with(alias.cuda_variants) &&
+         i->fits(args, variant);
+}
+
+std::vector<int> OpEntry::fitting(const void* args, DeviceKind kind) const {
+  std::vector<int> all;
+  for (int v = 0, n = variant_count(kind); v < n; ++v)
+    if (fits(args, kind, v)) all.push_back(v);
+  return all;
+}
+
+std::span<const OpEntry> all_names() {
+  static const std::vector<OpEntry> names = [] {
+    std::vector<OpEntry> all;
+    for (const OpEntry& e : all_ops()) {
+      all.push_back(e);
+      for (const AliasInfo& alias : e.op->aliases()) {
+        all.push_back(e);
+        all.back().alias = alias;
+      }
+    }
+    return all;
+  }();
+  return names;
+}
 
 const OpEntry& entry_of(const OpBase& op) {
   for (const OpEntry& e : all_ops())
@@ -13,10 +66,11 @@ const OpEntry& entry_of(const OpBase& op) {
 
 const OpEntry& find_op(std::string_view name) {
   std::string near;
-  for (const OpEntry& e : all_ops()) {
-    if (e.op->name == name) return e;
-    if (e.op->name.find(name) != std::string_view::npos || name.find(e.op->name) != std::string_view::npos)
-      near += (near.empty() ? "; did you mean " : ", ") + std::string(e.op->name);
+  for (const OpEntry& e : all_names()) {
+    const std::string_view known = e.name();
+    if (known == name) return e;
+    if (known.find(name) != std::string_view::npos || name.find(known) != std::string_view::npos)
+      near += (near.empty() ? "; did you mean " : ", ") + std::string(known);
   }
   fail<InvalidArgument>("no operator is called '" + std::string(name) + "'" + near);
 }

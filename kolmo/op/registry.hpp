@@ -1,25 +1,45 @@
 #pragma once
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "kolmo/op/op.hpp"
 
 namespace kolmo {
 
-/// One operator of the catalogue; a null implementation means this build or operator has none.
+/// A name of the catalogue: an operator, or one of its aliases. A null implementation means this build or
+/// operator has none.
 struct OpEntry {
   std::string_view group;
   const OpBase* op;
-  const CudaImpl* cuda;
-  const CudaImpl* simt;
+  const CudaImpl* cuda = nullptr;
+  const CudaImpl* simt = nullptr;
+  AliasInfo alias = {};  ///< its name is empty for the operator itself
 
+  std::string_view name() const { return alias.name.empty() ? op->name : alias.name; }
+  /// An operator has the cases of its aliases too, an alias its own.
+  bool has(const CaseInfo& c) const { return alias.name.empty() || alias.name == c.alias; }
+  /// By the name that the case belongs to.
+  OpEntry of(const CaseInfo& c) const;
+  /// Whether its name says what this option is.
+  bool sets(const FieldInfo& option) const;
   const CudaImpl* impl(DeviceKind kind) const { return kind == DeviceKind::simt ? simt : cuda; }
+  /// The table of variants on a kind of device; a CPU with only one way of computing has one row without a
+  /// name.
+  std::vector<Variant> variants(DeviceKind kind) const;
+  int variant_count(DeviceKind kind) const;
+  /// Whether this row exists and can run these arguments.
+  bool fits(const void* args, DeviceKind kind, int variant) const;
+  /// Every row that fits, in order.
+  std::vector<int> fitting(const void* args, DeviceKind kind) const;
 };
 
 /// Every operator, by group and name. Generated from the folders under kolmo/ops.
 std::span<const OpEntry> all_ops();
+/// Every operator, each followed by its aliases.
+std::span<const OpEntry> all_names();
 const OpEntry& entry_of(const OpBase& op);
-/// Throws InvalidArgument, naming near misses, when there is no such operator.
+/// An operator or alias. Throws InvalidArgument, naming near misses, when there is none of this name.
 const OpEntry& find_op(std::string_view name);
 
 }  // namespace kolmo

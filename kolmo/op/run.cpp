@@ -56,58 +56,53 @@ bool check_outputs(const OpBase& op, const void* args, const Dims& dims, Device 
   return work;
 }
 
-int choose_variant(const OpBase& op, const CudaImpl& impl, const void* args, Device device, int asked) {
-  const int count = int(impl.variants.size());
-  const auto possible = [&](int v) {
-    return impl.fits(args, v) &&
-           !(device.kind == DeviceKind::simt && impl.variants[std::size_t(v)].hardware_only);
-  };
-  if (asked >= count || (asked >= 0 && !possible(asked)))
-    fail<InvalidArgument>(text(op.name) + ": variant " + std::to_string(asked) +
-                          " does not exist or does not fit");
+int choose_variant(const OpEntry& entry, const void* args, Device device, int asked) {
+  const std::string name = text(entry.op->name);
+  if (asked >= 0 && !entry.fits(args, device.kind, asked))
+    fail<InvalidArgument>(name + ": variant " + std::to_string(asked) + " does not exist or does not fit");
   if (asked >= 0) return asked;
-  for (int v = 0; v < count; ++v)
-    if (possible(v)) return v;
-  fail<Unsupported>(text(op.name) + ": no variant fits these arguments on " + to_string(device));
+  for (int v = 0, n = entry.variant_count(device.kind); v < n; ++v)
+    if (entry.fits(args, device.kind, v)) return v;
+  fail<Unsupported>(name + ": no variant fits these arguments on " + to_string(device));
 }
 
 void run_on_host(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
-  const std::size_t bytes = impl ? impl->workspace(args, variant) : op.cpu_workspace(args, stream.threads());
-  const Buffer workspace(bytes, stream);
+  const Buffer workspace(
+      impl ? impl->workspace(args, variant) : op.cpu_workspace(args, stream.threads(), variant), stream);
   if (impl)
     impl->launch(args, workspace.data(), stream, variant);
   else
-    op.run_cpu(args, workspace.data(), stream);
+    op.run_cpu(args, workspace.data(), stream, variant);
 }
 
 }  // namespace
 
 void run(const OpBase& op, const void* args, Stream& stream, RunOptions options) {
   const Device device = stream.device();
+  const bool on_cpu = device.kind == DeviceKind::cpu;
+  if (options.threads < 0 || (options.threads && !on_cpu))
+    fail<InvalidArgument>(text(op.name) + ": threads is " + std::to_string(options.threads) +
+                          (on_cpu ? ", it must not be negative" : ", it is for the CPU only"));
   if (!check_outputs(op, args, all_sizes(op, args, device), device)) return;
 
-  const CudaImpl* impl = nullptr;
-  int variant = 0;
-  if (device.kind != DeviceKind::cpu) {
-    impl = entry_of(op).impl(device.kind);
-    if (!impl) fail<Unsupported>(text(op.name) + " has no implementation for " + to_string(device));
-    variant = choose_variant(op, *impl, args, device, options.variant);
-  }
+  const OpEntry entry = on_cpu ? OpEntry{{}, &op} : entry_of(op);
+  const CudaImpl* const impl = on_cpu ? nullptr : entry.impl(device.kind);
+  if (!on_cpu && !impl) fail<Unsupported>(text(op.name) + " has no implementation for " + to_string(device));
+  const int variant = choose_variant(entry, args, device, options.variant);
   constexpr std::string_view kinds[] = {"cpu", "cuda", "simt"};
   const monitor::Scope scope(op.name, kinds[int(device.kind)]);
   if (device.kind == DeviceKind::cuda) {
     const Buffer workspace(impl->workspace(args, variant), stream);
     impl->launch(args, workspace.data(), stream, variant);
-  } else if (!stream.capturing()) {
-    run_on_host(op, impl, args, stream, variant);
-  } else {
-    const auto* bytes = static_cast<const std::byte*>(args);
-    stream.submit(
-        [&op, impl, variant, s = stream, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
-          Stream replay = s;
-          run_on_host(op, impl, copy.data(), replay, variant);
-        });
+    return;
   }
+  Stream host = options.threads ? stream.with_threads(options.threads) : stream;
+  if (!stream.capturing()) return run_on_host(op, impl, args, host, variant);
+  const auto* bytes = static_cast<const std::byte*>(args);
+  stream.submit([&op, impl, variant, host, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
+    Stream replay = host;
+    run_on_host(op, impl, copy.data(), replay, variant);
+  });
 }
 
 void infer_outputs(const OpBase& op, void* args) {

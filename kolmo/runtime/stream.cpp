@@ -18,7 +18,15 @@ PoolStats& counters(Device d) { return pool_counters[{d.kind, d.index}]; }
 Stream::Stream(Device device, int threads) {
   require(threads >= 0, "stream: threads must not be negative");
   Backend& b = backend(device);
-  state_.reset(new State{device, threads ? threads : hardware_threads(), &b, b.make_stream()});
+  threads_ = threads ? threads : hardware_threads();
+  state_.reset(new State{device, &b, b.make_stream()});
+}
+
+Stream Stream::with_threads(int threads) const {
+  require(threads > 0, "stream: threads must be positive");
+  Stream s = *this;
+  s.threads_ = threads;
+  return s;
 }
 
 void Stream::synchronize() {

@@ -21,7 +21,9 @@ class Stream {
   explicit Stream(Device device = {}, int threads = 0);
 
   Device device() const { return state_->device; }
-  int threads() const { return state_->threads; }
+  int threads() const { return threads_; }
+  /// The same queue, with another number of CPU threads.
+  Stream with_threads(int threads) const;
   void* native() const { return state_->handle; }
   bool capturing() const { return state_->captured != nullptr; }
 
@@ -40,13 +42,13 @@ class Stream {
   friend Graph capture(Stream&, const std::function<void()>&);
   struct State {
     Device device;
-    int threads;
     Backend* backend;
     Backend::Handle handle;
     std::vector<Buffer>* captured = nullptr;  // buffers freed while capturing live as long as the graph
     ~State() { backend->destroy_stream(handle); }
   };
   std::shared_ptr<State> state_;
+  int threads_;
 };
 
 /// A point in a stream's order, and a time stamp.

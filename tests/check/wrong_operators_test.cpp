@@ -84,6 +84,18 @@ TEST(WrongOperator, ARightOnePasses) {
   EXPECT_TRUE(failed.empty()) << failed.begin()->first << ": " << failed.begin()->second;
 }
 
+TEST(WrongOperator, WhoseSecondCpuVariantIsWrongIsCaught) {
+  static constexpr CpuVariant<TwiceArgs> rows[] = {
+      {.row = {"right"}, .run = [](const TwiceArgs& a, void*, Stream&) { right(a); }},
+      {.row = {"wrong"}, .run = [](const TwiceArgs& a, void*, Stream&) {
+         right(a);
+         out(a)[2] += 1e-14;
+       }}};
+  const OpCode<TwiceArgs> code{.cpu_variants = rows};
+  EXPECT_TRUE(twice_failures(code).empty()) << "it is within the tolerance";
+  EXPECT_TRUE(twice_failures(code, Determinism::everywhere).contains("same bits"));
+}
+
 TEST(WrongOperator, ThatWritesPastTheEndIsCaught) {
   EXPECT_CAUGHT("memory", {.cpu = [](const TwiceArgs& a, void*, Stream&) {
                   right(a);
