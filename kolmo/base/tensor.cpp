@@ -5,7 +5,7 @@ namespace kolmo {
 std::string to_string(Device d) {
   if (d.kind == DeviceKind::cpu) return "cpu";
   if (d.kind == DeviceKind::simt) return "simt";
-  return "cuda:" + std::to_string(d.index);
+  return (d.kind == DeviceKind::sim ? "sim:" : "cuda:") + std::to_string(d.index);
 }
 
 std::string shape_string(const Tensor& t) {

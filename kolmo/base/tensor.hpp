@@ -13,9 +13,10 @@
 namespace kolmo {
 
 enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
-enum class DeviceKind : std::uint8_t { cpu, cuda, simt };
+enum class DeviceKind : std::uint8_t { cpu, cuda, simt, sim };
 
-/// Where memory lives and work runs. `simt` is the emulated GPU: CUDA sources on the CPU, for tests.
+/// Where memory lives and work runs. For tests: `simt` is the emulated GPU, which runs CUDA sources on the
+/// CPU, and `sim` a device that keeps virtual time (kolmo/runtime/sim), which no user is offered.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;

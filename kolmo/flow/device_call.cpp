@@ -5,7 +5,7 @@ namespace kolmo {
 void device_call(const OpBase& op, void* args, Stream& stream) {
   std::vector<Buffer> buffers;
   std::vector<std::pair<const FieldInfo*, Tensor>> outputs;
-  const bool copied = stream.device().kind == DeviceKind::cuda;
+  const bool copied = !in_host_memory(stream.device());
   for (const FieldInfo& f : op.fields()) {
     if (!f.is_tensor() || !f.tensor(args).given()) continue;
     Tensor& t = f.tensor(args);

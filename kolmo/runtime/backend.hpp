@@ -19,6 +19,9 @@ class Backend {
   virtual void* allocate(std::size_t bytes, Handle stream) = 0;
   virtual void deallocate(void* data, std::size_t bytes, Handle stream) noexcept = 0;
   virtual void trim() = 0;  ///< gives unused memory back to the system
+  /// Host memory that copies to and from the device do not block on (page-locked where that matters).
+  virtual void* allocate_host(std::size_t bytes);
+  virtual void deallocate_host(void* data, std::size_t bytes) noexcept;
 
   virtual Handle make_stream() = 0;
   virtual void destroy_stream(Handle stream) noexcept = 0;
@@ -33,7 +36,9 @@ class Backend {
   virtual void record(Handle event, Handle stream) = 0;
   virtual void wait(Handle stream, Handle event) = 0;
   virtual void synchronize_event(Handle event) = 0;
+  virtual bool done(Handle event) = 0;  ///< whether all work before its last record has finished
   virtual double seconds(Handle from, Handle to) = 0;
+  virtual double now();  ///< seconds of the clock that the host shares with the device
 
   virtual void begin_capture(Handle stream) = 0;
   virtual Handle end_capture(Handle stream) = 0;
@@ -44,6 +49,8 @@ class Backend {
 
 /// The backend of a usable device; throws Unsupported otherwise. Lives until the process ends.
 Backend& backend(Device device);
+/// Makes `device` mean `made` from now on; for simulated devices.
+void add_backend(Device device, std::unique_ptr<Backend> made);
 std::unique_ptr<Backend> make_host_backend(DeviceKind kind);  // cpu/host_backend.cpp
 int cuda_device_count();                                      // cuda/cuda_backend.cpp
 std::unique_ptr<Backend> make_cuda_backend(int index);

@@ -1,5 +1,7 @@
 #include "kolmo/runtime/device.hpp"
 
+#include <chrono>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -7,15 +9,50 @@
 
 namespace kolmo {
 
+namespace {
+
+struct Backends {
+  std::mutex mutex;
+  std::map<std::pair<DeviceKind, int>, std::unique_ptr<Backend>> all;
+};
+Backends& backends() {
+  static auto& b = *new Backends;  // outlives all streams
+  return b;
+}
+
+std::unique_ptr<Backend> make_backend(Device device) {
+  if (device.kind == DeviceKind::cuda) return make_cuda_backend(device.index);
+  if (device.kind == DeviceKind::sim) fail<Unsupported>(to_string(device) + ": no such device was made");
+  return make_host_backend(device.kind);
+}
+
+}  // namespace
+
+void* Backend::allocate_host(std::size_t bytes) {
+  constexpr std::size_t alignment = 128;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* p = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+  if (!p) fail<OutOfMemory>("host: no memory for " + std::to_string(bytes) + " bytes");
+  return p;
+}
+void Backend::deallocate_host(void* data, std::size_t) noexcept { std::free(data); }
+
+double Backend::now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 Backend& backend(Device device) {
-  static std::mutex mutex;
-  static auto& all =
-      *new std::map<std::pair<DeviceKind, int>, std::unique_ptr<Backend>>;  // outlives all streams
-  const std::scoped_lock lock(mutex);
-  auto& slot = all[{device.kind, device.index}];
-  if (!slot)
-    slot = device.kind == DeviceKind::cuda ? make_cuda_backend(device.index) : make_host_backend(device.kind);
+  Backends& b = backends();
+  const std::scoped_lock lock(b.mutex);
+  auto& slot = b.all[{device.kind, device.index}];
+  if (!slot) slot = make_backend(device);
   return *slot;
+}
+
+void add_backend(Device device, std::unique_ptr<Backend> made) {
+  Backends& b = backends();
+  const std::scoped_lock lock(b.mutex);
+  b.all[{device.kind, device.index}] = std::move(made);
 }
 
 DeviceInfo device_info(Device device) { return backend(device).info(); }

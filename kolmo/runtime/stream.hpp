@@ -61,6 +61,7 @@ class Event {
 
   void record(Stream& stream);
   void synchronize() { backend_->synchronize_event(handle_); }
+  bool done() const { return backend_->done(handle_); }
   /// Time from one recorded event to another of the same device; both must have happened.
   static double seconds(const Event& from, const Event& to);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/sim/simulated_device.hpp"
 
 namespace kolmo {
 namespace {
@@ -33,10 +34,11 @@ class Runtime : public testing::TestWithParam<Device> {
 std::vector<Device> all_devices() {
   std::vector<Device> all;
   for (const DeviceInfo& d : devices()) all.push_back(d.device);
+  all.push_back(SimulatedDevice::make().device());
   return all;
 }
 std::string name_of(const testing::TestParamInfo<Device>& info) {
-  constexpr const char* kinds[] = {"cpu", "cuda", "simt"};
+  constexpr const char* kinds[] = {"cpu", "cuda", "simt", "sim"};
   return kinds[int(info.param.kind)] + std::to_string(info.param.index);
 }
 INSTANTIATE_TEST_SUITE_P(Devices, Runtime, testing::ValuesIn(all_devices()), name_of);

@@ -85,6 +85,13 @@ class CudaBackend final : public Backend {
     if (!lost_) cudaFreeAsync(data, order(s));
   }
   void trim() override { check(cudaMemPoolTrimTo(pool_, 0), "trimming the memory pool"); }
+  void* allocate_host(std::size_t bytes) override {
+    use();
+    void* p = nullptr;
+    check(cudaHostAlloc(&p, bytes, cudaHostAllocDefault), "allocating page-locked memory");
+    return p;
+  }
+  void deallocate_host(void* data, std::size_t) noexcept override { cudaFreeHost(data); }
 
   Handle make_stream() override {
     use();
@@ -121,6 +128,12 @@ class CudaBackend final : public Backend {
   void record(Handle e, Handle s) override { check(cudaEventRecord(event(e), stream(s)), "recording"); }
   void wait(Handle s, Handle e) override { check(cudaStreamWaitEvent(stream(s), event(e)), "waiting"); }
   void synchronize_event(Handle e) override { check(cudaEventSynchronize(event(e)), "waiting"); }
+  bool done(Handle e) override {
+    const cudaError_t state = cudaEventQuery(event(e));
+    if (state == cudaErrorNotReady) return false;
+    check(state, "waiting");
+    return true;
+  }
   double seconds(Handle from, Handle to) override {
     float ms = 0;
     check(cudaEventElapsedTime(&ms, event(from), event(to)), "timing");
