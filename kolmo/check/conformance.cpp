@@ -145,21 +145,13 @@ class CaseCheck {
   void memory_is_intact() {
     expect(first_.damage.empty(), "it wrote to" + first_.damage);
     Placement placed(problem_, stream_);
-    monitor::enabled = true;
-    const auto dispatches = dispatched(), before = pool_stats(stream_.device()).allocations;
+    const auto dispatches = monitor::launches(), before = pool_stats(stream_.device()).allocations;
     run(op_, placed.args(), stream_, options_);
     const auto allocations = pool_stats(stream_.device()).allocations - before;
-    const bool runs_others = dispatched() - dispatches > 1;
-    monitor::enabled = false;
+    const bool runs_others = monitor::launches() - dispatches > 1;
     stream_.synchronize();
     expect(runs_others || allocations <= (workspace_bytes() ? 1 : 0),
            "it made " + std::to_string(allocations) + " allocations: scratch belongs in its workspace");
-  }
-
-  static std::uint64_t dispatched() {
-    std::uint64_t calls = 0;
-    for (const monitor::Record& r : monitor::snapshot()) calls += r.calls;
-    return calls;
   }
 
   void workspace_is_kept() {

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "kolmo/op/numerics.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/op/shape.hpp"
 #include "kolmo/runtime/monitor.hpp"
@@ -66,13 +67,26 @@ int choose_variant(const OpEntry& entry, const void* args, Device device, int as
   fail<Unsupported>(name + ": no variant fits these arguments on " + to_string(device));
 }
 
-void run_on_host(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
+void launch(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
   const Buffer workspace(
       impl ? impl->workspace(args, variant) : op.cpu_workspace(args, stream.threads(), variant), stream);
   if (impl)
     impl->launch(args, workspace.data(), stream, variant);
   else
     op.run_cpu(args, workspace.data(), stream, variant);
+}
+
+void launch_watched(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
+  const bool trap =
+      numerics::checked.load(std::memory_order_relaxed) && numerics::first_input(op, args, stream).empty();
+  {
+    const monitor::Scope scope(op.name, stream, [&] {
+      const Cost c = cost(op, args);
+      return monitor::Work{c.flops, c.bytes_read + c.bytes_written, common_dtype(op, args) == DType::f64};
+    });
+    launch(op, impl, args, stream, variant);
+  }
+  if (trap) numerics::check_outputs(op, args, stream);
 }
 
 }  // namespace
@@ -89,19 +103,14 @@ void run(const OpBase& op, const void* args, Stream& stream, RunOptions options)
   const CudaImpl* const impl = on_cpu ? nullptr : entry.impl(device.kind);
   if (!on_cpu && !impl) fail<Unsupported>(text(op.name) + " has no implementation for " + to_string(device));
   const int variant = choose_variant(entry, args, device, options.variant);
-  constexpr std::string_view kinds[] = {"cpu", "cuda", "simt"};
-  const monitor::Scope scope(op.name, kinds[int(device.kind)]);
-  if (device.kind == DeviceKind::cuda) {
-    const Buffer workspace(impl->workspace(args, variant), stream);
-    impl->launch(args, workspace.data(), stream, variant);
-    return;
-  }
-  Stream host = options.threads ? stream.with_threads(options.threads) : stream;
-  if (!stream.capturing()) return run_on_host(op, impl, args, host, variant);
+  Stream queue = options.threads ? stream.with_threads(options.threads) : stream;
+  if (!stream.capturing()) return launch_watched(op, impl, args, queue, variant);
+  if (!in_host_memory(device))
+    return launch(op, impl, args, queue, variant);  // a graph is watched as a whole
   const auto* bytes = static_cast<const std::byte*>(args);
-  stream.submit([&op, impl, variant, host, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
-    Stream replay = host;
-    run_on_host(op, impl, copy.data(), replay, variant);
+  stream.submit([&op, impl, variant, queue, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
+    Stream replay = queue;
+    launch_watched(op, impl, copy.data(), replay, variant);
   });
 }
 

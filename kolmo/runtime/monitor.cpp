@@ -1,31 +1,236 @@
 #include "kolmo/runtime/monitor.hpp"
 
+#include <array>
+#include <chrono>
+#include <deque>
 #include <map>
 #include <mutex>
 
+#include "kolmo/runtime/device_times.hpp"
+#include "kolmo/runtime/nvtx.hpp"
+#include "kolmo/runtime/sample_schedule.hpp"
+#include "kolmo/runtime/trace.hpp"
+
 namespace kolmo::monitor {
 namespace {
-std::mutex mutex;
-std::map<std::pair<std::string, std::string>, Record> records;
-}  // namespace
 
-void add(std::string_view op, std::string_view device, double seconds) {
-  const std::scoped_lock lock(mutex);
-  Record& r = records[{std::string(op), std::string(device)}];
-  if (r.op.empty()) r.op = op, r.device = device;
-  ++r.calls, r.seconds += seconds;
+constexpr std::int64_t second = 1'000'000'000;
+
+std::int64_t nanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+/// Work in host memory whose data may stay in the caches is not compared with the roofline.
+constexpr double cached = 64e6;
+
+metrics::Labels labels(std::string_view op, Device device) {
+  return {{"kernel", std::string(op)}, {"device", to_string(device)}};
 }
 
-std::vector<Record> snapshot() {
-  const std::scoped_lock lock(mutex);
-  std::vector<Record> all;
-  for (const auto& [key, record] : records) all.push_back(record);
+struct Table {
+  static constexpr std::size_t size = 1024;
+  std::mutex mutex;
+  std::deque<Kernel> kernels;
+  std::array<std::atomic<Kernel*>, size> slots{};
+  std::map<std::pair<DeviceKind, int>, DeviceInfo> peaks;
+};
+Table& table() {
+  static auto& all = *new Table;
   return all;
 }
 
-void reset() {
-  const std::scoped_lock lock(mutex);
-  records.clear();
+/// Operators' names are constants, so their address finds them; that it is the right one is compared.
+std::size_t slot_of(std::string_view op, Device device) {
+  const auto address = reinterpret_cast<std::uintptr_t>(op.data());
+  const std::uint64_t key = address ^ std::uint64_t(device.kind) << 56 ^ std::uint64_t(device.index) << 48;
+  return std::size_t(key * 0x9E3779B97F4A7C15ULL >> 54) % Table::size;
+}
+
+struct ThreadState {
+  SampleSchedule schedule;
+  bool seeded = false;
+  int depth = 0;  // launches around this one
+};
+constinit thread_local ThreadState thread;
+
+metrics::Counter& overhead(const char* component) {
+  return metrics::counter("kolmo_monitor_overhead_seconds_total", {{"component", component}},
+                          "Time that monitoring took, by part; recorder: estimated from its cost per launch");
+}
+
+/// Seconds that counting and timing a launch takes.
+double recorder_cost() {
+  constexpr int rounds = 2000;
+  static metrics::Counter launches, busy;
+  static metrics::Histogram duration;
+  const std::int64_t begin = nanoseconds();
+  for (int i = 0; i < rounds; ++i) {
+    const std::int64_t a = nanoseconds();
+    const double seconds = 1e-9 * double(nanoseconds() - a);
+    launches.add(), busy.add(seconds), duration.record(seconds);
+  }
+  return 1e-9 * double(nanoseconds() - begin) / rounds;
+}
+
+/// What is computed when read.
+void update() {
+  detail::harvest(~std::size_t(0));
+  static const double cost = recorder_cost();
+  static std::map<const Kernel*, double> estimated;
+  static double accounted = 0;
+  for (const Kernel* known : kernels()) {
+    auto& k = const_cast<Kernel&>(*known);
+    if (const metrics::HistogramData timed = k.enqueue ? k.duration.read() : metrics::HistogramData{};
+        timed.count()) {
+      const double launches = k.to_estimate.value();
+      k.busy.add((launches - estimated[known]) * timed.mean());
+      estimated[known] = launches;
+    }
+    metrics::gauge("kolmo_kernel_roofline_ratio", labels(k.name, k.device),
+                   "Best possible time over time of the launches looked at, where the roofline is known")
+        .set(k.roofline_ratio());
+  }
+  const double all = double(launches());
+  overhead("recorder").add((all - accounted) * cost);
+  accounted = all;
+}
+
+}  // namespace
+
+Kernel::Kernel(std::string_view op, Device on)
+    : name(op),
+      device(on),
+      launches(metrics::counter("kolmo_kernel_launches_total", labels(op, on), "Launches of an operator")),
+      busy(metrics::counter(
+          "kolmo_kernel_busy_seconds_total", labels(op, on),
+          "Device time; on GPUs estimated as the number of launches times the mean of the timed ones")),
+      duration(metrics::histogram("kolmo_kernel_duration_seconds", labels(op, on),
+                                  "Device time of a launch; on GPUs of a random sample of launches")),
+      enqueue(in_host_memory(on) ? nullptr
+                                 : &metrics::histogram("kolmo_kernel_enqueue_seconds", labels(op, on),
+                                                       "Host time to queue a launch")) {}
+
+void set(Mode mode, bool on) {
+  if (mode == nvtx && on && !nvtx_available())
+    fail<Unsupported>("nvtx: this build has no NVTX headers (they come with the CUDA toolkit)");
+  if (on)
+    modes |= mode;
+  else
+    modes &= ~unsigned(mode);
+}
+
+namespace {
+Kernel& kernel(std::string_view op, Device device) {
+  Table& t = table();
+  const std::size_t first = slot_of(op, device);
+  for (std::size_t i = first;; i = (i + 1) % Table::size) {
+    Kernel* k = t.slots[i].load(std::memory_order_acquire);
+    if (!k) break;
+    if (k->device == device && k->name == op) return *k;
+  }
+  const std::scoped_lock lock(t.mutex);
+  if (t.kernels.empty()) metrics::on_scrape(update);
+  Kernel* found = nullptr;
+  for (Kernel& k : t.kernels)
+    if (k.device == device && k.name == op) found = &k;
+  if (!found) found = &t.kernels.emplace_back(op, device);
+  static std::size_t filled = 0;
+  if (filled == Table::size / 2) return *found;  // later names are found by the lock
+  for (std::size_t i = first;; i = (i + 1) % Table::size)
+    if (!t.slots[i]) {
+      t.slots[i].store(found, std::memory_order_release), ++filled;
+      return *found;
+    }
+}
+
+}  // namespace
+
+std::vector<const Kernel*> kernels() {
+  const std::scoped_lock lock(table().mutex);
+  std::vector<const Kernel*> all;
+  for (const Kernel& k : table().kernels) all.push_back(&k);
+  return all;
+}
+
+std::uint64_t launches() {
+  double all = 0;
+  for (const Kernel* k : kernels()) all += k->launches.value();
+  return std::uint64_t(all);
+}
+
+void set_peaks(const DeviceInfo& device) {
+  const std::scoped_lock lock(table().mutex);
+  table().peaks[{device.device.kind, device.device.index}] = device;
+}
+
+void detail::account(const Sample& s, double seconds) {
+  Kernel& k = *s.kernel;
+  if (k.enqueue) k.duration.record(seconds);
+  if (s.work.bytes == 0) return;
+  DeviceInfo peaks;
+  {
+    const std::scoped_lock lock(table().mutex);
+    const auto [at, fresh] = table().peaks.try_emplace({k.device.kind, k.device.index});
+    if (fresh) at->second = device_info(k.device);
+    peaks = at->second;
+  }
+  k.sums.seconds += seconds, k.sums.flops += s.work.flops, k.sums.bytes += s.work.bytes;
+  const double flops = s.work.f64 ? peaks.flops_f64 : peaks.flops_f32;
+  const double computing = flops > 0 ? s.work.flops / flops : 0;
+  const double moving = peaks.bytes_per_second > 0 ? s.work.bytes / peaks.bytes_per_second : 0;
+  if (moving == 0 || (moving > computing && s.work.bytes < cached)) return;
+  k.sums.at_best += std::max(computing, moving), k.sums.comparable += seconds;
+}
+
+bool Scope::begin(unsigned now, std::string_view op, Device device) {
+  kernel_ = &kernel(op, device);
+  ++thread.depth;
+  if (now & nvtx) nvtx_push(kernel_->name.c_str()), range_ = true;
+  begin_ = nanoseconds();
+  if (now & tracing) return true;
+  if (!thread.schedule.due() && begin_ < kernel_->next_sample.load(std::memory_order_relaxed)) return false;
+  kernel_->next_sample.store(begin_ + second, std::memory_order_relaxed);
+  if (!thread.seeded)
+    thread.schedule = SampleSchedule(reinterpret_cast<std::uintptr_t>(&thread)), thread.seeded = true;
+  if (thread.schedule.begin(1e-9 * double(begin_))) return true;
+  detail::drop(detail::Drop::over_budget);
+  return false;
+}
+
+void Scope::look_closely(Stream& stream, const Work& work) {
+  sample_ = new detail::Sample{kernel_, &stream, work};
+  if (kernel_->enqueue) detail::harvest(4), detail::start(*sample_);
+  const std::int64_t from = std::exchange(begin_, nanoseconds());
+  sample_->begin = 1e-9 * double(begin_), sample_->spent = 1e-9 * double(begin_ - from);
+}
+
+void Scope::end() noexcept {
+  const std::int64_t end = nanoseconds();
+  const double seconds = 1e-9 * double(end - begin_);
+  const bool outermost = --thread.depth == 0;
+  kernel_->launches.add();
+  if (kernel_->enqueue) {
+    kernel_->enqueue->record(seconds);
+    if (outermost) kernel_->to_estimate.add();
+  } else {
+    kernel_->duration.record(seconds);
+    if (outermost) kernel_->busy.add(seconds);
+  }
+  if (range_) nvtx_pop();
+  if (!sample_) return;
+  std::unique_ptr<detail::Sample> sample(sample_);
+  const double spent = sample->spent;
+  if (trace::active())
+    trace::add(kernel_->enqueue ? "queue " + kernel_->name : kernel_->name, trace::this_thread(),
+               sample->begin, seconds);
+  sample->host_seconds = seconds;
+  if (kernel_->enqueue)
+    detail::stop(std::move(sample));
+  else
+    detail::account(*sample, seconds);
+  const std::int64_t now = nanoseconds();
+  const double cost = spent + 1e-9 * double(now - end);
+  thread.schedule.end(1e-9 * double(now), cost);
+  static metrics::Counter& looking = overhead("samples");
+  looking.add(cost);
 }
 
 }  // namespace kolmo::monitor

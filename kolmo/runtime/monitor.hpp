@@ -1,42 +1,86 @@
 #pragma once
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kolmo/runtime/metrics.hpp"
+#include "kolmo/runtime/stream.hpp"
+
+/// What the operators do, seen from inside the process: every launch is counted, and timed as far as that is
+/// cheap. On devices that work in host memory a launch has finished when it returns, so each one is timed.
+/// Elsewhere each one's host time is taken (`kolmo_kernel_enqueue_seconds`), and the device time of a random
+/// sample of them (`kolmo_kernel_duration_seconds`), as many as fit into half a percent of the launching
+/// thread's time.
 namespace kolmo::monitor {
 
-/// What was seen of one operator on one kind of device. On CUDA, seconds are those of queueing the work.
-struct Record {
-  std::string op, device;
-  std::uint64_t calls = 0;
-  double seconds = 0;
+enum Mode : unsigned { recording = 1, tracing = 2, nvtx = 4 };
+inline std::atomic<unsigned> modes{recording};
+/// Switches a mode on or off. Throws Unsupported for nvtx in a build without its headers.
+void set(Mode mode, bool on);
+
+/// One operator on one device. Lives until the process ends.
+struct Kernel {
+  Kernel(std::string_view op, Device on);
+
+  const std::string name;
+  const Device device;
+  metrics::Counter& launches;
+  metrics::Counter& busy;        ///< device seconds; those of operators called by operators count once
+  metrics::Histogram& duration;  ///< device seconds
+  metrics::Histogram* enqueue;   ///< host seconds; null where a launch has finished when it returns
+
+  /// Sums over the timed launches whose work is known; `at_best` is what they would have taken on the
+  /// roofline, over `comparable` seconds: those of launches too large for the caches.
+  struct Sums {
+    std::atomic<double> seconds{0}, flops{0}, bytes{0}, at_best{0}, comparable{0};
+  } sums;
+  double roofline_ratio() const { return sums.at_best / sums.comparable; }  ///< NaN when not known
+
+  std::atomic<std::int64_t> next_sample{0};  ///< at the latest, in nanoseconds of the steady clock
+  metrics::Counter to_estimate;              ///< launches whose device seconds are not in `busy` yet
 };
 
-inline std::atomic<bool> enabled{false};
-void add(std::string_view op, std::string_view device, double seconds);
-std::vector<Record> snapshot();
-void reset();
+std::vector<const Kernel*> kernels();
+std::uint64_t launches();  ///< of all kernels
+/// The roofs that launches are compared with; by default those of device_info.
+void set_peaks(const DeviceInfo& device);
 
-/// Counts and times a dispatch for as long as it lives. While the monitor is off it costs one relaxed load.
+/// What a launch has to do: floating-point operations, bytes, and whether in double precision.
+struct Work {
+  double flops = 0, bytes = 0;
+  bool f64 = true;
+};
+
+namespace detail {
+struct Sample;
+}
+
+/// Counts and times a launch for as long as it lives; `work()` tells its Work and is asked of few launches.
+/// While everything is off it costs one relaxed load.
 class Scope {
  public:
-  Scope(std::string_view op, std::string_view device) : on_(enabled.load(std::memory_order_relaxed)) {
-    if (on_) op_ = op, device_ = device, begin_ = Clock::now();
+  template <class F>
+  Scope(std::string_view op, Stream& stream, F&& work) {
+    if (const unsigned now = modes.load(std::memory_order_relaxed)) [[likely]]
+      if (begin(now, op, stream.device())) look_closely(stream, work());
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
   ~Scope() {
-    if (on_) add(op_, device_, std::chrono::duration<double>(Clock::now() - begin_).count());
+    if (kernel_) end();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  bool on_;
-  std::string_view op_, device_;
-  Clock::time_point begin_;
+  bool begin(unsigned now, std::string_view op, Device device);
+  void look_closely(Stream& stream, const Work& work);
+  void end() noexcept;
+
+  Kernel* kernel_ = nullptr;
+  std::int64_t begin_ = 0;
+  detail::Sample* sample_ = nullptr;
+  bool range_ = false;  // of NVTX
 };
 
 }  // namespace kolmo::monitor

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/monitor.hpp"
 
 namespace kolmo {
 namespace {
@@ -76,7 +77,11 @@ Graph& Graph::operator=(Graph&& other) noexcept {
 Graph::~Graph() {
   if (handle_) backend_->destroy_graph(handle_);
 }
-void Graph::launch(Stream& stream) { backend_->launch_graph(handle_, stream.state_->handle); }
+void Graph::launch(Stream& stream) {
+  if (in_host_memory(stream.device())) return backend_->launch_graph(handle_, stream.state_->handle);
+  const monitor::Scope scope("graph", stream, [] { return monitor::Work{}; });
+  backend_->launch_graph(handle_, stream.state_->handle);
+}
 
 Graph capture(Stream& stream, const std::function<void()>& work) {
   require(!stream.capturing(), "capture: the stream is already being captured");

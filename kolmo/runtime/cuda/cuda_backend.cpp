@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/nvml.hpp"
 
 namespace kolmo {
 namespace {
@@ -51,7 +52,9 @@ class CudaBackend final : public Backend {
     DeviceInfo i;
     i.device = {DeviceKind::cuda, index_};
     i.name = properties_.name;
-    i.driver = "driver " + version(driver) + ", runtime " + version(runtime);
+    static const std::string kernel_driver = nvidia_driver();
+    i.driver = (kernel_driver.empty() ? "" : "driver " + kernel_driver + ", ") + "CUDA " + version(driver) +
+               ", runtime " + version(runtime);
     i.capability = std::to_string(properties_.major) + "." + std::to_string(properties_.minor);
     i.processors = properties_.multiProcessorCount;
     i.memory = properties_.totalGlobalMem;

@@ -1,4 +1,5 @@
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/nvtx.hpp"
 
 namespace kolmo {
 
@@ -6,5 +7,9 @@ int cuda_device_count() { return 0; }
 std::unique_ptr<Backend> make_cuda_backend(int) {
   fail<Unsupported>("cuda: this build has no CUDA support (it was configured without nvcc)");
 }
+
+bool nvtx_available() { return false; }
+void nvtx_push(const char*) {}
+void nvtx_pop() {}
 
 }  // namespace kolmo

@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/runtime/device_times.hpp"
+#include "kolmo/runtime/monitor.hpp"
+#include "kolmo/runtime/sim/simulated_device.hpp"
+
+namespace kolmo::monitor {
+namespace {
+
+constexpr auto no_work = [] { return Work{}; };
+
+const Kernel& kernel(const std::string& name, Device device) {
+  for (const Kernel* k : kernels())
+    if (k->name == name && k->device == device) return *k;
+  throw std::runtime_error("no kernel " + name);
+}
+
+double dropped(const std::string& reason) {
+  return metrics::counter("kolmo_monitor_samples_dropped_total", {{"reason", reason}}).value();
+}
+
+class Recorder : public testing::Test {
+ protected:
+  void TearDown() override { set(recording, true); }
+  void add() {
+    double x[] = {1}, y[] = {2}, z[1];
+    vector_add({.x = tensor(x, {1}), .y = tensor(y, {1}), .z = tensor(z, {1})}, stream_);
+  }
+  Stream stream_{Device{}};
+};
+
+TEST_F(Recorder, CountsAndTimesEveryLaunchOnTheCpu) {
+  add();
+  const Kernel& k = kernel("vector_add", {});
+  const double launches = k.launches.value(), busy = k.busy.value();
+  const metrics::HistogramData before = k.duration.read();
+  for (int i = 0; i < 3; ++i) add();
+  EXPECT_EQ(k.launches.value(), launches + 3);
+  metrics::HistogramData timed = k.duration.read();
+  timed -= before;
+  EXPECT_EQ(timed.count(), 3U);
+  EXPECT_GT(timed.sum, 0);
+  EXPECT_NEAR(k.busy.value() - busy, timed.sum, 1e-9);
+  EXPECT_EQ(k.enqueue, nullptr);
+}
+
+TEST_F(Recorder, SeesNothingWhileItIsOff) {
+  add();
+  const std::uint64_t before = launches();
+  set(recording, false);
+  add();
+  EXPECT_EQ(launches(), before);
+}
+
+TEST_F(Recorder, DoesNotCountWhatWasRefused) {
+  const std::uint64_t before = launches();
+  EXPECT_THROW(vector_add({}, stream_), InvalidArgument);
+  EXPECT_EQ(launches(), before);
+}
+
+TEST_F(Recorder, ReplaysOnTheHostAreCounted) {
+  double x[] = {1}, y[] = {2}, z[1];
+  Graph graph = capture(
+      stream_, [&] { vector_add({.x = tensor(x, {1}), .y = tensor(y, {1}), .z = tensor(z, {1})}, stream_); });
+  const std::uint64_t before = launches();
+  graph.launch(stream_);
+  graph.launch(stream_);
+  EXPECT_EQ(launches(), before + 2);
+}
+
+/// Names are found by address; the same address may hold another name later.
+TEST_F(Recorder, TellsNamesApartThatShareAnAddress) {
+  char name[] = "test_one";
+  { const Scope scope({name, 8}, stream_, no_work); }
+  std::copy_n("test_two", 8, name);
+  { const Scope scope({name, 8}, stream_, no_work); }
+  EXPECT_EQ(kernel("test_one", {}).launches.value(), 1);
+  EXPECT_EQ(kernel("test_two", {}).launches.value(), 1);
+}
+
+TEST_F(Recorder, OperatorsCalledByOperatorsAreBusyOnce) {
+  {
+    const Scope outer("test_outer", stream_, no_work);
+    const Scope inner("test_inner", stream_, no_work);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  const Kernel &outer = kernel("test_outer", {}), &inner = kernel("test_inner", {});
+  EXPECT_GT(outer.busy.value(), 100e-6);
+  EXPECT_EQ(inner.busy.value(), 0);
+  EXPECT_EQ(inner.launches.value(), 1);
+  EXPECT_GT(inner.duration.read().sum, 100e-6);
+}
+
+TEST_F(Recorder, LooksAtTheWorkOfSomeLaunches) {
+  DeviceInfo peaks = device_info({});
+  peaks.bytes_per_second = 1e15, peaks.flops_f64 = 1e12, peaks.flops_f32 = 2e12;
+  set_peaks(peaks);
+  {
+    const Scope scope("test_work", stream_, [] { return Work{1e6, 1000, false}; });
+  }
+  const Kernel& k = kernel("test_work", {});
+  EXPECT_EQ(k.sums.flops, 1e6);
+  EXPECT_EQ(k.sums.bytes, 1000);
+  EXPECT_DOUBLE_EQ(k.sums.at_best, 0.5e-6);
+  EXPECT_DOUBLE_EQ(k.roofline_ratio(), 0.5e-6 / k.sums.seconds);
+  {
+    const Scope scope("test_cached", stream_, [] { return Work{1, 1e6, true}; });
+  }
+  EXPECT_TRUE(std::isnan(kernel("test_cached", {}).roofline_ratio())) << "1 MB may come from a cache";
+}
+
+/// A GPU, in virtual time.
+class SampledTimes : public testing::Test {
+ protected:
+  void launch(double seconds, std::string_view name = "test_sampled") {
+    const Scope scope(name, stream_, no_work);
+    device_.kernel(stream_, seconds);
+  }
+  /// What a sample is told about, whatever the schedule.
+  void sample(double seconds, double until_stop = 0, double host_seconds = 0) {
+    auto s = std::make_unique<detail::Sample>(detail::Sample{&kernel_, &stream_, {}});
+    s->host_seconds = host_seconds;
+    detail::start(*s);
+    device_.kernel(stream_, seconds);
+    if (until_stop > 0) device_.advance_to(device_.now() + until_stop);
+    detail::stop(std::move(s));
+  }
+  metrics::HistogramData timed() {
+    stream_.synchronize();
+    metrics::collect();
+    return kernel_.duration.read();
+  }
+
+  SimulatedDevice& device_ = SimulatedDevice::make();
+  Stream stream_{device_.device()};
+  Kernel kernel_{"test_times", device_.device()};
+};
+
+TEST_F(SampledTimes, GiveTheDeviceTimeOfEveryLaunch) {
+  constexpr int launched = 10;
+  device_.kernel(stream_, 1e-3);  // so that the device is behind
+  for (int i = 0; i < launched; ++i) launch(100e-6);
+  stream_.synchronize();
+  metrics::collect();
+  const Kernel& k = kernel("test_sampled", device_.device());
+  const metrics::HistogramData timed = k.duration.read();
+  ASSERT_GE(timed.count(), 1U) << "a kernel's first launch is sampled";
+  EXPECT_NEAR(timed.mean(), 100e-6, 1e-12);
+  EXPECT_EQ(k.enqueue->read().count(), std::uint64_t(launched));
+  EXPECT_NEAR(k.busy.value(), launched * 100e-6, 1e-9);
+  launch(100e-6);
+  metrics::collect();
+  EXPECT_NEAR(k.busy.value(), (launched + 1) * 100e-6, 1e-9);
+}
+
+TEST_F(SampledTimes, AreExactWhereTheDeviceWasBehind) {
+  device_.kernel(stream_, 1e-3);
+  sample(10e-6, 0, 1);  // the host took a second, and the device had other work
+  EXPECT_EQ(timed().count(), 1U);
+  EXPECT_NEAR(timed().mean(), 10e-6, 1e-12);
+}
+
+TEST_F(SampledTimes, AreNotUsedWhereTheDeviceMayHaveIdled) {
+  const double before = dropped("idle");
+  sample(10e-6, 2e-6, 1e-6);  // 10 % of the time the host was still at it
+  EXPECT_EQ(timed().count(), 0U);
+  EXPECT_EQ(dropped("idle"), before + 1);
+  sample(10e-6, 2e-6, 0.1e-6);  // 1 %
+  EXPECT_EQ(timed().count(), 1U);
+}
+
+TEST_F(SampledTimes, WaitInARingOfLimitedSize) {
+  const double before = dropped("ring_full");
+  device_.kernel(stream_, 1e-3);
+  for (int i = 0; i < 70; ++i) sample(1e-6);
+  EXPECT_EQ(dropped("ring_full"), before + 6);
+  EXPECT_EQ(timed().count(), 64U);
+  EXPECT_EQ(timed().count(), 64U) << "each is told once";
+}
+
+TEST_F(SampledTimes, ALostDeviceIsNoMatterOfTheMonitor) {
+  const double before = dropped("error");
+  sample(1e-6);
+  device_.fail_work(1);
+  EXPECT_ANY_THROW({
+    device_.kernel(stream_, 1e-6);
+    stream_.synchronize();
+  });
+  metrics::collect();
+  auto s = std::make_unique<detail::Sample>(detail::Sample{&kernel_, &stream_, {}});
+  detail::start(*s);
+  detail::stop(std::move(s));
+  metrics::collect();
+  EXPECT_GT(dropped("error"), before);
+}
+
+TEST_F(SampledTimes, AGraphIsTimedAsAWhole) {
+  Graph graph = capture(stream_, [&] { device_.kernel(stream_, 30e-6); });
+  device_.kernel(stream_, 1e-3);
+  graph.launch(stream_);
+  stream_.synchronize();
+  metrics::collect();
+  const Kernel& k = kernel("graph", device_.device());
+  EXPECT_EQ(k.launches.value(), 1);
+  EXPECT_NEAR(k.duration.read().mean(), 30e-6, 1e-12);
+}
+
+}  // namespace
+}  // namespace kolmo::monitor

@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "kolmo/runtime/sample_schedule.hpp"
+
+namespace kolmo::monitor {
+namespace {
+
+struct Course {
+  double now = 1, spent = 0;
+  std::int64_t launches = 0, samples = 0;
+  double share() const { return spent / (now - 1); }
+};
+
+/// Launches every `interval` seconds for `seconds`, where a look costs `cost`.
+Course run(SampleSchedule& schedule, double interval, double cost, double seconds, Course r = {}) {
+  for (const double end = r.now + seconds; r.now < end; r.now += interval, ++r.launches) {
+    if (!schedule.due() || !schedule.begin(r.now)) continue;
+    r.now += cost;
+    r.spent += cost, ++r.samples;
+    schedule.end(r.now, cost);
+  }
+  return r;
+}
+
+TEST(SampleSchedule, TakesHalfAPercentOfTheTime) {
+  for (const double interval : {1e-6, 5e-6, 50e-6, 500e-6})
+    for (const double cost : {0.5e-6, 5e-6}) {
+      SampleSchedule schedule(7);
+      const Course r = run(schedule, interval, cost, 5);
+      EXPECT_LT(r.share(), 0.008) << interval << ' ' << cost;
+      EXPECT_GT(r.share(), std::min(0.002, 0.8 * cost / interval)) << interval << ' ' << cost;
+    }
+}
+
+TEST(SampleSchedule, LooksAtEveryLaunchWhereThatIsCheap) {
+  SampleSchedule schedule(7);
+  const Course r = run(schedule, 10e-3, 5e-6, 20);
+  EXPECT_GT(double(r.samples), 0.9 * double(r.launches - 100));
+  EXPECT_EQ(schedule.probability(), 1);
+}
+
+TEST(SampleSchedule, FollowsAChangeOfPace) {
+  SampleSchedule schedule(7);
+  const Course slow = run(schedule, 10e-3, 5e-6, 20);
+  Course fast = run(schedule, 2e-6, 5e-6, 5, slow);
+  EXPECT_LT((fast.spent - slow.spent) / (fast.now - slow.now), 0.009);
+  const Course again = run(schedule, 10e-3, 5e-6, 300, fast);
+  EXPECT_GT(again.samples, fast.samples + 100);
+}
+
+TEST(SampleSchedule, BacksOffWhenLooksTurnOutDear) {
+  SampleSchedule schedule(7);
+  Course r = run(schedule, 10e-6, 1e-6, 2);
+  const double before = r.spent, since = r.now;
+  r = run(schedule, 10e-6, 200e-6, 20, r);
+  EXPECT_LT((r.spent - before) / (r.now - since), 0.012);
+}
+
+/// A regular pattern of launches is seen as it is: each of four kinds about a quarter of the time.
+TEST(SampleSchedule, DoesNotKeepStepWithThePattern) {
+  SampleSchedule schedule(7);
+  std::array<double, 4> seen{};
+  double now = 1, all = 0;
+  for (std::int64_t i = 0; i < 4'000'000; ++i, now += 5e-6) {
+    if (!schedule.due() || !schedule.begin(now)) continue;
+    schedule.end(now, 1e-6);
+    ++seen[std::size_t(i % 4)], ++all;
+  }
+  ASSERT_GT(all, 10000);
+  for (const double s : seen) EXPECT_NEAR(s / all, 0.25, 0.02);
+}
+
+}  // namespace
+}  // namespace kolmo::monitor
