@@ -59,6 +59,7 @@ if(KOLMO_SIMT)
   target_link_libraries(kolmo_lib PRIVATE simt)
 endif()
 include(cmake/embed.cmake)
+include(cmake/kernels.cmake)
 file(GLOB assets CONFIGURE_DEPENDS kolmo/flow/report/*.html kolmo/flow/report/*.css kolmo/flow/report/*.js)
 kolmo_embed(kolmo_lib ${assets})
 

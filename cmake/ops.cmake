@@ -1,12 +1,14 @@
 # One folder per operator: kolmo/ops/<group>/<op>/<op>.{hpp,cpp,cu} and <op>_test.cpp. The folder is the
 # registration; nothing is listed by hand. Sets
 #   KOLMO_OP_SOURCES     operators and the generated catalogue, for the library
+#   KOLMO_OP_CUDA        their kernels, with CUDA
 #   KOLMO_OP_SIMT        generated wrappers that compile each .cu for the emulated GPU
 #   KOLMO_OP_ORACLES     oracles and their generated table, and the hashes of the CUDA sources, for kolmo_check
 file(GLOB specs CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/ops/*/*/*.cpp)
 file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/ops/*/*/*.cu)
 list(SORT specs)
 set(KOLMO_OP_SOURCES "")
+set(KOLMO_OP_CUDA "")
 set(KOLMO_OP_SIMT "")
 set(KOLMO_OP_ORACLES "")
 set(includes "")
@@ -38,7 +40,7 @@ foreach(spec IN LISTS specs)
   set(simt nullptr)
   if("${dir}/${op}.cu" IN_LIST kernels)
     if(KOLMO_CUDA)
-      list(APPEND KOLMO_OP_SOURCES ${dir}/${op}.cu)
+      list(APPEND KOLMO_OP_CUDA ${dir}/${op}.cu)
       string(APPEND declarations "extern const CudaImpl ${op}_cuda;\n")
       set(cuda "&${op}_cuda")
     endif()

@@ -1,0 +1,16 @@
+#!/bin/sh
+# keep_ptxas.sh COMPILER... -o OBJECT ...: runs the compiler and puts what ptxas says of each kernel, which -Xptxas -v
+# asks for, into OBJECT.ptxas; everything else stays on standard error.
+object=
+previous=
+for argument; do
+  [ "$previous" = -o ] && object=$argument
+  previous=$argument
+done
+"$@" 2> "$object.stderr"
+status=$?
+pattern='^ptxas info|^    [0-9]+ bytes stack frame'
+grep -E "$pattern" "$object.stderr" | grep -v 'Compile time' > "$object.ptxas"
+grep -Ev "$pattern" "$object.stderr" >&2
+rm -f "$object.stderr"
+exit $status
