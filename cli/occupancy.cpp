@@ -183,16 +183,16 @@ void add_launches(std::vector<Row>& rows, const Row& like, const std::vector<Lau
 }
 
 std::vector<Row> rows_of(const OpEntry& entry, std::size_t index, Stream& stream) {
-  const OpBase& op = *entry.op;
-  const CudaImpl& impl = entry.cuda ? *entry.cuda : *entry.simt;
-  const check::Problem problem(op, op.cases()[index], index);
+  const CaseInfo c = entry.op->cases()[index];
+  const OpEntry name = entry.of(c);
+  const DeviceKind kind = entry.cuda ? DeviceKind::cuda : DeviceKind::simt;
+  const check::Problem problem(*entry.op, c, index);
   check::Placement placed(problem, stream);
   std::vector<Row> rows;
-  for (int v = 0; v < int(impl.variants.size()); ++v) {
-    if (!impl.fits(placed.args(), v)) continue;
-    const Row like{std::string(op.name),
-                   std::string(problem.info().name),
-                   std::string(impl.variants[std::size_t(v)].name),
+  for (const int v : name.fitting(placed.args(), kind)) {
+    const Row like{std::string(name.name()),
+                   std::string(c.name),
+                   std::string(entry.impl(kind)->variants[std::size_t(v)].name),
                    {},
                    {}};
     add_launches(rows, like, tune::launches_of(entry, placed.args(), v, stream));
@@ -200,21 +200,25 @@ std::vector<Row> rows_of(const OpEntry& entry, std::size_t index, Stream& stream
   return rows;
 }
 
+/// The cases asked for, by default the last one an operator or alias has.
+std::vector<std::size_t> cases_of(const OpEntry& entry, const Options& o) {
+  std::vector<std::size_t> all;
+  const auto cases = entry.op->cases();
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    if (entry.has(cases[i]) && cases[i].name.find(o.filter) != std::string_view::npos) all.push_back(i);
+  if (o.filter.empty() && all.size() > 1) all.erase(all.begin(), all.end() - 1);
+  return all;
+}
+
 std::vector<Row> operator_rows(const Options& o) {
   Stream stream(Device{DeviceKind::simt, 0}, 1);
   std::vector<Row> rows;
   for (const OpEntry* entry : o.selection.entries()) {
     if (!entry->cuda && !entry->simt) continue;
-    const auto cases = entry->op->cases();
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      if (o.filter.empty() ? i + 1 < cases.size() : cases[i].name.find(o.filter) == std::string_view::npos)
-        continue;
-      std::vector<Row> more = rows_of(*entry, i, stream);
-      rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    }
+    for (const std::size_t i : cases_of(*entry, o))
+      for (Row& row : rows_of(*entry, i, stream)) rows.push_back(std::move(row));
   }
-  if (rows.empty())
-    fail<InvalidArgument>("occupancy: nothing is launched by the operators and cases asked for");
+  if (rows.empty()) fail<InvalidArgument>("occupancy: the operators and cases asked for launch no kernel");
   return rows;
 }
 
