@@ -1,15 +1,17 @@
 #pragma once
-// Kernels of the nearest-neighbour estimators. Anonymous namespace: see grid.cuh.
+// What every kernel of the nearest-neighbour estimators needs, and the steps before and after the estimates.
+// Anonymous namespace: see grid.cuh.
 #include "kolmo/base/ksg.hpp"
 #include "kolmo/base/permutation.hpp"
 #include "kolmo/base/psi_sum.hpp"
-#include "kolmo/device/grid.cuh"
+#include "kolmo/device/sort.cuh"
 
 namespace kolmo::cuda {
 namespace {
 
 /// One call: t problems laid end to end in n rows, b alternatives of x, e estimates of each. Points are
-/// numbered by the first column of z, or of y without z (the key), within each problem.
+/// numbered by the first column of z, or of y without z (the key), within each problem. A lane is an
+/// estimate.
 template <class T>
 struct KsgPlan {
   std::int64_t n, b, e, theiler, seed, block_length;
@@ -21,14 +23,24 @@ struct KsgPlan {
   const T *source_x, *source_y, *source_z;
   double *value, *local;
 
-  std::uint32_t *row, *at;  // of each point, and back
-  T* yz;                    // columns of y, then z, in key order
-  T* x;                     // of the lanes at work: column_step, row_step, lane_step apart
-  T* sorted_x;              // per alternative and problem, ascending; for one column of x without z
+  RowSort<T> sort;  // the key; then each column of each alternative of x, where intervals of x are counted
+  std::int32_t* group;  // problem of each row, with segments
+  std::uint32_t* at;    // point of each row
+  T* yz;                // columns of y, then z, by point
+  T* x;                 // of the lanes at work: column_step, row_step, lane_step apart
   PsiTerm* terms;
   PsiSum* sums;       // problem, lane
   double* constants;  // what the estimator adds, per problem
   std::int64_t column_step, row_step, lane_step, first_lane, lanes;
+
+  // With neighbour lists: places of the rows of x in their sorted columns, as x; and of each point the others
+  // by distance in (y, z), `cap` places apart. All that are nearer than `reach` are listed.
+  std::uint16_t *place, *lane_place;
+  std::int64_t cap;
+  T *list_distance, *reach;
+  std::uint32_t *list_point, *list_length;
+  uint2* open;  // points (x) of lanes (y) whose lists are too short
+  unsigned long long* open_count;
 
   struct Range {
     int problem;
@@ -36,27 +48,36 @@ struct KsgPlan {
   };
   __device__ Range problem_of(std::int64_t r) const {
     if (!segments) return {0, 0, n};
-    int low = 0, high = t;  // segments[low] <= r < segments[high]
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      if (segments[middle] <= r)
-        low = middle;
-      else
-        high = middle;
-    }
-    return {low, segments[low], segments[low + 1]};
+    const int g = group[r];
+    return {g, segments[g], segments[g + 1]};
   }
-  __device__ const T* key() const { return dz ? yz + dy * n : yz; }
-  __device__ T source_key(std::int64_t r) const { return dz ? source_z[r * dz] : source_y[r * dy]; }
-  __device__ bool excluded(std::int64_t i, std::int64_t j) const {
-    const std::int64_t apart = i < j ? j - i : i - j;
-    return apart <= theiler && (!set || set[i] == set[j]);
+  __device__ const T* key() const { return sort.key[0]; }
+  __device__ std::uint32_t row(std::int64_t point) const { return sort.row[0][point]; }
+  /// A column of x, ascending within each problem.
+  __device__ const T* sorted_x(std::int64_t alternative, int column) const {
+    return sort.key[0] + (1 + alternative * dx + column) * n;
+  }
+  __device__ bool excluded(std::int64_t row_i, std::int64_t row_j) const {
+    const std::int64_t apart = row_i < row_j ? row_j - row_i : row_i - row_j;
+    return apart <= theiler && (!set || set[row_i] == set[row_j]);
   }
 };
 
 template <class T>
 __device__ T distance_of(T a, T b) {
   return a < b ? b - a : a - b;
+}
+template <class T>
+__device__ T larger(T a, T b) {
+  return a > b ? a : b;
+}
+/// The largest distance over `count` columns.
+template <class T>
+__device__ T distance_of(const T* column, int count, std::int64_t column_step, std::int64_t a,
+                         std::int64_t b) {
+  T far = 0;
+  for (int c = 0; c < count; ++c, column += column_step) far = larger(far, distance_of(column[a], column[b]));
+  return far;
 }
 
 template <class T>
@@ -69,40 +90,46 @@ __global__ void ksg_prepare(KsgPlan<T> p) {
     const std::int64_t rows = p.segments ? p.segments[i + 1] - p.segments[i] : p.n;
     p.constants[i] = PsiSum::constant(algorithm, p.dz > 0, p.k, rows);
   }
-}
-
-/// Rank by counting: n^2 comparisons at full width beat a sort up to about 10^5 rows, and need no library.
-template <class T>
-__global__ void ksg_order(KsgPlan<T> p) {
-  for (std::int64_t r = thread_index(); r < p.n; r += thread_count()) {
-    const auto range = p.problem_of(r);
-    const T mine = p.source_key(r);
-    std::int64_t at = range.begin;
-    for (std::int64_t j = range.begin; j < range.end; ++j) {
-      const T other = p.source_key(j);
-      at += other < mine || (other == mine && j < r);
+  for (std::int64_t r = thread_index(); p.segments && r < p.n; r += thread_count()) {
+    int low = 0, high = p.t;  // segments[low] <= r < segments[high]
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      if (p.segments[middle] <= r)
+        low = middle;
+      else
+        high = middle;
     }
-    p.row[at] = std::uint32_t(r), p.at[r] = std::uint32_t(at);
-    for (int c = 0; c < p.dy; ++c) p.yz[c * p.n + at] = p.source_y[r * p.dy + c];
-    for (int c = 0; c < p.dz; ++c) p.yz[(p.dy + c) * p.n + at] = p.source_z[r * p.dz + c];
+    p.group[r] = low;
+  }
+  const int from = p.sort.first();
+  for (std::int64_t i = thread_index(); i < p.n * p.sort.arrays; i += thread_count()) {
+    const std::int64_t r = i % p.n, column = i / p.n - 1, b = column / p.dx, c = column % p.dx;
+    p.sort.rows(from)[i] = std::uint32_t(r);
+    p.sort.keys(from)[i] = column >= 0 ? p.source_x[(b * p.n + r) * p.dx + c]
+                           : p.dz      ? p.source_z[r * p.dz]
+                                       : p.source_y[r * p.dy];
   }
 }
 
+/// After the sort: y and z by point, and where each row went.
 template <class T>
-__global__ void ksg_sort_x(KsgPlan<T> p) {
-  for (std::int64_t i = thread_index(); i < p.n * p.b; i += thread_count()) {
-    const std::int64_t b = i / p.n, r = i % p.n;
-    const auto range = p.problem_of(r);
-    const T* x = p.source_x + b * p.n;
-    std::int64_t at = range.begin;
-    for (std::int64_t j = range.begin; j < range.end; ++j) at += x[j] < x[r] || (x[j] == x[r] && j < r);
-    p.sorted_x[b * p.n + at] = x[r];
+__global__ void ksg_gather(KsgPlan<T> p) {
+  for (std::int64_t i = thread_index(); i < p.n * p.sort.arrays; i += thread_count()) {
+    const std::int64_t at = i % p.n, column = i / p.n - 1, r = p.sort.row[0][i];
+    if (column >= 0) {
+      if (p.place) p.place[column * p.n + r] = std::uint16_t(at - p.problem_of(at).begin);
+      continue;
+    }
+    p.at[r] = std::uint32_t(at);
+    for (int c = 0; c < p.dy; ++c) p.yz[c * p.n + at] = p.source_y[r * p.dy + c];
+    for (int c = 0; c < p.dz; ++c) p.yz[(p.dy + c) * p.n + at] = p.source_z[r * p.dz + c];
   }
 }
 
 /// Rearranges x for the lanes at work: the surrogates exist only here.
 template <class T>
 __global__ void ksg_fill(KsgPlan<T> p) {
+  if (p.open_count && blockIdx.x + blockIdx.y + threadIdx.x == 0) *p.open_count = 0;
   for (std::int64_t l = blockIdx.y; l < p.lanes; l += gridDim.y) {
     const std::int64_t lane = p.first_lane + l, b = lane / p.e, number = lane % p.e;
     int made_for = -1;
@@ -120,8 +147,11 @@ __global__ void ksg_fill(KsgPlan<T> p) {
         made_for = range.problem;
       }
       const std::int64_t from = range.begin + map(std::uint32_t(r - range.begin)), at = p.at[r];
-      for (int c = 0; c < p.dx; ++c)
-        p.x[c * p.column_step + at * p.row_step + l * p.lane_step] = p.source_x[(b * p.n + from) * p.dx + c];
+      for (int c = 0; c < p.dx; ++c) {
+        const std::int64_t to = c * p.column_step + at * p.row_step + l * p.lane_step;
+        p.x[to] = p.source_x[(b * p.n + from) * p.dx + c];
+        if (p.place) p.lane_place[to] = p.place[(b * p.dx + c) * p.n + from];
+      }
     }
   }
 }
@@ -137,5 +167,3 @@ __global__ void ksg_finish(KsgPlan<T> p) {
 
 }  // namespace
 }  // namespace kolmo::cuda
-
-#include "kolmo/device/ksg_point.cuh"

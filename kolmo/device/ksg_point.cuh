@@ -1,77 +1,128 @@
 #pragma once
-// What one thread does for one point of one estimate; included by ksg.cuh.
+// One point of one estimate, its neighbours shared out over the lanes of a warp. Anonymous namespace: see
+// grid.cuh.
+#include <bit>
+#include <type_traits>
+
 #include "kolmo/device/ksg.cuh"
+#include "kolmo/device/warp.cuh"
 
 namespace kolmo::cuda {
 namespace {
 
-/// The k smallest of what it is given. The first K - k places are taken by -infinity, so that the k-th
-/// smallest always stands last and the array stays in registers.
+/// The K smallest of what it is given, ascending.
 template <int K, class T>
 struct Smallest {
   T best[K];
-  __device__ explicit Smallest(int k) {
+  __device__ Smallest() {
 #pragma unroll
-    for (int i = 0; i < K; ++i) best[i] = i < K - k ? -T(INFINITY) : T(INFINITY);
+    for (int i = 0; i < K; ++i) best[i] = T(INFINITY);
   }
-  __device__ T largest() const { return best[K - 1]; }
   __device__ void add(T v) {
-    if (!(v < best[K - 1])) return;
 #pragma unroll
     for (int i = 0; i < K; ++i) {
       const T low = best[i] < v ? best[i] : v;
       v = best[i] < v ? v : best[i], best[i] = low;
     }
   }
+  /// The k-th smallest of all lanes together, of values that are not negative.
+  __device__ T across_warp(int k) const {
+    if constexpr (K > 16)
+      return by_bits(k);
+    else
+      return by_taking(k);
+  }
+
+ private:
+  __device__ T by_taking(int k) const {
+    Smallest left = *this;
+    T smallest = T(INFINITY);
+    for (int taken = 0; taken < k; ++taken) {
+      smallest = warp_min(left.best[0]);
+      const unsigned holders = __ballot_sync(~0u, left.best[0] == smallest);
+      if ((holders & (0u - holders)) != 1u << threadIdx.x % 32) continue;
+#pragma unroll
+      for (int i = 0; i < K - 1; ++i) left.best[i] = left.best[i + 1];
+      left.best[K - 1] = T(INFINITY);
+    }
+    return smallest;
+  }
+  /// The largest bit pattern with fewer than k values below it; patterns are in the order of their values.
+  __device__ T by_bits(int k) const {
+    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    Bits pattern = 0;
+    for (int bit = int(sizeof(T)) * 8 - 2; bit >= 0; --bit) {
+      const T v = std::bit_cast<T>(pattern | Bits(1) << bit);
+      int below = 0;
+#pragma unroll
+      for (int i = 0; i < K; ++i) below += best[i] < v;
+      if (v <= T(INFINITY) && warp_sum(below) < k) pattern |= Bits(1) << bit;
+    }
+    return std::bit_cast<T>(pattern);
+  }
 };
 
 /// D: 111 or 110 for one column each of x, y (and z), 0 for any.
-template <int D, bool ByEstimate, class T>
+template <int D, class T>
 struct KsgPoint {
   const KsgPlan<T>& p;
-  const T *x, *key;  // x of this thread's estimate
+  const T* x;  // of the estimate
   std::int64_t i, begin, end;
-  bool active;
 
   __device__ int dx() const { return D ? 1 : p.dx; }
   __device__ int dy() const { return D ? 1 : p.dy; }
   __device__ int dz() const { return D == 111 ? 1 : D == 110 ? 0 : p.dz; }
-  __device__ T x_distance(std::int64_t j) const { return spread(x, dx(), p.column_step, p.row_step, j); }
-  __device__ T y_distance(std::int64_t j) const { return spread(p.yz, dy(), p.n, 1, j); }
-  __device__ T z_distance(std::int64_t j) const { return spread(p.yz + dy() * p.n, dz(), p.n, 1, j); }
-  /// True when any lane that shares the point says so.
-  __device__ static bool any(bool mine) { return ByEstimate ? __any_sync(~0u, mine) != 0 : mine; }
-  __device__ bool neighbour(std::int64_t j) const { return !p.theiler || !p.excluded(p.row[i], p.row[j]); }
+  __device__ T x_distance(std::int64_t j) const {
+    return distance_of(x, dx(), p.column_step, i * p.row_step, j * p.row_step);
+  }
+  __device__ T y_distance(std::int64_t j) const { return distance_of(p.yz, dy(), p.n, i, j); }
+  __device__ T z_distance(std::int64_t j) const { return distance_of(p.yz + dy() * p.n, dz(), p.n, i, j); }
+  __device__ T distance(std::int64_t j) const {
+    return larger(x_distance(j), larger(y_distance(j), z_distance(j)));
+  }
+  __device__ bool neighbour(std::int64_t j) const { return !p.theiler || !p.excluded(p.row(i), p.row(j)); }
 
-  /// Calls f(j) for the points j != i whose key is nearer than limit(), outwards on both sides at once. When
-  /// the lanes of a warp share the point they stop together.
-  template <class Limit, class F>
-  __device__ void around(Limit limit, F f) const {
+  /// Calls f(j) for the points j != i whose key is nearer than limit(), outwards on both sides; after_step()
+  /// once 32 on each side are done. Limits are the same in all lanes.
+  template <class Limit, class F, class AfterStep>
+  __device__ void around(Limit limit, F f, AfterStep after_step) const {
+    const T *key = p.key(), mine = key[i];
     bool left = true, right = true;
-    for (std::int64_t o = 1; left || right; ++o) {
-      left = left && i - o >= begin && any(key[i] - key[i - o] < limit());
-      if (left && neighbour(i - o)) f(i - o);
-      right = right && i + o < end && any(key[i + o] - key[i] < limit());
-      if (right && neighbour(i + o)) f(i + o);
+    for (std::int64_t o = 1 + threadIdx.x % 32; left || right; o += 32) {
+      const bool on_left = left && i - o >= begin && mine - key[i - o] < limit();
+      if (on_left && neighbour(i - o)) f(i - o);
+      const bool on_right = right && i + o < end && key[i + o] - mine < limit();
+      if (on_right && neighbour(i + o)) f(i + o);
+      left = __all_sync(~0u, on_left), right = __all_sync(~0u, on_right);
+      after_step();
     }
   }
+  template <class F>
+  __device__ void around(T limit, F f) const {
+    around([=] { return limit; }, f, [] {});
+  }
 
- private:
-  __device__ T spread(const T* column, int count, std::int64_t column_step, std::int64_t step,
-                      std::int64_t j) const {
-    T far = 0;
-    for (int c = 0; c < count; ++c, column += column_step) {
-      const T d = distance_of(column[j * step], column[i * step]);
-      far = d > far ? d : far;
-    }
-    return far;
+  /// Distance to the k-th neighbour.
+  template <int K>
+  __device__ T kth_distance() const {
+    Smallest<K, T> nearest;
+    T limit = T(INFINITY);  // no neighbour is farther
+    int step = 0;
+    bool added = false;
+    around([&] { return limit; },
+           [&](std::int64_t j) {
+             const T d = distance(j);
+             if (d < limit) nearest.add(d), added = true;
+           },
+           [&] {
+             if (K > 16 && ++step % 8) return;  // finding the limit is not worth its cost at every step
+             if (__any_sync(~0u, added)) limit = nearest.across_warp(p.k);
+             added = false;
+           });
+    return nearest.across_warp(p.k);
   }
 };
 
-template <class T>
-__device__ T larger(T a, T b) {
-  return a > b ? a : b;
-}
 __device__ inline double above(double v) { return nextafter(v, INFINITY); }
 __device__ inline float above(float v) { return nextafterf(v, INFINITY); }
 
@@ -80,47 +131,47 @@ template <class T>
 struct Radii {
   T x, y, z;
 };
-template <int K, class Point, class T>
-__device__ Radii<T> find_radii(const Point& me, const Smallest<K, T>& nearest) {
-  const T eps = nearest.largest();
+template <class Point, class T>
+__device__ Radii<T> find_radii(const Point& me, T eps) {
   if (me.p.first_kind) return {eps, eps, eps};
   const T reach = above(eps);
-  const auto distance = [&](std::int64_t j) {
-    return larger(me.x_distance(j), larger(me.y_distance(j), me.z_distance(j)));
-  };
-  int missing = me.p.k, ties = 0;
-  me.around([=] { return reach; },
-            [&](std::int64_t j) {
-              const T d = distance(j);
-              missing -= d < eps, ties += d == eps;
-            });
+  int nearer = 0, ties = 0;
+  me.around(reach, [&](std::int64_t j) {
+    const T d = me.distance(j);
+    nearer += d < eps, ties += d == eps;
+  });
+  const int missing = me.p.k - warp_sum(nearer);
   // Of several points exactly at the k-th distance, the lower rows are neighbours.
-  std::int64_t last_row = ties == missing ? me.p.n : -1;
-  for (bool search = ties > missing; Point::any(search); search = --missing > 0 && search) {
-    std::int64_t next = me.p.n;
-    me.around([=] { return reach; },
-              [&](std::int64_t j) {
-                const std::int64_t row = me.p.row[j];
-                if (distance(j) == eps && row > last_row && row < next) next = row;
-              });
-    if (search) last_row = next;
+  std::int64_t last_row = me.p.n;
+  if (warp_sum(ties) > missing) {
+    last_row = -1;
+    for (int found = 0; found < missing; ++found) {
+      std::int64_t next = me.p.n;
+      me.around(reach, [&](std::int64_t j) {
+        const std::int64_t row = me.p.row(j);
+        if (row > last_row && row < next && me.distance(j) == eps) next = row;
+      });
+      last_row = warp_min(next);
+    }
   }
   Radii<T> r{0, 0, 0};
-  me.around([=] { return reach; },
-            [&](std::int64_t j) {
-              const T d = distance(j);
-              if (!(d < eps || (d == eps && me.p.row[j] <= last_row))) return;
-              r.x = larger(r.x, me.x_distance(j)), r.y = larger(r.y, me.y_distance(j)),
-              r.z = larger(r.z, me.z_distance(j));
-            });
-  return {above(r.x), above(r.y), above(r.z)};
+  me.around(reach, [&](std::int64_t j) {
+    const T d = me.distance(j);
+    if (!(d < eps || (d == eps && me.p.row(j) <= last_row))) return;
+    r.x = larger(r.x, me.x_distance(j)), r.y = larger(r.y, me.y_distance(j)),
+    r.z = larger(r.z, me.z_distance(j));
+  });
+  return {above(warp_max(r.x)), above(warp_max(r.y)), above(warp_max(r.z))};
 }
 
-/// Points of the sorted column with |v - q| < radius, q among them.
+/// The places in an ascending column whose values are within `radius` of q, which is one of them.
+struct Places {
+  std::int64_t begin, end;
+};
 template <class T>
-__device__ std::int64_t count_sorted(const T* v, std::int64_t begin, std::int64_t end, T q, T radius) {
-  if (!(T(0) < radius)) return 0;
-  std::int64_t low = begin, high = end;  // the first inside
+__device__ Places places_within(const T* v, std::int64_t begin, std::int64_t end, T q, T radius) {
+  if (!(T(0) < radius)) return {begin, begin};
+  std::int64_t low = begin, high = end;
   while (low < high) {
     const std::int64_t middle = (low + high) / 2;
     if (v[middle] < q && !(q - v[middle] < radius))
@@ -129,7 +180,7 @@ __device__ std::int64_t count_sorted(const T* v, std::int64_t begin, std::int64_
       high = middle;
   }
   const std::int64_t first = low;
-  high = end;  // the first beyond
+  high = end;
   while (low < high) {
     const std::int64_t middle = (low + high) / 2;
     if (v[middle] < q || v[middle] - q < radius)
@@ -137,7 +188,7 @@ __device__ std::int64_t count_sorted(const T* v, std::int64_t begin, std::int64_
     else
       high = middle;
   }
-  return low - first;
+  return {first, low};
 }
 
 struct KsgCounts {
@@ -146,67 +197,76 @@ struct KsgCounts {
 template <class Point, class T>
 __device__ KsgCounts count_marginals(const Point& me, const Radii<T>& r, std::int64_t alternative) {
   const auto& p = me.p;
-  KsgCounts n{0, 0, 0};
+  int condition = 0, first = 0, second = 0;
   if (me.dz()) {
-    me.around([=] { return r.z; },
-              [&](std::int64_t j) {
-                const bool in = me.z_distance(j) < r.z;
-                n.condition += in, n.first += in && me.x_distance(j) < r.x,
-                    n.second += in && me.y_distance(j) < r.y;
-              });
-    return n;
+    me.around(r.z, [&](std::int64_t j) {
+      const bool in = me.z_distance(j) < r.z;
+      condition += in, first += in && me.x_distance(j) < r.x, second += in && me.y_distance(j) < r.y;
+    });
+    return {warp_sum(condition), warp_sum(first), warp_sum(second)};
   }
-  me.around([=] { return r.y; }, [&](std::int64_t j) { n.second += me.y_distance(j) < r.y; });
-  if (p.sorted_x) {
-    const T* column = p.sorted_x + alternative * p.n;
-    n.first = me.active ? count_sorted(column, me.begin, me.end, me.x[me.i * p.row_step], r.x) : 0;
-    n.first -= n.first > 0;  // the point itself
-    const std::int64_t row = p.row[me.i], from = row - p.theiler, to = row + p.theiler;
-    for (std::int64_t other = from < me.begin ? me.begin : from; other <= to && other < me.end; ++other)
-      n.first -= other != row && p.excluded(row, other) && me.x_distance(p.at[other]) < r.x;
-  } else {
-    for (std::int64_t j = me.begin; j < me.end; ++j)
-      n.first += j != me.i && me.neighbour(j) && me.x_distance(j) < r.x;
+  me.around(r.y, [&](std::int64_t j) { second += me.y_distance(j) < r.y; });
+  const std::int64_t lane = threadIdx.x % 32;
+  if (me.dx() > 1) {
+    for (std::int64_t j = me.begin + lane; j < me.end; j += 32)
+      first += j != me.i && me.neighbour(j) && me.x_distance(j) < r.x;
+    return {0, warp_sum(first), warp_sum(second)};
   }
-  return n;
+  const Places in = places_within(p.sorted_x(alternative, 0), me.begin, me.end, me.x[me.i * p.row_step], r.x);
+  const std::int64_t row = p.row(me.i), from = row - p.theiler, to = row + p.theiler;
+  for (std::int64_t other = (from < me.begin ? me.begin : from) + lane; other <= to && other < me.end;
+       other += 32)
+    first -= other != row && p.excluded(row, other) && me.x_distance(p.at[other]) < r.x;
+  return {0, in.end - in.begin - (in.begin < in.end) + warp_sum(first), warp_sum(second)};
 }
 
-/// A warp's share of an estimation: `count` points from `first` for 32 estimates, or 32 points for one.
-template <int K, int D, bool ByEstimate, class T>
-__device__ void ksg_points(const KsgPlan<T>& p, std::int64_t first, std::int64_t lane, std::int64_t count,
-                           std::int64_t group) {
-  const std::int64_t mine = ByEstimate ? group * 32 + lane : group;
-  const bool active = mine < p.lanes;
-  const std::int64_t l = active ? mine : p.lanes - 1, number = p.first_lane + l, b = number / p.e;
-  PsiSum sum;
-  int problem = -1;
-  const auto flush = [&] {
-    if (problem < 0 || !active || (!sum.high && !sum.low)) return;
-    PsiSum* to = p.sums + std::int64_t(problem) * p.b * p.e + number;
-    atomicAdd(reinterpret_cast<unsigned long long*>(&to->high), static_cast<unsigned long long>(sum.high));
-    atomicAdd(reinterpret_cast<unsigned long long*>(&to->low), static_cast<unsigned long long>(sum.low));
-    sum = {};
-  };
-  for (std::int64_t step = 0; step < (ByEstimate ? count : 1); ++step) {
-    const std::int64_t i = first + (ByEstimate ? step : lane);
-    if (i >= p.n) break;
-    const auto range = p.problem_of(i);
-    if (range.problem != problem) flush(), problem = range.problem;
-    const KsgPoint<D, ByEstimate, T> me{p, p.x + l * p.lane_step, p.key(), i, range.begin, range.end, active};
-    Smallest<K, T> nearest(p.k);
-    me.around([&] { return nearest.largest(); },
-              [&](std::int64_t j) {
-                nearest.add(larger(me.x_distance(j), larger(me.y_distance(j), me.z_distance(j))));
-              });
-    const Radii<T> r = find_radii(me, nearest);
-    const KsgCounts n = count_marginals(me, r, b);
-    const std::int64_t term =
-        (p.dz ? p.terms[n.condition].condition : 0) - p.terms[n.first].marginal - p.terms[n.second].marginal;
-    sum.add(term);
-    if (p.local && active && number % p.e == 0)
-      p.local[b * p.n + p.row[i]] = PsiSum::local(term, p.constants[range.problem]);
+/// The marginal counts of point i for one estimate.
+template <int K, int D, class T>
+__device__ KsgCounts ksg_counts(const KsgPlan<T>& p, std::int64_t i, std::int64_t begin, std::int64_t end,
+                                std::int64_t lane) {
+  const KsgPoint<D, T> me{p, p.x + lane * p.lane_step, i, begin, end};
+  return count_marginals(me, find_radii(me, me.template kth_distance<K>()), (p.first_lane + lane) / p.e);
+}
+
+/// Collects the terms of one estimate's points.
+template <class T>
+class KsgTerms {
+ public:
+  __device__ KsgTerms(const KsgPlan<T>& p, std::int64_t lane) : p_(p), number_(p.first_lane + lane) {}
+
+  __device__ void add(std::int64_t point, int problem, const KsgCounts& n) {
+    if (problem != problem_) flush(), problem_ = problem;
+    const std::int64_t term = (p_.dz ? p_.terms[n.condition].condition : 0) - p_.terms[n.first].marginal -
+                              p_.terms[n.second].marginal;
+    sum_.add(term);
+    if (p_.local && number_ % p_.e == 0)
+      p_.local[number_ / p_.e * p_.n + p_.row(point)] = PsiSum::local(term, p_.constants[problem]);
   }
-  flush();
+  __device__ void flush() {
+    if (problem_ < 0) return;
+    PsiSum* to = p_.sums + problem_ * p_.b * p_.e + number_;
+    atomicAdd(reinterpret_cast<unsigned long long*>(&to->high), static_cast<unsigned long long>(sum_.high));
+    atomicAdd(reinterpret_cast<unsigned long long*>(&to->low), static_cast<unsigned long long>(sum_.low));
+    sum_ = {};
+  }
+
+ private:
+  const KsgPlan<T>& p_;
+  std::int64_t number_, problem_ = -1;
+  PsiSum sum_;
+};
+
+/// A warp takes `per_warp` points of the estimate blockIdx.y.
+template <int K, int D, class T>
+__global__ void __launch_bounds__(128, K > 16 ? 2 : 4) ksg_points(KsgPlan<T> p, int per_warp) {
+  const std::int64_t first = thread_index() / 32 * per_warp, lane = blockIdx.y;
+  KsgTerms<T> terms(p, lane);
+  for (std::int64_t i = first; i < first + per_warp && i < p.n; ++i) {
+    const auto range = p.problem_of(i);
+    const KsgCounts n = ksg_counts<K, D>(p, i, range.begin, range.end, lane);
+    if (threadIdx.x % 32 == 0) terms.add(i, range.problem, n);
+  }
+  terms.flush();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kolmo/knn/arena.hpp"
+#include "kolmo/knn/list_length.hpp"
 #include "kolmo/knn/problem.hpp"
 #include "kolmo/knn/sorted.hpp"
 
@@ -76,12 +77,6 @@ struct Bench {
     return x + (of_pack * p.dx + c) * s.padded * pack;
   }
 };
-
-/// Lists this long run out for few points in a thousand, which then search the key's neighbourhood.
-inline std::int64_t list_length(std::int64_t n, std::int64_t k) {
-  const double mean = 3.2 * std::cbrt(double(n)) * std::pow(double(k) / 4, 2. / 3);
-  return std::min<std::int64_t>(n - 1, std::int64_t(8 * mean) + 8);
-}
 
 template <class T>
 void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads) {

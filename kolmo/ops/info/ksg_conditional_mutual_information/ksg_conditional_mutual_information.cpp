@@ -171,6 +171,16 @@ constexpr Case<Args> cases[] = {
            const std::int64_t offsets[] = {0, 40, 96, 146};
            for (int i = 0; i < 4; ++i) a.segments.as<std::int64_t>()[i] = offsets[i];
          }},
+    {.name = "n=1100 k=1 b=8, lists run out",
+     .sizes = {{"b", 8}, {"n", 1100}, {"dx", 1}, {"dy", 1}, {"dz", 1}},
+     .tolerance = rounding,
+     .optional = "z",
+     .setup = [](Args& a) { a.k = 1, a.theiler = 1; }},
+    {.name = "n=80 3,1,2 k=9 b=9",
+     .sizes = {{"b", 9}, {"n", 80}, {"dx", 3}, {"dy", 1}, {"dz", 2}},
+     .tolerance = rounding,
+     .optional = "z",
+     .setup = [](Args& a) { a.k = 9, a.theiler = 2; }},
     {.name = "TE(1,1) n=1000 surrogates=200",
      .sizes = {{"b", 1}, {"n", 1000}, {"dx", 1}, {"dy", 1}, {"dz", 1}},
      .optional = "z",

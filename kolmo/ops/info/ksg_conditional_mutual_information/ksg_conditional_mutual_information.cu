@@ -1,10 +1,8 @@
 #include <algorithm>
 
-#include "kolmo/base/permutation.hpp"
-#include "kolmo/base/psi_sum.hpp"
-#include "kolmo/device/grid.cuh"
-#include "kolmo/device/ksg.cuh"
+#include "kolmo/device/ksg_lists.cuh"
 #include "kolmo/knn/arena.hpp"
+#include "kolmo/knn/list_length.hpp"
 #include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
 
@@ -14,21 +12,23 @@ namespace {
 using Args = KsgConditionalMutualInformationArgs;
 using cuda::KsgPlan;
 
-// Row 0 gives each lane of a warp one estimate of the same point: loads are whole lines, and the walk is
-// shared. Row 1 gives each thread one point of the same estimate, for the single large estimate.
-constexpr Variant variants[] = {{"lanes are estimates"}, {"lanes are points"}};
-constexpr int block = 128, points_per_warp = 8;
-constexpr std::int64_t fewest_lanes = 8;
-constexpr double lane_memory = 512e6;  // bytes of rearranged x at a time
+// Row 0 lists each point's neighbours in (y, z) once and gives each lane of a warp one estimate of it: for
+// many estimates of the same y and z. Row 1 gives a warp one point of one estimate.
+constexpr Variant variants[] = {{"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}};
+constexpr int listed = 0, block = 128;
+constexpr std::int64_t fewest_lanes = 8;         // that pay for the lists
+constexpr int most_columns = 3;                  // of x
+constexpr std::int64_t most_listed = 65536;      // rows: places are 16-bit integers
+constexpr double lane_memory[] = {32e6, 512e6};  // bytes of rearranged x at a time
 
 int columns(const Tensor& t) { return t.given() ? int(t.extent[std::size_t(t.rank - 1)]) : 0; }
 
 template <class T>
 std::int64_t lanes_at_once(const Args& a, int variant) {
-  const std::int64_t unit = variant == 0 ? 32 : 1, most = 65535 * unit;  // rows of the launch grid
+  const std::int64_t unit = variant == listed ? 32 : 1, most = 65535 * unit;  // rows of the launch grid
   const std::int64_t all = (a.x.extent[0] * (1 + a.surrogates) + unit - 1) / unit * unit;
   const double each = double(a.y.extent[0]) * double(columns(a.x)) * sizeof(T);
-  const std::int64_t room = std::max(unit, std::int64_t(lane_memory / each) / unit * unit);
+  const std::int64_t room = std::max(unit, std::int64_t(lane_memory[variant] / each) / unit * unit);
   return std::min({all, most, room});
 }
 
@@ -46,39 +46,66 @@ KsgPlan<T> make_plan(const Args& a, int variant, knn::Arena& arena) {
   p.surrogate_type = a.surrogate_type;
   p.source_x = a.x.as<T>(), p.source_y = a.y.as<T>(), p.source_z = a.z.as<T>();
   p.value = a.value.as<double>(), p.local = a.local.as<double>();
-  const auto lanes = std::size_t(lanes_at_once<T>(a, variant));
-  p.row = arena.take<std::uint32_t>(n), p.at = arena.take<std::uint32_t>(n);
+
+  const bool lists = variant == listed, sorted_x = lists || (p.dz == 0 && p.dx == 1);
+  const std::size_t lanes = std::size_t(lanes_at_once<T>(a, variant)), x_columns = std::size_t(p.b * p.dx);
+  p.sort.n = p.n, p.sort.arrays = sorted_x ? 1 + p.b * p.dx : 1;
+  for (int i = 0; i < 2; ++i) {
+    p.sort.key[i] = arena.take<T>(n * std::size_t(p.sort.arrays));
+    p.sort.row[i] = arena.take<std::uint32_t>(n * std::size_t(p.sort.arrays));
+  }
+  if (a.segments.given()) p.sort.group = p.group = arena.take<std::int32_t>(n);
+  p.at = arena.take<std::uint32_t>(n);
   p.yz = arena.take<T>(n * std::size_t(p.dy + p.dz));
   p.x = arena.take<T>(n * std::size_t(p.dx) * lanes);
-  p.sorted_x = p.dz == 0 && p.dx == 1 ? arena.take<T>(n * std::size_t(p.b)) : nullptr;
   p.terms = arena.take<PsiTerm>(n + 1);
   p.sums = arena.take<PsiSum>(std::size_t(p.t) * std::size_t(p.b * p.e));
   p.constants = arena.take<double>(std::size_t(p.t));
-  const bool by_estimate = variant == 0;
-  p.lane_step = by_estimate ? 1 : p.n, p.row_step = by_estimate ? std::int64_t(lanes) : 1;
+  p.lane_step = lists ? 1 : p.n, p.row_step = lists ? std::int64_t(lanes) : 1;
   p.column_step = p.n * std::int64_t(lanes);
+  if (!lists) return p;
+  p.cap = p.n <= cuda::list_most ? p.n : std::min<std::int64_t>(cuda::list_most, knn::list_length(p.n, p.k));
+  p.place = arena.take<std::uint16_t>(n * x_columns);
+  p.lane_place = arena.take<std::uint16_t>(n * std::size_t(p.dx) * lanes);
+  p.list_distance = arena.take<T>(n * std::size_t(p.cap));
+  p.list_point = arena.take<std::uint32_t>(n * std::size_t(p.cap));
+  p.open = arena.take<uint2>(n * lanes), p.open_count = arena.take<unsigned long long>(1);
+  p.list_length = arena.take<std::uint32_t>(n), p.reach = arena.take<T>(n);
   return p;
 }
 
-template <int K, int D, bool ByEstimate, class T>
-__global__ void __launch_bounds__(block, K > 16 ? 2 : 4) estimate(KsgPlan<T> p) {
-  const std::int64_t per_warp = ByEstimate ? points_per_warp : 32;
-  const std::int64_t first = (std::int64_t(blockIdx.x) * block + threadIdx.x) / 32 * per_warp;
-  const std::int64_t lane = threadIdx.x % 32;
-  cuda::ksg_points<K, D, ByEstimate>(p, first, lane, per_warp, std::int64_t(blockIdx.y));
+/// Points a warp takes one after the other: enough warps to fill a device, few enough additions to memory.
+int points_per_warp(std::int64_t points, std::int64_t groups) {
+  return int(std::clamp<std::int64_t>(points * groups / 65536, 1, 8));
 }
 
 template <int K, int D, class T>
-void launch_estimate(const KsgPlan<T>& p, int variant, cudaStream_t s) {
-  const std::int64_t warps_per_block = block / 32;
-  if (variant == 0) {
-    const dim3 grid(cuda::blocks(p.n, points_per_warp * warps_per_block, 1u << 31),
-                    unsigned((p.lanes + 31) / 32));
-    cuda::launch(estimate<K, D, true, T>, grid, block, 0, s, p);
-  } else {
-    const dim3 grid(cuda::blocks(p.n, block, 1u << 31), unsigned(p.lanes));
-    cuda::launch(estimate<K, D, false, T>, grid, block, 0, s, p);
+void launch_points(const KsgPlan<T>& p, cudaStream_t s) {
+  const int each = points_per_warp(p.n, p.lanes);
+  const dim3 grid(cuda::blocks((p.n + each - 1) / each, block / 32, 1u << 31), unsigned(p.lanes));
+  cuda::launch(cuda::ksg_points<K, D, T>, grid, block, 0, s, p, each);
+}
+
+template <int K, int X, bool OneZ, class T>
+void launch_listed(const KsgPlan<T>& p, cudaStream_t s) {
+  const std::int64_t groups = (p.lanes + 31) / 32;
+  const int each = points_per_warp(p.n, groups);
+  const dim3 grid(cuda::blocks((p.n + each - 1) / each, block / 32, 1u << 31), unsigned(groups));
+  cuda::launch(cuda::ksg_listed<K, X, OneZ, T>, grid, block, 0, s, p, each);
+  cuda::launch(cuda::ksg_open<K, T>, 1024, block, 0, s, p);
+}
+
+template <class T>
+void launch_estimates(const KsgPlan<T>& p, int variant, cudaStream_t s) {
+  const bool few = p.k <= 4, single = p.dx == 1 && p.dy == 1;
+  if (variant == listed) {
+    if (few && p.dx == 1 && p.dz == 1) return launch_listed<4, 1, true>(p, s);
+    return few ? launch_listed<4, most_columns, false>(p, s) : launch_listed<16, most_columns, false>(p, s);
   }
+  if (few && single && p.dz == 1) return launch_points<4, 111>(p, s);
+  if (few && single && p.dz == 0) return launch_points<4, 110>(p, s);
+  if (few) return launch_points<4, 0>(p, s);
+  return p.k <= 16 ? launch_points<16, 0>(p, s) : launch_points<64, 0>(p, s);
 }
 
 template <class T>
@@ -87,25 +114,17 @@ void launch_all(const Args& a, void* workspace, Stream& stream, int variant) {
   const auto s = cuda::native(stream);
   knn::Arena arena(workspace);
   KsgPlan<T> p = make_plan<T>(a, variant, arena);
-  cuda::launch(cuda::ksg_prepare<T>, cuda::blocks(p.n + 1, threads), threads, 0, s, p);
-  cuda::launch(cuda::ksg_order<T>, cuda::blocks(p.n, threads), threads, 0, s, p);
-  if (p.sorted_x) cuda::launch(cuda::ksg_sort_x<T>, cuda::blocks(p.n * p.b, threads), threads, 0, s, p);
+  const unsigned over_columns = cuda::blocks(p.n * p.sort.arrays + 1, threads);
+  cuda::launch(cuda::ksg_prepare<T>, over_columns, threads, 0, s, p);
+  cuda::sort_rows(p.sort, s);
+  cuda::launch(cuda::ksg_gather<T>, over_columns, threads, 0, s, p);
+  if (variant == listed) cuda::launch(cuda::ksg_list<T>, cuda::blocks(p.n, 1), cuda::list_block, 0, s, p);
   const std::int64_t all = p.b * p.e, at_once = lanes_at_once<T>(a, variant);
   for (p.first_lane = 0; p.first_lane < all; p.first_lane += p.lanes) {
     p.lanes = std::min(at_once, all - p.first_lane);
     cuda::launch(cuda::ksg_fill<T>, dim3(cuda::blocks(p.n, threads), cuda::blocks(p.lanes, 1, 65535)),
                  threads, 0, s, p);
-    const int kind = p.dx == 1 && p.dy == 1 && p.dz <= 1 ? 1 : 0;
-    if (p.k <= 4 && kind && p.dz == 1)
-      launch_estimate<4, 111>(p, variant, s);
-    else if (p.k <= 4 && kind)
-      launch_estimate<4, 110>(p, variant, s);
-    else if (p.k <= 4)
-      launch_estimate<4, 0>(p, variant, s);
-    else if (p.k <= 16)
-      launch_estimate<16, 0>(p, variant, s);
-    else
-      launch_estimate<64, 0>(p, variant, s);
+    launch_estimates(p, variant, s);
   }
   cuda::launch(cuda::ksg_finish<T>, cuda::blocks(all * p.t, threads), threads, 0, s, p);
 }
@@ -121,7 +140,10 @@ std::size_t workspace(const Args& a, int variant) {
 }
 
 bool fits(const Args& a, int variant) {
-  return variant == 1 || a.x.extent[0] * (1 + a.surrogates) >= fewest_lanes;
+  const std::int64_t n = a.y.extent[0];
+  if (variant != listed) return true;
+  return columns(a.z) > 0 && a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= most_listed &&
+         columns(a.x) <= most_columns && a.x.extent[0] * (1 + a.surrogates) >= fewest_lanes;
 }
 
 }  // namespace

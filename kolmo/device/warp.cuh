@@ -1,0 +1,27 @@
+#pragma once
+// What the 32 lanes of a warp find together; every lane takes part and gets the result. Anonymous namespace:
+// see grid.cuh.
+namespace kolmo::cuda {
+namespace {
+
+template <class T, class Combine>
+__device__ T warp_reduce(T v, Combine combine) {
+#pragma unroll
+  for (int half = 16; half; half /= 2) v = combine(v, __shfl_xor_sync(~0u, v, half));
+  return v;
+}
+template <class T>
+__device__ T warp_sum(T v) {
+  return warp_reduce(v, [](T a, T b) { return a + b; });
+}
+template <class T>
+__device__ T warp_min(T v) {
+  return warp_reduce(v, [](T a, T b) { return b < a ? b : a; });
+}
+template <class T>
+__device__ T warp_max(T v) {
+  return warp_reduce(v, [](T a, T b) { return a < b ? b : a; });
+}
+
+}  // namespace
+}  // namespace kolmo::cuda
