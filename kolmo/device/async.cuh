@@ -1,0 +1,26 @@
+#pragma once
+// Asynchronous copies from global to shared memory. Anonymous namespace: see device/grid.cuh.
+#include <cuda_pipeline_primitives.h>
+
+namespace kolmo::cuda {
+namespace {
+
+/// Starts copying one T of 4, 8 or 16 bytes, both sides aligned to its size; without `from`, stores zeros.
+template <class T>
+__device__ inline void copy_async(T* to, const T* from) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  if (from)
+    __pipeline_memcpy_async(to, from, sizeof(T));
+  else
+    *to = T{};
+}
+
+/// Closes a group of copies; wait<n>() returns when all groups but the last n have landed for this thread.
+__device__ inline void commit_copies() { __pipeline_commit(); }
+template <int Pending>
+__device__ inline void wait_copies() {
+  __pipeline_wait_prior(Pending);
+}
+
+}  // namespace
+}  // namespace kolmo::cuda

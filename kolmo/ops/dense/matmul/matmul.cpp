@@ -1,0 +1,137 @@
+#include "kolmo/ops/dense/matmul/matmul.hpp"
+
+#include <string>
+
+#include "kolmo/ops/dense/matmul/matmul_cpu.hpp"
+#include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
+
+namespace kolmo {
+namespace {
+using A = MatmulArgs;
+
+void check(const A& x) {
+  const auto refuse = [](const std::string& why) { fail<InvalidArgument>("matmul: " + why); };
+  const MatmulSizes s(x);
+  if (s.k != s.k_of_b)
+    refuse("a is " + shape_string(x.a) + (x.transpose_a ? " transposed" : "") + ", b is " + shape_string(x.b) +
+           (x.transpose_b ? " transposed" : "") + ": the inner sizes " + std::to_string(s.k) + " and " +
+           std::to_string(s.k_of_b) + " differ");
+  const auto last = [](const Tensor& t, int back) { return t.extent[std::size_t(t.rank - back)]; };
+  if (x.c.given() && (last(x.c, 2) != s.m || last(x.c, 1) != s.n))
+    refuse("c is " + shape_string(x.c) + ", the product has " + std::to_string(s.m) + " rows and " +
+           std::to_string(s.n) + " columns");
+  if (x.bias.given() && x.bias.extent[0] != s.n)
+    refuse("bias is " + shape_string(x.bias) + ", the product has " + std::to_string(s.n) + " columns");
+  if (x.output == MatmulOutput::f32 && x.a.dtype == DType::f64)
+    refuse("output is f32 and the inputs are f64");
+}
+
+void sizes(const A& x, Dims& dims) {
+  const MatmulSizes s(x);
+  if (!dims.has("m")) dims.set("m", s.m);
+  if (!dims.has("n")) dims.set("n", s.n);
+}
+
+DType output_dtype(const A& x, DType inputs) { return x.output == MatmulOutput::f32 ? DType::f32 : inputs; }
+
+double flops(const A& x) {
+  const MatmulSizes s(x);
+  return 2.0 * double(s.batch) * double(s.m) * double(s.n) * double(s.k);
+}
+
+/// Bound of |got - want| / max(1, |want|) for k products of normal numbers. Each of the k + 3 additions and
+/// multiplications errs by at most `unit` of the sum of the magnitudes, which is 0.64 k on average and, over
+/// all elements of a case, below 0.64 k + 6 sqrt(k); the summands add 8 to it. y is rounded by `half_ulp`.
+constexpr double bound(double k, double unit, double half_ulp = 0) {
+  double root = 1 + k / 2;
+  for (int i = 0; i < 60; ++i) root = (root + k / root) / 2;
+  return (k + 3) * unit * (0.64 * k + 6 * root + 8) + half_ulp;
+}
+constexpr double f64 = 0x1p-53, f32 = 0x1p-24;
+constexpr double tensor_cores = 0x1p-22;  // they truncate, and align the products of a step to the largest
+constexpr double f16 = 0x1p-11, bf16 = 0x1p-8;
+
+void turn_a(A& x) { x.transpose_a = true; }
+void turn_b(A& x) { x.transpose_b = true; }
+void turn_both(A& x) { x.transpose_a = x.transpose_b = true; }
+void scaled(A& x) { x.alpha = -0.5, x.beta = 2; }
+void wide(A& x) { x.output = MatmulOutput::f32; }
+
+// Sizes beside those of the tiles: one less, one more, much less.
+constexpr Case<A> cases[] = {
+    {.name = "1 1 1 f64",
+     .sizes = {{"...", 1}, {"a0", 1}, {"a1", 1}, {"b0", 1}, {"b1", 1}},
+     .tolerance = bound(1, f64)},
+    {.name = "63 65 33 f64",
+     .sizes = {{"...", 1}, {"a0", 63}, {"a1", 33}, {"b0", 33}, {"b1", 65}},
+     .tolerance = bound(33, f64)},
+    {.name = "2 of 34 38 20 f64, both transposed, -a b / 2 + 2 c + bias",
+     .sizes = {{"...", 2}, {"a0", 20}, {"a1", 34}, {"b0", 38}, {"b1", 20}, {"m", 34}, {"n", 38}},
+     .tolerance = bound(20, f64),
+     .optional = "c bias",
+     .setup = [](A& x) { scaled(x), turn_both(x); }},
+    {.name = "129 66 47 f32",
+     .sizes = {{"...", 1}, {"a0", 129}, {"a1", 47}, {"b0", 47}, {"b1", 66}},
+     .dtype = DType::f32,
+     .tolerance = bound(47, f32)},
+    {.name = "64 132 32 f32, a transposed",
+     .sizes = {{"...", 1}, {"a0", 32}, {"a1", 64}, {"b0", 32}, {"b1", 132}},
+     .dtype = DType::f32,
+     .tolerance = bound(32, f32),
+     .setup = turn_a},
+    {.name = "3 of 33 20 17 f32, b transposed, gelu(-a b / 2 + 2 c + bias)",
+     .sizes = {{"...", 3}, {"a0", 33}, {"a1", 17}, {"b0", 20}, {"b1", 17}, {"m", 33}, {"n", 20}},
+     .dtype = DType::f32,
+     .tolerance = bound(17, f32),
+     .optional = "c bias",
+     .setup = [](A& x) { scaled(x), turn_b(x), x.activation = Activation::gelu; }},
+    {.name = "1 70 300 f32, relu(a b + bias)",
+     .sizes = {{"...", 1}, {"a0", 1}, {"a1", 300}, {"b0", 300}, {"b1", 70}, {"n", 70}},
+     .dtype = DType::f32,
+     .tolerance = bound(300, f32),
+     .optional = "bias",
+     .setup = [](A& x) { x.activation = Activation::relu; }},
+    {.name = "65 40 72 f16",
+     .sizes = {{"...", 1}, {"a0", 65}, {"a1", 72}, {"b0", 72}, {"b1", 40}},
+     .dtype = DType::f16,
+     .tolerance = bound(72, tensor_cores, f16),
+     .alias = "tensor_core_matmul"},
+    {.name = "17 33 19 bf16, both transposed, to f32",
+     .sizes = {{"...", 1}, {"a0", 19}, {"a1", 17}, {"b0", 33}, {"b1", 19}},
+     .dtype = DType::bf16,
+     .tolerance = bound(19, tensor_cores),
+     .setup = [](A& x) { turn_both(x), wide(x); },
+     .alias = "tensor_core_matmul"},
+    {.name = "2 of 32 136 64 bf16, b transposed, -a b / 2 + 2 c",
+     .sizes = {{"...", 2}, {"a0", 32}, {"a1", 64}, {"b0", 136}, {"b1", 64}, {"m", 32}, {"n", 136}},
+     .dtype = DType::bf16,
+     .tolerance = bound(64, tensor_cores, bf16),
+     .optional = "c",
+     .setup = [](A& x) { scaled(x), turn_b(x); },
+     .alias = "tensor_core_matmul_wmma"},
+    {.name = "48 24 40 f16, a transposed, gelu_tanh(a b + bias) to f32",
+     .sizes = {{"...", 1}, {"a0", 40}, {"a1", 48}, {"b0", 40}, {"b1", 24}, {"n", 24}},
+     .dtype = DType::f16,
+     .tolerance = bound(40, tensor_cores),
+     .optional = "bias",
+     .setup = [](A& x) { turn_a(x), wide(x), x.activation = Activation::gelu_tanh; },
+     .alias = "tensor_core_matmul_wmma"},
+};
+
+}  // namespace
+
+constinit const Op<MatmulArgs> matmul{
+    {.name = "matmul",
+     .summary = "y = activation(alpha op(a) op(b) + beta c + bias)",
+     .source = "Dongarra et al. 1990 (BLAS 3)",
+     .determinism = Determinism::run_to_run,
+     .in_place = true},
+    {.check = check,
+     .sizes = sizes,
+     .output_dtype = output_dtype,
+     .flops = flops,
+     .cpu_variants = matmul_on_cpu,
+     .cases = cases,
+     .aliases = aliases}};
+
+}  // namespace kolmo

@@ -1,0 +1,155 @@
+#include "kolmo/device/grid.cuh"
+#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
+#include "kolmo/ops/dense/matmul/tensor_cores.cuh"
+#include "kolmo/ops/dense/matmul/tiles.cuh"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo {
+namespace {
+
+enum class Engine : std::uint8_t { tensor_cores, tiles_f32, tiles_f64, naive };
+
+/// How a variant computes: an engine and the row of its table of shapes.
+struct Plan {
+  Engine engine;
+  int shape;
+};
+constexpr Plan plans[] = {
+    {Engine::tensor_cores, 0}, {Engine::tensor_cores, 1}, {Engine::tensor_cores, 2}, {Engine::tensor_cores, 3},
+    {Engine::tensor_cores, 4}, {Engine::tiles_f32, 0},    {Engine::tiles_f32, 1},    {Engine::tiles_f32, 2},
+    {Engine::tiles_f32, 3},    {Engine::tiles_f64, 4},    {Engine::tiles_f64, 5},    {Engine::naive, 0},
+};
+constexpr Variant variants[] = {
+    {"tensor wmma 128x128"}, {"tensor wmma 128x256"}, {"tensor wmma 64x64"}, {"tensor wmma 32x32"},
+    {"tensor wmma 16x128"},  {"f32 tiles 128x128"},   {"f32 tiles 128x64"},  {"f32 tiles 64x64"},
+    {"f32 tiles 32x32"},     {"f64 tiles 64x64"},     {"f64 tiles 32x32"},   {"naive"},
+};
+static_assert(std::size(plans) == std::size(variants));
+
+constexpr int naive_block = 128;
+
+/// A thread computes one element of y straight from a and b.
+template <class T>
+__global__ void __launch_bounds__(naive_block)
+    naive(Gemm<T> g, bool turned_a, bool turned_b) {
+  const std::int64_t rows = g.batch * g.m;
+  for (std::int64_t i = cuda::thread_index(); i < rows * g.n; i += cuda::thread_count()) {
+    const std::int64_t entry = i / g.n / g.m;
+    const int row = int(i / g.n % g.m), column = int(i % g.n);
+    const T *a = g.a + entry * g.m * g.k + (turned_a ? row : std::int64_t(row) * g.k),
+            *b = g.b + entry * g.k * g.n + (turned_b ? std::int64_t(column) * g.k : column);
+    const int step_a = turned_a ? g.m : 1, step_b = turned_b ? 1 : g.n;
+    SumOf<T> sum = 0;
+    for (std::int64_t k = 0; k < g.k; ++k) sum += SumOf<T>(a[k * step_a]) * SumOf<T>(b[k * step_b]);
+    g.finish(entry, row, column, sum);
+  }
+}
+
+template <class T>
+Gemm<T> gemm_of(const MatmulArgs& x) {
+  const MatmulSizes s(x);
+  return {x.a.as<T>(),
+          x.b.as<T>(),
+          adds_c(x) ? x.c.as<T>() : nullptr,
+          x.bias.given() ? x.bias.as<T>() : nullptr,
+          x.y.data,
+          s.batch,
+          int(s.m),
+          int(s.n),
+          x.alpha == 0 ? 0 : int(s.k),
+          SumOf<T>(x.alpha),
+          SumOf<T>(x.beta),
+          x.activation,
+          x.y.dtype == DType::f32};
+}
+
+/// Whether rows of a matrix, and so of every batch entry, begin at multiples of 16 bytes.
+bool whole_packs(const Tensor& t) {
+  const std::size_t row = std::size_t(t.extent[std::size_t(t.rank - 1)]) * size_of(t.dtype);
+  return row % 16 == 0 && reinterpret_cast<std::uintptr_t>(t.data) % 16 == 0;
+}
+
+/// Calls f.operator()<turned_a, turned_b>().
+template <class F>
+void with_turns(const MatmulArgs& x, F&& f) {
+  cuda::select<4>(2 * x.transpose_a + x.transpose_b,
+                  [&]<int I> { f.template operator()<I / 2 == 1, I % 2 == 1>(); });
+}
+
+std::int64_t tiles_of(const MatmulArgs& x, int rows, int columns) {
+  const MatmulSizes s(x);
+  return s.batch * ((s.m + rows - 1) / rows) * ((s.n + columns - 1) / columns);
+}
+
+template <class T, int Shape>
+void launch_tiles(const MatmulArgs& x, Stream& s) {
+  constexpr TileShape shape = tile_shapes[Shape];
+  with_turns(x, [&]<bool A, bool B> {
+    cuda::launch(tiles<T, Shape, A, B>, unsigned(tiles_of(x, shape.rows, shape.columns)), shape.threads(), 0,
+                 cuda::native(s), gemm_of<T>(x), whole_packs(x.a), whole_packs(x.b));
+  });
+}
+
+template <int Shape>
+void launch_tensor_cores(const MatmulArgs& x, Stream& s) {
+  constexpr WarpTileShape shape = warp_tile_shapes[Shape];
+  visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
+    with_turns(x, [&]<bool A, bool B> {
+      cuda::launch(warp_tiles<T, Shape, A, B>, unsigned(tiles_of(x, shape.rows, shape.columns)),
+                   shape.threads(), WarpTiles<Shape, A, B>::bytes, cuda::native(s), gemm_of<T>(x),
+                   whole_packs(x.a), whole_packs(x.b));
+    });
+  });
+}
+
+void launch_naive(const MatmulArgs& x, Stream& s) {
+  visit<double, float, Half, BFloat16>(x.a.dtype, [&]<class T> {
+    cuda::launch(naive<T>, cuda::blocks(x.y.size(), naive_block), naive_block, 0, cuda::native(s),
+                 gemm_of<T>(x), x.transpose_a, x.transpose_b);
+  });
+}
+
+void launch(const MatmulArgs& x, void*, Stream& s, int variant) {
+  cuda::select<int(std::size(plans))>(variant, [&]<int V> {
+    constexpr Plan plan = plans[V];
+    if constexpr (plan.engine == Engine::tensor_cores)
+      launch_tensor_cores<plan.shape>(x, s);
+    else if constexpr (plan.engine == Engine::tiles_f32)
+      launch_tiles<float, plan.shape>(x, s);
+    else if constexpr (plan.engine == Engine::tiles_f64)
+      launch_tiles<double, plan.shape>(x, s);
+    else
+      launch_naive(x, s);
+  });
+}
+
+/// Extents are int in kernels, and blocks are counted in 31 bits.
+bool fits(const MatmulArgs& x, int variant) {
+  constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;
+  const MatmulSizes s(x);
+  if (s.m > limit || s.n > limit || s.k > limit) return false;
+  const Plan plan = plans[variant];
+  const DType t = x.a.dtype;
+  switch (plan.engine) {
+    case Engine::tensor_cores: {
+      const WarpTileShape w = warp_tile_shapes[plan.shape];
+      return (t == DType::f16 || t == DType::bf16) && tiles_of(x, w.rows, w.columns) < limit;
+    }
+    case Engine::tiles_f32:
+    case Engine::tiles_f64: {
+      const TileShape w = tile_shapes[plan.shape];
+      return t == (plan.engine == Engine::tiles_f32 ? DType::f32 : DType::f64) &&
+             tiles_of(x, w.rows, w.columns) < limit;
+    }
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+extern constinit const CudaImpl matmul_cuda =
+    cuda_impl<MatmulArgs, launch, detail::no_workspace<MatmulArgs>, fits>(variants);
+
+}  // namespace kolmo

@@ -1,0 +1,149 @@
+#pragma once
+// matmul on tensor cores: f16 or bf16 factors, sums in f32. A block computes a tile of y, a warp a part of it
+// in fragments, from pieces of a and b that asynchronous copies bring into shared memory several steps ahead.
+// Anonymous namespace: see device/grid.cuh.
+#include "kolmo/device/async.cuh"
+#include "kolmo/device/mma.cuh"
+#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo {
+namespace {
+
+/// A block's tile is rows x columns, `depth` products at a time, `stages` pieces in shared memory; a warp's
+/// part is high x wide.
+struct WarpTileShape {
+  int rows, columns, depth, high, wide, stages;
+  constexpr int threads() const { return rows / high * (columns / wide) * 32; }
+};
+constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4},
+                                              {128, 256, 32, 64, 64, 4},
+                                              {64, 64, 64, 32, 32, 3},
+                                              {32, 32, 64, 16, 16, 3},
+                                              {16, 128, 64, 16, 32, 3}};
+
+/// Rows x Columns elements in shared memory; the pad spreads rows over banks.
+template <int Rows, int Columns>
+struct Piece {
+  static constexpr int stride = Columns + 8, size = Rows * stride;
+};
+
+/// Starts copying a piece of a matrix from (row0, column0) on, zeros where it ends.
+template <class T, int Rows, int Columns, int Threads>
+__device__ void fetch(T* to, const T* from, int row0, int column0, int rows, int columns, bool packs) {
+  constexpr int stride = Piece<Rows, Columns>::stride;
+  const int thread = int(threadIdx.x);
+  if (packs) {
+#pragma unroll 4
+    for (int i = thread; i < Rows * Columns / 8; i += Threads) {
+      const int r = i / (Columns / 8), c = i % (Columns / 8) * 8;
+      const bool inside = row0 + r < rows && column0 + c < columns;
+      const T* source = from + std::int64_t(row0 + r) * columns + column0 + c;
+      cuda::copy_async(reinterpret_cast<int4*>(to + r * stride + c),
+                       inside ? reinterpret_cast<const int4*>(source) : nullptr);
+    }
+  } else {
+#pragma unroll 4
+    for (int i = thread; i < Rows * Columns; i += Threads) {
+      const int r = i / Columns, c = i % Columns;
+      const bool inside = row0 + r < rows && column0 + c < columns;
+      to[r * stride + c] = inside ? from[std::int64_t(row0 + r) * columns + column0 + c] : T(0.0f);
+    }
+  }
+}
+
+template <int V, bool TurnedA, bool TurnedB>
+struct WarpTiles {
+  static constexpr WarpTileShape S = warp_tile_shapes[V];
+  using A = Piece<TurnedA ? S.depth : S.rows, TurnedA ? S.rows : S.depth>;
+  using B = Piece<TurnedB ? S.columns : S.depth, TurnedB ? S.depth : S.columns>;
+  static constexpr int bytes = S.stages * (A::size + B::size) * 2;
+  static_assert(S.threads() / 32 * 16 * 16 * int(sizeof(float)) <= bytes);
+};
+
+template <class T, int V, bool TurnedA, bool TurnedB>
+__global__ void __launch_bounds__(warp_tile_shapes[V].threads())
+    warp_tiles(Gemm<T> g, bool packs_a, bool packs_b) {
+  using W = WarpTiles<V, TurnedA, TurnedB>;
+  using Native = cuda::NativeHalf<T>;
+  constexpr WarpTileShape S = W::S;
+  constexpr int high = S.high / 16, wide = S.wide / 16;
+  T* const pieces_a = cuda::dynamic_shared<T>();
+  T* const pieces_b = pieces_a + S.stages * W::A::size;
+
+  const TileIndex tile(g.m, g.n, S.rows, S.columns);
+  const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
+  const int steps = (g.k + S.depth - 1) / S.depth;
+  const auto fetch_piece = [&](int step) {
+    if (step < steps) {
+      const int k0 = step * S.depth;
+      T* const to_a = pieces_a + step % S.stages * W::A::size;
+      T* const to_b = pieces_b + step % S.stages * W::B::size;
+      if (TurnedA)
+        fetch<T, S.depth, S.rows, S.threads()>(to_a, a, k0, tile.row, g.k, g.m, packs_a);
+      else
+        fetch<T, S.rows, S.depth, S.threads()>(to_a, a, tile.row, k0, g.m, g.k, packs_a);
+      if (TurnedB)
+        fetch<T, S.columns, S.depth, S.threads()>(to_b, b, tile.column, k0, g.n, g.k, packs_b);
+      else
+        fetch<T, S.depth, S.columns, S.threads()>(to_b, b, k0, tile.column, g.k, g.n, packs_b);
+    }
+    cuda::commit_copies();
+  };
+
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const int row = warp / (S.columns / S.wide) * S.high, column = warp % (S.columns / S.wide) * S.wide;
+  cuda::SumFragment sum[high][wide];
+#pragma unroll
+  for (int i = 0; i < high; ++i)
+#pragma unroll
+    for (int j = 0; j < wide; ++j) cuda::wmma::fill_fragment(sum[i][j], 0.0f);
+
+#pragma unroll
+  for (int step = 0; step < S.stages - 1; ++step) fetch_piece(step);
+  for (int step = 0; step < steps; ++step) {
+    cuda::wait_copies<S.stages - 2>();
+    __syncthreads();
+    fetch_piece(step + S.stages - 1);
+    const auto* from_a = reinterpret_cast<const Native*>(pieces_a + step % S.stages * W::A::size);
+    const auto* from_b = reinterpret_cast<const Native*>(pieces_b + step % S.stages * W::B::size);
+#pragma unroll
+    for (int d = 0; d < S.depth; d += 16) {
+      cuda::RightFragment<T, TurnedB> right[wide];
+#pragma unroll
+      for (int j = 0; j < wide; ++j) {
+        const int c = column + 16 * j;
+        cuda::wmma::load_matrix_sync(
+            right[j], from_b + (TurnedB ? c * W::B::stride + d : d * W::B::stride + c), W::B::stride);
+      }
+#pragma unroll
+      for (int i = 0; i < high; ++i) {
+        const int r = row + 16 * i;
+        cuda::LeftFragment<T, TurnedA> left;
+        cuda::wmma::load_matrix_sync(
+            left, from_a + (TurnedA ? d * W::A::stride + r : r * W::A::stride + d), W::A::stride);
+#pragma unroll
+        for (int j = 0; j < wide; ++j) cuda::wmma::mma_sync(sum[i][j], left, right[j], sum[i][j]);
+      }
+    }
+  }
+
+  cuda::wait_copies<0>();
+  __syncthreads();
+  float* const stage = cuda::dynamic_shared<float>() + warp * 256;
+#pragma unroll
+  for (int i = 0; i < high; ++i)
+#pragma unroll
+    for (int j = 0; j < wide; ++j) {
+      cuda::wmma::store_matrix_sync(stage, sum[i][j], 16, cuda::wmma::mem_row_major);
+      __syncwarp();
+#pragma unroll 1
+      for (int e = lane; e < 256; e += 32)
+        g.finish(tile.entry, tile.row + row + 16 * i + e / 16, tile.column + column + 16 * j + e % 16,
+                 stage[e]);
+      __syncwarp();
+    }
+}
+
+}  // namespace
+}  // namespace kolmo
