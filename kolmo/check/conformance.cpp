@@ -181,7 +181,9 @@ class CaseCheck {
     const auto fields = op_.fields();
     for (std::size_t o = 0; o < fields.size(); ++o)
       for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (fields[o].kind != FieldKind::out || fields[i].kind != FieldKind::in) continue;
+        if (fields[o].kind != FieldKind::out || fields[i].kind != FieldKind::in ||
+            fields[o].shape != fields[i].shape)
+          continue;
         const Tensor &out = problem_.field(o), &in = problem_.field(i);
         if (!in.given() || !out.given() || in.dtype != out.dtype || in.rank != out.rank ||
             in.extent != out.extent)

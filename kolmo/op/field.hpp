@@ -16,7 +16,7 @@ enum class Domain : std::uint8_t { real, positive, unit, probability, count };
 /// A tensor argument. `shape` is a list of names, e.g. "n d" or "... k": equal names mean equal extents,
 /// "..." stands for any leading (batch) dimensions. A name that no input fixes is looked up among the
 /// operator's integer options, then asked of its `sizes` function. Fields that accept several dtypes share
-/// one dtype.
+/// one dtype; the operator's `output_dtype` may give the outputs among them another.
 template <class Args, class T>
 struct Field {
   std::string_view name;

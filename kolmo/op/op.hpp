@@ -73,7 +73,7 @@ struct OpInfo {
   std::string_view summary;  ///< one sentence with the formula
   std::string_view source;   ///< paper or textbook
   Determinism determinism = Determinism::run_to_run;
-  bool in_place = false;  ///< an output may be exactly one of the inputs
+  bool in_place = false;  ///< an output may be exactly an input declared with the same shape
 };
 
 /// An operator without the type of its arguments, open to inspection. `args` points to the operator's own
@@ -93,6 +93,8 @@ class OpBase : public OpInfo {
   virtual void check(const void* args) const = 0;
   /// Sizes of outputs that no input or option fixes.
   virtual void sizes(const void* args, Dims& dims) const = 0;
+  /// Of the outputs that accept several dtypes; `inputs` is that of the inputs.
+  virtual DType output_dtype(const void* args, DType inputs) const = 0;
   virtual double flops(const void* args) const = 0;
   virtual int cpu_variant_count() const = 0;
   virtual std::vector<Variant> cpu_variants() const = 0;
@@ -149,6 +151,7 @@ template <class Args>
 struct OpCode {
   void (*check)(const Args&) = nullptr;
   void (*sizes)(const Args&, Dims&) = nullptr;
+  DType (*output_dtype)(const Args&, DType inputs) = nullptr;  ///< else that of the inputs
   double (*flops)(const Args&);
   std::size_t (*cpu_workspace)(const Args&, int threads) = nullptr;  ///< bytes
   void (*cpu)(const Args&, void* workspace, Stream&) = nullptr;
@@ -193,6 +196,9 @@ class Op final : public OpBase {
   }
   void sizes(const void* a, Dims& dims) const override {
     if (code_.sizes) code_.sizes(cast(a), dims);
+  }
+  DType output_dtype(const void* a, DType inputs) const override {
+    return code_.output_dtype ? code_.output_dtype(cast(a), inputs) : inputs;
   }
   double flops(const void* a) const override { return code_.flops(cast(a)); }
   int cpu_variant_count() const override {

@@ -28,7 +28,7 @@ void check_aliasing(const OpBase& op, const FieldInfo& out, const void* args) {
     if (!f.is_tensor() || f.name == out.name || !f.tensor(args).given() || !overlap(t, f.tensor(args)))
       continue;
     const bool same = f.tensor(args).data == t.data && f.tensor(args).bytes() == t.bytes();
-    if (!(op.in_place && same && f.is_input()))
+    if (!(op.in_place && same && f.is_input() && f.shape == out.shape))
       fail<InvalidArgument>(text(op.name) + ": " + text(out.name) + " overlaps " + text(f.name) +
                             " in memory");
   }
@@ -37,7 +37,7 @@ void check_aliasing(const OpBase& op, const FieldInfo& out, const void* args) {
 /// True when there is anything to write.
 bool check_outputs(const OpBase& op, const void* args, const Dims& dims, Device device) {
   bool work = false;
-  const DType common = common_dtype(op, args);
+  const DType common = op.output_dtype(args, common_dtype(op, args));
   for (const FieldInfo& f : op.fields()) {
     if (f.kind != FieldKind::out) {
       work |= f.kind == FieldKind::inout && f.tensor(args).size();
@@ -119,7 +119,7 @@ void infer_outputs(const OpBase& op, void* args) {
   for (const FieldInfo& f : op.fields())
     if (f.is_tensor() && f.is_input() && f.tensor(args).given()) device = f.tensor(args).device;
   const Dims dims = all_sizes(op, args, device);
-  const DType common = common_dtype(op, args);
+  const DType common = op.output_dtype(args, common_dtype(op, args));
   for (const FieldInfo& f : op.fields()) {
     if (f.kind != FieldKind::out) continue;
     Tensor& t = f.tensor(args);

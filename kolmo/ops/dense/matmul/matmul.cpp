@@ -13,9 +13,9 @@ void check(const A& x) {
   const auto refuse = [](const std::string& why) { fail<InvalidArgument>("matmul: " + why); };
   const MatmulSizes s(x);
   if (s.k != s.k_of_b)
-    refuse("a is " + shape_string(x.a) + (x.transpose_a ? " transposed" : "") + ", b is " + shape_string(x.b) +
-           (x.transpose_b ? " transposed" : "") + ": the inner sizes " + std::to_string(s.k) + " and " +
-           std::to_string(s.k_of_b) + " differ");
+    refuse("a is " + shape_string(x.a) + (x.transpose_a ? " transposed" : "") + ", b is " +
+           shape_string(x.b) + (x.transpose_b ? " transposed" : "") + ": the inner sizes " +
+           std::to_string(s.k) + " and " + std::to_string(s.k_of_b) + " differ");
   const auto last = [](const Tensor& t, int back) { return t.extent[std::size_t(t.rank - back)]; };
   if (x.c.given() && (last(x.c, 2) != s.m || last(x.c, 1) != s.n))
     refuse("c is " + shape_string(x.c) + ", the product has " + std::to_string(s.m) + " rows and " +
@@ -56,6 +56,18 @@ void turn_b(A& x) { x.transpose_b = true; }
 void turn_both(A& x) { x.transpose_a = x.transpose_b = true; }
 void scaled(A& x) { x.alpha = -0.5, x.beta = 2; }
 void wide(A& x) { x.output = MatmulOutput::f32; }
+
+constexpr Case<A> benchmark(std::string_view name, std::int64_t batch, std::int64_t m, std::int64_t n,
+                            std::int64_t k, DType dtype, std::string_view alias = {}) {
+  return {.name = name,
+          .sizes = {{"...", batch}, {"a0", m}, {"a1", k}, {"b0", k}, {"b1", n}},
+          .dtype = dtype,
+          .benchmark_only = true,
+          .alias = alias};
+}
+constexpr Case<A> cube(std::string_view name, std::int64_t n, DType dtype, std::string_view alias = {}) {
+  return benchmark(name, 1, n, n, n, dtype, alias);
+}
 
 // Sizes beside those of the tiles: one less, one more, much less.
 constexpr Case<A> cases[] = {
@@ -116,22 +128,56 @@ constexpr Case<A> cases[] = {
      .optional = "bias",
      .setup = [](A& x) { turn_a(x), wide(x), x.activation = Activation::gelu_tanh; },
      .alias = "tensor_core_matmul_wmma"},
+    cube("256 cube f32", 256, DType::f32),
+    cube("1024 cube f32", 1024, DType::f32),
+    cube("4096 cube f32", 4096, DType::f32),
+    cube("8192 cube f32", 8192, DType::f32),
+    cube("1024 cube f64", 1024, DType::f64),
+    cube("4096 cube f64", 4096, DType::f64),
+    benchmark("65536 64 64 f32", 1, 65536, 64, 64, DType::f32),
+    benchmark("16 4096 4096 f32", 1, 16, 4096, 4096, DType::f32),
+    benchmark("64 64 65536 f32", 1, 64, 64, 65536, DType::f32),
+    benchmark("4096 of 32 32 32 f32", 4096, 32, 32, 32, DType::f32),
+    cube("256 cube f16", 256, DType::f16, "tensor_core_matmul"),
+    cube("1024 cube f16", 1024, DType::f16, "tensor_core_matmul"),
+    cube("4096 cube f16", 4096, DType::f16, "tensor_core_matmul"),
+    cube("8192 cube f16", 8192, DType::f16, "tensor_core_matmul"),
+    cube("4096 cube bf16", 4096, DType::bf16, "tensor_core_matmul_wmma"),
+    benchmark("16 4096 4096 bf16", 1, 16, 4096, 4096, DType::bf16, "tensor_core_matmul"),
+    benchmark("4096 of 64 64 64 f16", 4096, 64, 64, 64, DType::f16, "tensor_core_matmul_wmma"),
+};
+
+constexpr CpuVariant<A> on_cpu[] = {
+    {.row = {.name = "openblas"},
+     .run = matmul_openblas,
+     .workspace = matmul_openblas_workspace,
+     .fits = matmul_openblas_fits},
+    {.row = {.name = "naive", .naive = true}, .run = matmul_naive},
+};
+
+// 16-bit factors have no other variants than the tensor cores' by these names; with f32 or f64, none fits.
+constexpr Alias<A> aliases[] = {
+    {.name = "tensor_core_matmul",
+     .summary = "matmul on tensor cores: f16 or bf16 factors, sums in f32",
+     .cuda_variants = "tensor"},
+    {.name = "tensor_core_matmul_wmma",
+     .summary = "matmul on tensor cores by WMMA in fragments of 16x16x16: f16 or bf16 factors, sums in f32",
+     .cuda_variants = "tensor wmma"},
 };
 
 }  // namespace
 
-constinit const Op<MatmulArgs> matmul{
-    {.name = "matmul",
-     .summary = "y = activation(alpha op(a) op(b) + beta c + bias)",
-     .source = "Dongarra et al. 1990 (BLAS 3)",
-     .determinism = Determinism::run_to_run,
-     .in_place = true},
-    {.check = check,
-     .sizes = sizes,
-     .output_dtype = output_dtype,
-     .flops = flops,
-     .cpu_variants = matmul_on_cpu,
-     .cases = cases,
-     .aliases = aliases}};
+constinit const Op<MatmulArgs> matmul{{.name = "matmul",
+                                       .summary = "y = activation(alpha op(a) op(b) + beta c + bias)",
+                                       .source = "Dongarra et al. 1990 (BLAS 3)",
+                                       .determinism = Determinism::run_to_run,
+                                       .in_place = true},
+                                      {.check = check,
+                                       .sizes = sizes,
+                                       .output_dtype = output_dtype,
+                                       .flops = flops,
+                                       .cpu_variants = on_cpu,
+                                       .cases = cases,
+                                       .aliases = aliases}};
 
 }  // namespace kolmo

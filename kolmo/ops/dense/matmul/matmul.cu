@@ -16,14 +16,15 @@ struct Plan {
   int shape;
 };
 constexpr Plan plans[] = {
-    {Engine::tensor_cores, 0}, {Engine::tensor_cores, 1}, {Engine::tensor_cores, 2}, {Engine::tensor_cores, 3},
-    {Engine::tensor_cores, 4}, {Engine::tiles_f32, 0},    {Engine::tiles_f32, 1},    {Engine::tiles_f32, 2},
-    {Engine::tiles_f32, 3},    {Engine::tiles_f64, 4},    {Engine::tiles_f64, 5},    {Engine::naive, 0},
+    {Engine::tensor_cores, 0}, {Engine::tensor_cores, 1}, {Engine::tensor_cores, 2},
+    {Engine::tensor_cores, 3}, {Engine::tensor_cores, 4}, {Engine::tiles_f32, 0},
+    {Engine::tiles_f32, 1},    {Engine::tiles_f32, 2},    {Engine::tiles_f32, 3},
+    {Engine::tiles_f64, 4},    {Engine::tiles_f64, 5},    {Engine::naive, 0},
 };
 constexpr Variant variants[] = {
     {"tensor wmma 128x128"}, {"tensor wmma 128x256"}, {"tensor wmma 64x64"}, {"tensor wmma 32x32"},
     {"tensor wmma 16x128"},  {"f32 tiles 128x128"},   {"f32 tiles 128x64"},  {"f32 tiles 64x64"},
-    {"f32 tiles 32x32"},     {"f64 tiles 64x64"},     {"f64 tiles 32x32"},   {"naive"},
+    {"f32 tiles 32x32"},     {"f64 tiles 64x64"},     {"f64 tiles 32x32"},   {"naive", false, true},
 };
 static_assert(std::size(plans) == std::size(variants));
 
@@ -31,8 +32,7 @@ constexpr int naive_block = 128;
 
 /// A thread computes one element of y straight from a and b.
 template <class T>
-__global__ void __launch_bounds__(naive_block)
-    naive(Gemm<T> g, bool turned_a, bool turned_b) {
+__global__ void __launch_bounds__(naive_block) naive(Gemm<T> g, bool turned_a, bool turned_b) {
   const std::int64_t rows = g.batch * g.m;
   for (std::int64_t i = cuda::thread_index(); i < rows * g.n; i += cuda::thread_count()) {
     const std::int64_t entry = i / g.n / g.m;

@@ -94,7 +94,9 @@ const S* widened(const Tensor& t, S*& room, int threads) {
   }
 }
 
-void openblas(const A& x, void* workspace, Stream& stream) {
+}  // namespace
+
+void matmul_openblas(const A& x, void* workspace, Stream& stream) {
   // Kolmo's threads share out the work; OpenBLAS's own, where it has any, stay out of it.
   static std::once_flag once;
   std::call_once(once, [] { openblas_set_num_threads(1); });
@@ -122,8 +124,9 @@ void openblas(const A& x, void* workspace, Stream& stream) {
         });
       const double beta = c ? x.beta : 0;
       if (k)
-        gemm(x.transpose_a ? CblasTrans : CblasNoTrans, x.transpose_b ? CblasTrans : CblasNoTrans, int(p.rows),
-             int(p.columns), k, x.alpha, a + p.entry * s.m * s.k + p.row * (x.transpose_a ? 1 : s.k), lda,
+        gemm(x.transpose_a ? CblasTrans : CblasNoTrans, x.transpose_b ? CblasTrans : CblasNoTrans,
+             int(p.rows), int(p.columns), k, x.alpha,
+             a + p.entry * s.m * s.k + p.row * (x.transpose_a ? 1 : s.k), lda,
              b + p.entry * s.k * s.n + p.column * (x.transpose_b ? s.k : 1), ldb, beta, sums + origin, ldy);
       else
         each_row([&](std::int64_t at) {
@@ -133,26 +136,24 @@ void openblas(const A& x, void* workspace, Stream& stream) {
       if (bias || x.activation != Activation::none || written != same)
         each_row([&](std::int64_t at) {
           for (std::int64_t j = 0; j < p.columns; ++j)
-            y[at + j] =
-                Y(activate(x.activation, bias ? sums[at + j] + S(bias[p.column + j]) : sums[at + j]));
+            y[at + j] = Y(activate(x.activation, bias ? sums[at + j] + S(bias[p.column + j]) : sums[at + j]));
         });
     });
   });
 }
 
-std::size_t openblas_workspace(const A& x, int) {
+std::size_t matmul_openblas_workspace(const A& x, int) {
   if (x.a.dtype == DType::f64 || x.a.dtype == DType::f32) return 0;
   const std::int64_t sums = x.y.dtype == DType::f32 ? 0 : x.y.size();
   return std::size_t(x.a.size() + x.b.size() + sums) * sizeof(float);
 }
 
-bool openblas_fits(const A& x) {
+bool matmul_openblas_fits(const A& x) {
   const MatmulSizes s(x);
   return s.m <= INT_MAX && s.n <= INT_MAX && s.k <= INT_MAX;
 }
 
-/// Rows of y one after another, 256 columns at a time: what a compiler makes of three loops.
-void naive(const A& x, void*, Stream& stream) {
+void matmul_naive(const A& x, void*, Stream& stream) {
   const MatmulSizes s(x);
   visit_types(x, [&]<class T, class Y> {
     using S = SumOf<T>;
@@ -182,14 +183,5 @@ void naive(const A& x, void*, Stream& stream) {
     });
   });
 }
-
-constexpr CpuVariant<A> rows[] = {
-    {.row = {.name = "openblas"}, .run = openblas, .workspace = openblas_workspace, .fits = openblas_fits},
-    {.row = {.name = "naive", .naive = true}, .run = naive},
-};
-
-}  // namespace
-
-constinit const std::span<const CpuVariant<A>> matmul_on_cpu = rows;
 
 }  // namespace kolmo

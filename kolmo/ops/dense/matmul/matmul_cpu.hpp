@@ -3,7 +3,12 @@
 
 namespace kolmo {
 
-/// The rows of matmul's table of CPU variants; 16-bit tensors are widened to f32 in the workspace of the first.
-extern const std::span<const CpuVariant<MatmulArgs>> matmul_on_cpu;
+/// By OpenBLAS, parts of y shared out over the stream's threads; 16-bit tensors are widened in the workspace.
+void matmul_openblas(const MatmulArgs& x, void* workspace, Stream& stream);
+std::size_t matmul_openblas_workspace(const MatmulArgs& x, int threads);
+bool matmul_openblas_fits(const MatmulArgs& x);
+
+/// Rows of y one after another, 256 columns at a time: what a compiler makes of three loops.
+void matmul_naive(const MatmulArgs& x, void* workspace, Stream& stream);
 
 }  // namespace kolmo

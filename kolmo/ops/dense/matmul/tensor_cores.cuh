@@ -120,8 +120,8 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads())
       for (int i = 0; i < high; ++i) {
         const int r = row + 16 * i;
         cuda::LeftFragment<T, TurnedA> left;
-        cuda::wmma::load_matrix_sync(
-            left, from_a + (TurnedA ? d * W::A::stride + r : r * W::A::stride + d), W::A::stride);
+        cuda::wmma::load_matrix_sync(left, from_a + (TurnedA ? d * W::A::stride + r : r * W::A::stride + d),
+                                     W::A::stride);
 #pragma unroll
         for (int j = 0; j < wide; ++j) cuda::wmma::mma_sync(sum[i][j], left, right[j], sum[i][j]);
       }

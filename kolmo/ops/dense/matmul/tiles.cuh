@@ -27,8 +27,8 @@ struct alignas(16) Pack {
   T value[size];
 };
 
-/// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on, zeros where it ends. The matrix is
-/// depth x extent, or extent x depth if Turned; shared memory holds depth along its rows.
+/// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on, zeros where it ends. The matrix
+/// is depth x extent, or extent x depth if Turned; shared memory holds depth along its rows.
 template <class T, int Depth, int Extent, int Threads, bool Turned>
 __device__ void fetch(T (*to)[Extent + Pack<T>::size], const T* from, int k0, int e0, int depth, int extent,
                       bool packs) {
@@ -71,15 +71,15 @@ __device__ void read_part(T (&part)[Count], const T* row, int thread) {
 }
 
 template <class T, int V, bool TurnedA, bool TurnedB>
-__global__ void __launch_bounds__(tile_shapes[V].threads())
-    tiles(Gemm<T> g, bool packs_a, bool packs_b) {
+__global__ void __launch_bounds__(tile_shapes[V].threads()) tiles(Gemm<T> g, bool packs_a, bool packs_b) {
   constexpr TileShape S = tile_shapes[V];
   constexpr int width = Pack<T>::size, across = S.columns / S.wide, groups = S.high / width;
   struct Pieces {
     T a[2][S.depth][S.rows + width];  // the pad keeps rows aligned, and apart in banks
     T b[2][S.depth][S.columns + width];
   };
-  static_assert(S.rows / S.high * (S.columns + 1) * sizeof(T) <= sizeof(Pieces) && sizeof(Pieces) <= 48 * 1024);
+  static_assert(S.rows / S.high * (S.columns + 1) * sizeof(T) <= sizeof(Pieces) &&
+                sizeof(Pieces) <= 48 * 1024);
   __shared__ __align__(16) Pieces pieces;
 
   const TileIndex tile(g.m, g.n, S.rows, S.columns);
