@@ -14,7 +14,7 @@ OPS = OP | {"knn", "ops"}
 LAYERS = {
     "base": BASE,
     "version": set(),
-    "runtime": RUNTIME,
+    "runtime": RUNTIME | {"launch"},
     "op": OP,
     "device": BASE | {"device"},
     "launch": RUNTIME | {"launch"},
@@ -41,7 +41,7 @@ def layer(path: str) -> str:
         return parts[0]
     if path == "kolmo/version.hpp":
         return "version"
-    if path == "kolmo/runtime/cuda/launch.cuh":
+    if path in ("kolmo/runtime/cuda/launch.cuh", "kolmo/runtime/cuda/cublaslt.hpp"):
         return "launch"
     if parts[1] == "ops" and path.endswith((".cu", ".cuh")):
         return "kernel"

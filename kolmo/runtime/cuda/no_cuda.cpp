@@ -1,4 +1,5 @@
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/cuda/cublaslt.hpp"
 #include "kolmo/runtime/nvtx.hpp"
 
 namespace kolmo {
@@ -11,5 +12,10 @@ std::unique_ptr<Backend> make_cuda_backend(int) {
 bool nvtx_available() { return false; }
 void nvtx_push(const char*) {}
 void nvtx_pop() {}
+
+bool cuda::vendor_matmul_fits(const VendorMatmul&) { return false; }
+void cuda::vendor_matmul(const VendorMatmul&, void*, Stream&) {
+  fail<Unsupported>("cuBLASLt: this build has no CUDA support (it was configured without nvcc)");
+}
 
 }  // namespace kolmo

@@ -3,12 +3,13 @@
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
 #include "kolmo/ops/dense/matmul/tensor_cores.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
+#include "kolmo/runtime/cuda/cublaslt.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
 
-enum class Engine : std::uint8_t { tensor_cores, tiles_f32, tiles_f64, naive };
+enum class Engine : std::uint8_t { tensor_cores, tiles_f32, tiles_f64, vendor, naive };
 
 /// How a variant computes: an engine and the row of its table of shapes.
 struct Plan {
@@ -19,12 +20,14 @@ constexpr Plan plans[] = {
     {Engine::tensor_cores, 0}, {Engine::tensor_cores, 1}, {Engine::tensor_cores, 2},
     {Engine::tensor_cores, 3}, {Engine::tensor_cores, 4}, {Engine::tiles_f32, 0},
     {Engine::tiles_f32, 1},    {Engine::tiles_f32, 2},    {Engine::tiles_f32, 3},
-    {Engine::tiles_f64, 4},    {Engine::tiles_f64, 5},    {Engine::naive, 0},
+    {Engine::tiles_f64, 4},    {Engine::tiles_f64, 5},    {Engine::vendor, 0},
+    {Engine::naive, 0},
 };
 constexpr Variant variants[] = {
     {"tensor wmma 128x128"}, {"tensor wmma 128x256"}, {"tensor wmma 64x64"}, {"tensor wmma 32x32"},
     {"tensor wmma 16x128"},  {"f32 tiles 128x128"},   {"f32 tiles 128x64"},  {"f32 tiles 64x64"},
-    {"f32 tiles 32x32"},     {"f64 tiles 64x64"},     {"f64 tiles 32x32"},   {"naive", false, true},
+    {"f32 tiles 32x32"},     {"f64 tiles 64x64"},     {"f64 tiles 32x32"},   {"cublaslt", true},
+    {"naive", false, true},
 };
 static_assert(std::size(plans) == std::size(variants));
 
@@ -110,7 +113,28 @@ void launch_naive(const MatmulArgs& x, Stream& s) {
   });
 }
 
-void launch(const MatmulArgs& x, void*, Stream& s, int variant) {
+cuda::VendorMatmul vendor_call(const MatmulArgs& x) {
+  const MatmulSizes s(x);
+  return {x.y.device.index,
+          x.a.dtype,
+          x.y.dtype,
+          s.batch,
+          s.m,
+          s.n,
+          x.alpha == 0 ? 0 : s.k,
+          x.transpose_a,
+          x.transpose_b,
+          x.alpha,
+          x.beta,
+          x.activation,
+          x.a.data,
+          x.b.data,
+          adds_c(x) ? x.c.data : nullptr,
+          x.bias.given() ? x.bias.data : nullptr,
+          x.y.data};
+}
+
+void launch(const MatmulArgs& x, void* workspace, Stream& s, int variant) {
   cuda::select<int(std::size(plans))>(variant, [&]<int V> {
     constexpr Plan plan = plans[V];
     if constexpr (plan.engine == Engine::tensor_cores)
@@ -119,6 +143,8 @@ void launch(const MatmulArgs& x, void*, Stream& s, int variant) {
       launch_tiles<float, plan.shape>(x, s);
     else if constexpr (plan.engine == Engine::tiles_f64)
       launch_tiles<double, plan.shape>(x, s);
+    else if constexpr (plan.engine == Engine::vendor)
+      cuda::vendor_matmul(vendor_call(x), workspace, s);
     else
       launch_naive(x, s);
   });
@@ -142,14 +168,19 @@ bool fits(const MatmulArgs& x, int variant) {
       return t == (plan.engine == Engine::tiles_f32 ? DType::f32 : DType::f64) &&
              tiles_of(x, w.rows, w.columns) < limit;
     }
+    case Engine::vendor:
+      return cuda::vendor_matmul_fits(vendor_call(x));
     default:
       return true;
   }
 }
 
+std::size_t workspace(const MatmulArgs&, int variant) {
+  return plans[variant].engine == Engine::vendor ? cuda::vendor_matmul_workspace : 0;
+}
+
 }  // namespace
 
-extern constinit const CudaImpl matmul_cuda =
-    cuda_impl<MatmulArgs, launch, detail::no_workspace<MatmulArgs>, fits>(variants);
+extern constinit const CudaImpl matmul_cuda = cuda_impl<MatmulArgs, launch, workspace, fits>(variants);
 
 }  // namespace kolmo

@@ -39,9 +39,10 @@ class Parts {
   Parts(const MatmulSizes& s, int threads) : s_(s) {
     const double worth = 1 << 18;  // products; some 20 us
     const double all = double(s.m) * double(s.n) * double(std::max<std::int64_t>(s.k, 1));
-    const auto wanted = std::min<std::int64_t>((threads + s.batch - 1) / s.batch, std::int64_t(all / worth));
+    auto wanted = std::min<std::int64_t>((threads + s.batch - 1) / s.batch, std::int64_t(all / worth));
     const std::int64_t side = std::max(s.m, s.n);
-    step_ = (side / std::max<std::int64_t>(wanted, 1) + 15) / 16 * 16;
+    wanted = std::max<std::int64_t>(wanted, 1);
+    step_ = ((side + wanted - 1) / wanted + 15) / 16 * 16;
     per_entry_ = (side + step_ - 1) / step_;
   }
   std::int64_t count() const { return s_.batch * per_entry_; }

@@ -11,16 +11,16 @@ namespace kolmo {
 namespace {
 
 /// A block's tile is rows x columns, `depth` products at a time, `stages` pieces in shared memory; a warp's
-/// part is high x wide.
+/// part is high x wide; `blocks` share a multiprocessor's registers.
 struct WarpTileShape {
-  int rows, columns, depth, high, wide, stages;
+  int rows, columns, depth, high, wide, stages, blocks;
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
-constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4},
-                                              {128, 256, 32, 64, 64, 4},
-                                              {64, 64, 64, 32, 32, 3},
-                                              {32, 32, 64, 16, 16, 3},
-                                              {16, 128, 64, 16, 32, 3}};
+constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4, 2},
+                                              {128, 256, 32, 64, 64, 4, 1},
+                                              {64, 64, 64, 32, 32, 3, 4},
+                                              {32, 32, 64, 16, 16, 3, 4},
+                                              {16, 128, 64, 16, 32, 3, 4}};
 
 /// Rows x Columns elements in shared memory; the pad spreads rows over banks.
 template <int Rows, int Columns>
@@ -43,7 +43,7 @@ __device__ void fetch(T* to, const T* from, int row0, int column0, int rows, int
                        inside ? reinterpret_cast<const int4*>(source) : nullptr);
     }
   } else {
-#pragma unroll 4
+#pragma unroll 1
     for (int i = thread; i < Rows * Columns; i += Threads) {
       const int r = i / Columns, c = i % Columns;
       const bool inside = row0 + r < rows && column0 + c < columns;
@@ -62,7 +62,7 @@ struct WarpTiles {
 };
 
 template <class T, int V, bool TurnedA, bool TurnedB>
-__global__ void __launch_bounds__(warp_tile_shapes[V].threads())
+__global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shapes[V].blocks)
     warp_tiles(Gemm<T> g, bool packs_a, bool packs_b) {
   using W = WarpTiles<V, TurnedA, TurnedB>;
   using Native = cuda::NativeHalf<T>;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads())
 #pragma unroll
     for (int j = 0; j < wide; ++j) cuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
-#pragma unroll
+#pragma unroll 1
   for (int step = 0; step < S.stages - 1; ++step) fetch_piece(step);
   for (int step = 0; step < steps; ++step) {
     cuda::wait_copies<S.stages - 2>();

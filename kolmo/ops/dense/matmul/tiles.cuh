@@ -10,14 +10,14 @@ namespace kolmo {
 namespace {
 
 /// A block's tile is rows x columns, `depth` products at a time; a thread's part is high x wide, in groups of
-/// 16 bytes that lie evenly over the tile.
+/// 16 bytes that lie evenly over the tile; `blocks` share a multiprocessor's registers.
 struct TileShape {
-  int rows, columns, depth, high, wide;
+  int rows, columns, depth, high, wide, blocks;
   constexpr int threads() const { return rows / high * (columns / wide); }
 };
 constexpr TileShape tile_shapes[] = {
-    {128, 128, 16, 8, 8}, {128, 64, 16, 8, 4}, {64, 64, 16, 4, 4}, {32, 32, 32, 4, 4},  // f32
-    {64, 64, 16, 4, 4},   {32, 32, 32, 2, 2},                                           // f64
+    {128, 128, 16, 8, 8, 2}, {128, 64, 16, 8, 4, 2}, {64, 64, 16, 4, 4, 3}, {32, 32, 32, 4, 4, 8},  // f32
+    {64, 64, 16, 4, 4, 2},   {32, 32, 32, 2, 2, 3},                                                 // f64
 };
 
 /// 16 bytes, which move at once.
@@ -51,7 +51,7 @@ __device__ void fetch(T (*to)[Extent + Pack<T>::size], const T* from, int k0, in
           inside ? reinterpret_cast<const int4*>(from + std::int64_t(k0 + d) * extent + e0 + e) : nullptr);
     }
   } else {
-#pragma unroll 4
+#pragma unroll 1
     for (int i = thread; i < Depth * Extent; i += Threads) {
       const int d = i / Extent, e = i % Extent;
       const bool inside = k0 + d < depth && e0 + e < extent;
@@ -71,7 +71,8 @@ __device__ void read_part(T (&part)[Count], const T* row, int thread) {
 }
 
 template <class T, int V, bool TurnedA, bool TurnedB>
-__global__ void __launch_bounds__(tile_shapes[V].threads()) tiles(Gemm<T> g, bool packs_a, bool packs_b) {
+__global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].blocks)
+    tiles(Gemm<T> g, bool packs_a, bool packs_b) {
   constexpr TileShape S = tile_shapes[V];
   constexpr int width = Pack<T>::size, across = S.columns / S.wide, groups = S.high / width;
   struct Pieces {
