@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <library_types.h>
 
 #include <array>
 #include <map>
@@ -148,9 +149,9 @@ struct Description {
         y(matrix(x.output, x.n, x.m, x.batch)) {
     set(transpose_left, std::int32_t(x.transpose_b));
     set(transpose_right, std::int32_t(x.transpose_a));
-    std::uint32_t end = x.activation == Activation::relu        ? with_relu
-                        : x.activation == Activation::gelu_tanh ? with_gelu_tanh
-                                                                : 0;
+    std::uint32_t end = 0;
+    if (x.activation == Activation::relu) end = with_relu;
+    if (x.activation == Activation::gelu_tanh) end = with_gelu_tanh;
     if (x.bias) {
       end |= with_bias;
       set(bias_pointer, x.bias);
