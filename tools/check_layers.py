@@ -16,7 +16,7 @@ LAYERS = {
     "version": set(),
     "runtime": RUNTIME | {"launch"},
     "op": OP,
-    "device": BASE | {"device"},
+    "device": BASE | {"device", "launch"},
     "launch": RUNTIME | {"launch"},
     "knn": RUNTIME | {"knn"},  # nearest neighbours on the CPU, shared by several operators
     "ops": OPS,
