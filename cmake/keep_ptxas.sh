@@ -1,6 +1,15 @@
 #!/bin/sh
 # keep_ptxas.sh COMPILER... -o OBJECT ...: runs the compiler and puts what ptxas says of each kernel, which -Xptxas -v
 # asks for, into OBJECT.ptxas; everything else stays on standard error.
+# keep_ptxas.sh --collect TABLE OBJECT...: puts those of several objects into one file.
+if [ "$1" = --collect ]; then
+  table=$2
+  shift 2
+  for object; do
+    cat "$object.ptxas" || exit 1
+  done > "$table"
+  exit 0
+fi
 object=
 previous=
 for argument; do

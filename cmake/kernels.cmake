@@ -8,10 +8,10 @@ if(KOLMO_CUDA)
     add_library(${target} OBJECT ${KOLMO_OP_CUDA})
     kolmo_options(${target})
     target_compile_options(${target} PRIVATE -Xptxas=-v)
-    set_target_properties(${target} PROPERTIES
-      CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh;${CMAKE_CUDA_COMPILER_LAUNCHER}")
+    set(launcher ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh ${CMAKE_CUDA_COMPILER_LAUNCHER})
+    set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
     add_custom_command(OUTPUT ${table}
-      COMMAND sh -c "for object; do cat \"$object.ptxas\" || exit; done > '${table}'" sh $<TARGET_OBJECTS:${target}>
+      COMMAND ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh --collect ${table} $<TARGET_OBJECTS:${target}>
       DEPENDS $<TARGET_OBJECTS:${target}>
       COMMAND_EXPAND_LISTS VERBATIM COMMENT "Collecting what the kernels take")
   endfunction()
