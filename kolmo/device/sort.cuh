@@ -81,10 +81,10 @@ void sort_rows(RowSort<T> s, cudaStream_t stream) {
   constexpr std::int64_t most = 65535;  // rows of a launch grid
   for (; s.arrays > 0; s.arrays -= most) {
     const auto arrays = unsigned(s.arrays < most ? s.arrays : most);
-    launch(sort_runs<T>, dim3(blocks(s.n, s.run, 1u << 31), arrays), s.run, 0, stream, s);
+    cuda::launch(sort_runs<T>, dim3(blocks(s.n, s.run, 1u << 31), arrays), s.run, 0, stream, s);
     int from = s.first();
     for (std::int64_t width = s.run; width < s.n; width *= 2, from = 1 - from)
-      launch(sort_merge<T>, dim3(blocks(s.n, threads), arrays), threads, 0, stream, s, width, from);
+      cuda::launch(sort_merge<T>, dim3(blocks(s.n, threads), arrays), threads, 0, stream, s, width, from);
     for (int i = 0; i < 2; ++i) s.key[i] += most * s.n, s.row[i] += most * s.n;
   }
 }
