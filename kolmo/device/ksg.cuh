@@ -27,11 +27,11 @@ struct KsgPlan {
   std::int32_t* group;  // problem of each row, with segments
   std::uint32_t* at;    // point of each row
   T* yz;                // columns of y, then z, by point
-  T* x;                 // of the lanes at work: column_step, row_step, lane_step apart
+  T* x;                 // of the lanes at work, each at lane_offset, columns and rows of it these steps apart
   PsiTerm* terms;
   PsiSum* sums;       // problem, lane
   double* constants;  // what the estimator adds, per problem
-  std::int64_t column_step, row_step, lane_step, first_lane, lanes;
+  std::int64_t column_step, row_step, first_lane, lanes;
 
   // With neighbour lists: places of the rows of x in their sorted columns, as x; and of each point the others
   // by distance in (y, z), `cap` places apart. All that are nearer than `reach` are listed.
@@ -46,6 +46,10 @@ struct KsgPlan {
     int problem;
     std::int64_t begin, end;
   };
+  /// One lane after the other, or side by side in groups of a warp.
+  __device__ std::int64_t lane_offset(std::int64_t lane) const {
+    return row_step == 1 ? lane * n * dx : lane / 32 * 32 * n * dx + lane % 32;
+  }
   __device__ Range problem_of(std::int64_t r) const {
     if (!segments) return {0, 0, n};
     const int g = group[r];
@@ -73,8 +77,7 @@ __device__ T larger(T a, T b) {
 }
 /// The largest distance over `count` columns.
 template <class T>
-__device__ T distance_of(const T* column, int count, std::int64_t column_step, std::int64_t a,
-                         std::int64_t b) {
+__device__ T distance_of(const T* column, int count, std::int64_t column_step, int a, int b) {
   T far = 0;
   for (int c = 0; c < count; ++c, column += column_step) far = larger(far, distance_of(column[a], column[b]));
   return far;
@@ -148,7 +151,7 @@ __global__ void ksg_fill(KsgPlan<T> p) {
       }
       const std::int64_t from = range.begin + map(std::uint32_t(r - range.begin)), at = p.at[r];
       for (int c = 0; c < p.dx; ++c) {
-        const std::int64_t to = c * p.column_step + at * p.row_step + l * p.lane_step;
+        const std::int64_t to = p.lane_offset(l) + c * p.column_step + at * p.row_step;
         p.x[to] = p.source_x[(b * p.n + from) * p.dx + c];
         if (p.place) p.lane_place[to] = p.place[(b * p.dx + c) * p.n + from];
       }

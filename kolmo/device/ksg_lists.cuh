@@ -13,9 +13,9 @@ constexpr int list_block = 256, list_most = 1024;
 template <class T, class F>
 __device__ void list_candidates(const KsgPlan<T>& p, std::int64_t i, const typename KsgPlan<T>::Range& range,
                                 T r, F f) {
-  const KsgPoint<0, T> me{p, nullptr, i, range.begin, range.end};
+  const KsgPoint<0, 1, T> me(p, nullptr, i, range.begin, range.end);
   const Places window = places_within(p.key(), range.begin, range.end, p.key()[i], r);
-  for (std::int64_t j = window.begin + threadIdx.x; j < window.end; j += list_block) {
+  for (int j = window.begin + int(threadIdx.x); j < window.end; j += list_block) {
     const T d = larger(me.y_distance(j), me.z_distance(j));
     if (d < r && j != i && me.neighbour(j)) f(j, d);
   }
@@ -31,7 +31,7 @@ __device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename Ksg
   if (!(T(0) < r)) r = (p.key()[range.end - 1] - p.key()[range.begin]) / 4096;
   for (int tries = 0; tries < 48; ++tries) {
     int mine = 0;
-    list_candidates(p, i, range, r, [&](std::int64_t, T) { ++mine; });
+    list_candidates(p, i, range, r, [&](int, T) { ++mine; });
     if (threadIdx.x == 0) total = 0;
     __syncthreads();
     atomicAdd(&total, mine);
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
     const T reach = list_radius(p, i, range);
     if (threadIdx.x == 0) length = 0;
     __syncthreads();
-    list_candidates(p, i, range, reach, [&](std::int64_t j, T d) {
+    list_candidates(p, i, range, reach, [&](int j, T d) {
       const int to = atomicAdd(&length, 1);
       distance[to] = d, point[to] = std::uint32_t(j);
     });
@@ -90,32 +90,44 @@ __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
   }
 }
 
-/// Point i for 32 estimates, one per lane. X: columns of x, 0 for any number. Z: one column of z, or any
-/// number.
+/// Point i for 32 estimates, one per lane, with up to X columns of x. OneZ: z has one column.
 template <int K, int X, bool OneZ, class T>
 struct ListedPoint {
+  static constexpr int step = 32;  // rows of x are this far apart
   const KsgPlan<T>& p;
-  std::int64_t i, begin, end, lane;  // of the lanes at work
+  const T* x;  // of the lane
+  const std::uint16_t* place;
+  int i, begin, end;
 
   __device__ int dx() const { return X == 1 ? 1 : p.dx; }
+  __device__ T x_distance(int j) const { return distance_of(x, dx(), p.column_step, i * step, j * step); }
 
   /// Distance to the k-th neighbour; infinite where the list is too short to tell.
   __device__ T kth_distance() const {
+    constexpr int at_once = 4;
     const T* distance = p.list_distance + i * p.cap;
     const std::uint32_t* point = p.list_point + i * p.cap;
     const int length = int(p.list_length[i]);
     T best[K];  // the first K - k places are taken, so that the k-th smallest always stands last
 #pragma unroll
     for (int s = 0; s < K; ++s) best[s] = s < K - p.k ? -T(INFINITY) : T(INFINITY);
-    for (int o = 0; o < length; ++o) {
-      const T yz = distance[o];
-      if (!__any_sync(~0u, yz < best[K - 1])) break;
-      T v = larger(yz, distance_of(p.x + lane, dx(), p.column_step, i * p.row_step, point[o] * p.row_step));
-      if (!(v < best[K - 1])) continue;
+    for (int o = 0; o < length && __any_sync(~0u, distance[o] < best[K - 1]); o += at_once) {
+      T far[at_once];
 #pragma unroll
-      for (int s = 0; s < K; ++s) {
-        const T low = best[s] < v ? best[s] : v;
-        v = best[s] < v ? v : best[s], best[s] = low;
+      for (int a = 0; a < at_once; ++a) {
+        const int at = o + a < length ? o + a : o;
+        far[a] = larger(distance[at], x_distance(int(point[at])));
+        if (o + a >= length) far[a] = T(INFINITY);
+      }
+#pragma unroll
+      for (int a = 0; a < at_once; ++a) {
+        T v = far[a];
+        if (!(v < best[K - 1])) continue;
+#pragma unroll
+        for (int s = 0; s < K; ++s) {
+          const T low = best[s] < v ? best[s] : v;
+          v = best[s] < v ? v : best[s], best[s] = low;
+        }
       }
     }
     return best[K - 1] <= p.reach[i] ? best[K - 1] : T(INFINITY);
@@ -126,37 +138,50 @@ struct ListedPoint {
 #pragma unroll
     for (int c = 0; c < X; ++c) {
       if (c >= dx()) break;
-      const T q = p.x[c * p.column_step + i * p.row_step + lane];
-      const Places in = places_within(p.sorted_x(alternative, c), begin, end, q, eps);
+      const Places in =
+          places_within(p.sorted_x(alternative, c), begin, end, x[c * p.column_step + i * step], eps);
       from[c] = unsigned(in.begin - begin), width[c] = unsigned(in.end - in.begin);
     }
-    const Places in = places_within(p.key(), begin, end, p.key()[i], eps);
-    const unsigned first = unsigned(in.begin), count = unsigned(in.end - in.begin);
-    const T* z = p.yz + p.dy * p.n;
-    const auto inside = [&](std::int64_t j) {
-      bool in_x = true;
+    const auto inside = [&](int j) {
+      bool in = true;
 #pragma unroll
       for (int c = 0; c < X; ++c) {
         if (c >= dx()) break;
-        in_x = in_x && p.lane_place[c * p.column_step + j * p.row_step + lane] - from[c] < width[c];
+        in = in && place[c * p.column_step + j * step] - from[c] < width[c];
       }
-      return in_x;
+      return in;
     };
-    int n_z = OneZ ? int(count) : 0, n_xz = 0;
-    const unsigned last = warp_max(first + count);
+    const T* z = p.yz + p.dy * p.n;
+    const auto inside_z = [&](int j) { return distance_of(z, p.dz, p.n, i, j) < eps; };
+
+    const Places window = places_within(p.key(), begin, end, p.key()[i], eps);
+    int n_z = 0, n_xz = 0;
+    const int first = warp_min(window.begin < window.end ? window.begin : end), last = warp_max(window.end);
+    if constexpr (OneZ) {
+      n_z = window.end - window.begin;
+      // Between `inner` and `outer` every lane's interval in z holds.
+      int inner = warp_max(window.begin), outer = warp_min(window.end);
+      if (inner >= outer) inner = outer = last;
+      const auto test_z = [&](int j) { n_xz += unsigned(j - window.begin) < unsigned(n_z) && inside(j); };
 #pragma unroll 4
-    for (unsigned j = warp_min(count ? first : ~0u); j < last; ++j) {
-      const bool in_z = OneZ ? j - first < count : distance_of(z, p.dz, p.n, i, j) < eps;
-      if (!OneZ) n_z += in_z;
-      n_xz += in_z && inside(j);
+      for (int j = first; j < inner; ++j) test_z(j);
+#pragma unroll 8
+      for (int j = inner; j < outer; ++j) n_xz += inside(j);
+#pragma unroll 4
+      for (int j = outer; j < last; ++j) test_z(j);
+    } else {
+      for (int j = first; j < last; ++j) {
+        const bool in_z = inside_z(j);
+        n_z += in_z, n_xz += in_z && inside(j);
+      }
     }
     const bool self = T(0) < eps;
     n_z -= self, n_xz -= self;
     const std::int64_t row = p.row(i);
     for (std::int64_t other = row - p.theiler < begin ? begin : row - p.theiler;
          p.theiler && other <= row + p.theiler && other < end; ++other) {
-      const std::int64_t j = p.at[other];
-      const bool out = other != row && p.excluded(row, other) && distance_of(z, p.dz, p.n, i, j) < eps;
+      const int j = int(p.at[other]);
+      const bool out = other != row && p.excluded(row, other) && inside_z(j);
       n_z -= out, n_xz -= out && inside(j);
     }
     return {n_z, n_xz, listed_within(eps)};
@@ -182,10 +207,12 @@ __global__ void __launch_bounds__(128, X == 1 ? 6 : 4) ksg_listed(KsgPlan<T> p, 
   const std::int64_t group = std::int64_t(blockIdx.y) * 32, me = group + threadIdx.x % 32;
   const bool active = me < p.lanes;
   const std::int64_t lane = active ? me : p.lanes - 1, first = thread_index() / 32 * per_warp;
+  const std::int64_t offset = p.lane_offset(lane);
   KsgTerms<T> terms(p, lane);
   for (std::int64_t i = first; i < first + per_warp && i < p.n; ++i) {
     const auto range = p.problem_of(i);
-    const ListedPoint<K, X, OneZ, T> point{p, i, range.begin, range.end, lane};
+    const ListedPoint<K, X, OneZ, T> point{p,      p.x + offset,     p.lane_place + offset,
+                                           int(i), int(range.begin), int(range.end)};
     const T eps = point.kth_distance();
     const bool known = eps < T(INFINITY);
     const KsgCounts n = point.counts(known ? eps : T(0), (p.first_lane + lane) / p.e);
@@ -205,7 +232,7 @@ __global__ void __launch_bounds__(128, 4) ksg_open(KsgPlan<T> p) {
   for (std::int64_t o = thread_index() / 32; o < count; o += thread_count() / 32) {
     const uint2 at = p.open[o];
     const auto range = p.problem_of(at.x);
-    const KsgCounts n = ksg_counts<K, 0>(p, at.x, range.begin, range.end, at.y);
+    const KsgCounts n = ksg_counts<K, 0, 32>(p, at.x, range.begin, range.end, at.y);
     if (threadIdx.x % 32) continue;
     KsgTerms<T> terms(p, at.y);
     terms.add(at.x, range.problem, n), terms.flush();

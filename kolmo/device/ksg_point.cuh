@@ -62,25 +62,41 @@ struct Smallest {
   }
 };
 
-/// D: 111 or 110 for one column each of x, y (and z), 0 for any.
-template <int D, class T>
+/// D: 111 or 110 for one column each of x, y (and z), 0 for any. Step: rows of x are this far apart.
+template <int D, int Step, class T>
 struct KsgPoint {
   const KsgPlan<T>& p;
-  const T* x;  // of the estimate
-  std::int64_t i, begin, end;
+  const T *x, *y, *z;  // x of the estimate
+  int i, begin, end;
+  T own_x, own_y, own_z;  // of the first columns
+
+  __device__ KsgPoint(const KsgPlan<T>& plan, const T* of_estimate, std::int64_t point, std::int64_t first,
+                      std::int64_t last)
+      : p(plan),
+        x(of_estimate),
+        y(plan.yz),
+        z(plan.yz + dy() * plan.n),
+        i(int(point)),
+        begin(int(first)),
+        end(int(last)),
+        own_x(x ? x[i * Step] : T(0)),
+        own_y(y[i]),
+        own_z(dz() ? z[i] : T(0)) {}
 
   __device__ int dx() const { return D ? 1 : p.dx; }
   __device__ int dy() const { return D ? 1 : p.dy; }
   __device__ int dz() const { return D == 111 ? 1 : D == 110 ? 0 : p.dz; }
-  __device__ T x_distance(std::int64_t j) const {
-    return distance_of(x, dx(), p.column_step, i * p.row_step, j * p.row_step);
+  __device__ T x_distance(int j) const {
+    return D ? distance_of(own_x, x[j * Step]) : distance_of(x, p.dx, p.column_step, i * Step, j * Step);
   }
-  __device__ T y_distance(std::int64_t j) const { return distance_of(p.yz, dy(), p.n, i, j); }
-  __device__ T z_distance(std::int64_t j) const { return distance_of(p.yz + dy() * p.n, dz(), p.n, i, j); }
-  __device__ T distance(std::int64_t j) const {
-    return larger(x_distance(j), larger(y_distance(j), z_distance(j)));
+  __device__ T y_distance(int j) const {
+    return D ? distance_of(own_y, y[j]) : distance_of(y, p.dy, p.n, i, j);
   }
-  __device__ bool neighbour(std::int64_t j) const { return !p.theiler || !p.excluded(p.row(i), p.row(j)); }
+  __device__ T z_distance(int j) const {
+    return D == 110 ? T(0) : D ? distance_of(own_z, z[j]) : distance_of(z, p.dz, p.n, i, j);
+  }
+  __device__ T distance(int j) const { return larger(x_distance(j), larger(y_distance(j), z_distance(j))); }
+  __device__ bool neighbour(int j) const { return !p.theiler || !p.excluded(p.row(i), p.row(j)); }
 
   /// Calls f(j) for the points j != i whose key is nearer than limit(), outwards on both sides; after_step()
   /// once 32 on each side are done. Limits are the same in all lanes.
@@ -88,10 +104,10 @@ struct KsgPoint {
   __device__ void around(Limit limit, F f, AfterStep after_step) const {
     const T *key = p.key(), mine = key[i];
     bool left = true, right = true;
-    for (std::int64_t o = 1 + threadIdx.x % 32; left || right; o += 32) {
-      const bool on_left = left && i - o >= begin && mine - key[i - o] < limit();
+    for (int o = 1 + int(threadIdx.x % 32); left || right; o += 32) {
+      const bool on_left = left && o <= i - begin && mine - key[i - o] < limit();
       if (on_left && neighbour(i - o)) f(i - o);
-      const bool on_right = right && i + o < end && key[i + o] - mine < limit();
+      const bool on_right = right && o < end - i && key[i + o] - mine < limit();
       if (on_right && neighbour(i + o)) f(i + o);
       left = __all_sync(~0u, on_left), right = __all_sync(~0u, on_right);
       after_step();
@@ -110,7 +126,7 @@ struct KsgPoint {
     int step = 0;
     bool added = false;
     around([&] { return limit; },
-           [&](std::int64_t j) {
+           [&](int j) {
              const T d = distance(j);
              if (d < limit) nearest.add(d), added = true;
            },
@@ -136,7 +152,7 @@ __device__ Radii<T> find_radii(const Point& me, T eps) {
   if (me.p.first_kind) return {eps, eps, eps};
   const T reach = above(eps);
   int nearer = 0, ties = 0;
-  me.around(reach, [&](std::int64_t j) {
+  me.around(reach, [&](int j) {
     const T d = me.distance(j);
     nearer += d < eps, ties += d == eps;
   });
@@ -147,7 +163,7 @@ __device__ Radii<T> find_radii(const Point& me, T eps) {
     last_row = -1;
     for (int found = 0; found < missing; ++found) {
       std::int64_t next = me.p.n;
-      me.around(reach, [&](std::int64_t j) {
+      me.around(reach, [&](int j) {
         const std::int64_t row = me.p.row(j);
         if (row > last_row && row < next && me.distance(j) == eps) next = row;
       });
@@ -155,7 +171,7 @@ __device__ Radii<T> find_radii(const Point& me, T eps) {
     }
   }
   Radii<T> r{0, 0, 0};
-  me.around(reach, [&](std::int64_t j) {
+  me.around(reach, [&](int j) {
     const T d = me.distance(j);
     if (!(d < eps || (d == eps && me.p.row(j) <= last_row))) return;
     r.x = larger(r.x, me.x_distance(j)), r.y = larger(r.y, me.y_distance(j)),
@@ -166,23 +182,23 @@ __device__ Radii<T> find_radii(const Point& me, T eps) {
 
 /// The places in an ascending column whose values are within `radius` of q, which is one of them.
 struct Places {
-  std::int64_t begin, end;
+  int begin, end;
 };
 template <class T>
 __device__ Places places_within(const T* v, std::int64_t begin, std::int64_t end, T q, T radius) {
-  if (!(T(0) < radius)) return {begin, begin};
-  std::int64_t low = begin, high = end;
+  int low = int(begin), high = int(end);
+  if (!(T(0) < radius)) return {low, low};
   while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
+    const int middle = low + (high - low) / 2;
     if (v[middle] < q && !(q - v[middle] < radius))
       low = middle + 1;
     else
       high = middle;
   }
-  const std::int64_t first = low;
-  high = end;
+  const int first = low;
+  high = int(end);
   while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
+    const int middle = low + (high - low) / 2;
     if (v[middle] < q || v[middle] - q < radius)
       low = middle + 1;
     else
@@ -192,39 +208,39 @@ __device__ Places places_within(const T* v, std::int64_t begin, std::int64_t end
 }
 
 struct KsgCounts {
-  std::int64_t condition, first, second;  // z, (x, z) and (y, z); or x and y
+  int condition, first, second;  // z, (x, z) and (y, z); or x and y
 };
 template <class Point, class T>
 __device__ KsgCounts count_marginals(const Point& me, const Radii<T>& r, std::int64_t alternative) {
   const auto& p = me.p;
   int condition = 0, first = 0, second = 0;
   if (me.dz()) {
-    me.around(r.z, [&](std::int64_t j) {
+    me.around(r.z, [&](int j) {
       const bool in = me.z_distance(j) < r.z;
       condition += in, first += in && me.x_distance(j) < r.x, second += in && me.y_distance(j) < r.y;
     });
     return {warp_sum(condition), warp_sum(first), warp_sum(second)};
   }
-  me.around(r.y, [&](std::int64_t j) { second += me.y_distance(j) < r.y; });
-  const std::int64_t lane = threadIdx.x % 32;
+  me.around(r.y, [&](int j) { second += me.y_distance(j) < r.y; });
+  const int lane = int(threadIdx.x % 32);
   if (me.dx() > 1) {
-    for (std::int64_t j = me.begin + lane; j < me.end; j += 32)
+    for (int j = me.begin + lane; j < me.end; j += 32)
       first += j != me.i && me.neighbour(j) && me.x_distance(j) < r.x;
     return {0, warp_sum(first), warp_sum(second)};
   }
-  const Places in = places_within(p.sorted_x(alternative, 0), me.begin, me.end, me.x[me.i * p.row_step], r.x);
+  const Places in = places_within(p.sorted_x(alternative, 0), me.begin, me.end, me.own_x, r.x);
   const std::int64_t row = p.row(me.i), from = row - p.theiler, to = row + p.theiler;
   for (std::int64_t other = (from < me.begin ? me.begin : from) + lane; other <= to && other < me.end;
        other += 32)
-    first -= other != row && p.excluded(row, other) && me.x_distance(p.at[other]) < r.x;
+    first -= other != row && p.excluded(row, other) && me.x_distance(int(p.at[other])) < r.x;
   return {0, in.end - in.begin - (in.begin < in.end) + warp_sum(first), warp_sum(second)};
 }
 
 /// The marginal counts of point i for one estimate.
-template <int K, int D, class T>
+template <int K, int D, int Step, class T>
 __device__ KsgCounts ksg_counts(const KsgPlan<T>& p, std::int64_t i, std::int64_t begin, std::int64_t end,
                                 std::int64_t lane) {
-  const KsgPoint<D, T> me{p, p.x + lane * p.lane_step, i, begin, end};
+  const KsgPoint<D, Step, T> me(p, p.x + p.lane_offset(lane), i, begin, end);
   return count_marginals(me, find_radii(me, me.template kth_distance<K>()), (p.first_lane + lane) / p.e);
 }
 
@@ -263,7 +279,7 @@ __global__ void __launch_bounds__(128, K > 16 ? 2 : 4) ksg_points(KsgPlan<T> p, 
   KsgTerms<T> terms(p, lane);
   for (std::int64_t i = first; i < first + per_warp && i < p.n; ++i) {
     const auto range = p.problem_of(i);
-    const KsgCounts n = ksg_counts<K, D>(p, i, range.begin, range.end, lane);
+    const KsgCounts n = ksg_counts<K, D, 1>(p, i, range.begin, range.end, lane);
     if (threadIdx.x % 32 == 0) terms.add(i, range.problem, n);
   }
   terms.flush();

@@ -61,8 +61,7 @@ KsgPlan<T> make_plan(const Args& a, int variant, knn::Arena& arena) {
   p.terms = arena.take<PsiTerm>(n + 1);
   p.sums = arena.take<PsiSum>(std::size_t(p.t) * std::size_t(p.b * p.e));
   p.constants = arena.take<double>(std::size_t(p.t));
-  p.lane_step = lists ? 1 : p.n, p.row_step = lists ? std::int64_t(lanes) : 1;
-  p.column_step = p.n * std::int64_t(lanes);
+  p.row_step = lists ? 32 : 1, p.column_step = p.n * p.row_step;
   if (!lists) return p;
   p.cap = p.n <= cuda::list_most ? p.n : std::min<std::int64_t>(cuda::list_most, knn::list_length(p.n, p.k));
   p.place = arena.take<std::uint16_t>(n * x_columns);
