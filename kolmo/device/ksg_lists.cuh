@@ -203,7 +203,7 @@ struct ListedPoint {
 
 /// A warp takes `per_warp` points of the 32 estimates from 32 blockIdx.y.
 template <int K, int X, bool OneZ, class T>
-__global__ void __launch_bounds__(128, X == 1 ? 6 : 4) ksg_listed(KsgPlan<T> p, int per_warp) {
+__global__ void __launch_bounds__(ksg_block, X == 1 ? 12 : 8) ksg_listed(KsgPlan<T> p, int per_warp) {
   const std::int64_t group = std::int64_t(blockIdx.y) * 32, me = group + threadIdx.x % 32;
   const bool active = me < p.lanes;
   const std::int64_t lane = active ? me : p.lanes - 1, first = thread_index() / 32 * per_warp;
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(128, X == 1 ? 6 : 4) ksg_listed(KsgPlan<T> p, 
 
 /// The points of lanes that ksg_listed left open.
 template <int K, class T>
-__global__ void __launch_bounds__(128, 4) ksg_open(KsgPlan<T> p) {
+__global__ void __launch_bounds__(ksg_block, 8) ksg_open(KsgPlan<T> p) {
   const std::int64_t count = std::int64_t(*p.open_count);
   for (std::int64_t o = thread_index() / 32; o < count; o += thread_count() / 32) {
     const uint2 at = p.open[o];

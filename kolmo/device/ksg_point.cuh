@@ -10,6 +10,8 @@
 namespace kolmo::cuda {
 namespace {
 
+constexpr int ksg_block = 64;  // small: the warps of a block wait for its slowest
+
 /// The K smallest of what it is given, ascending.
 template <int K, class T>
 struct Smallest {
@@ -131,7 +133,7 @@ struct KsgPoint {
              if (d < limit) nearest.add(d), added = true;
            },
            [&] {
-             if (K > 16 && ++step % 8) return;  // finding the limit is not worth its cost at every step
+             if (++step % (K > 16 ? 16 : 4)) return;  // finding the limit costs more than a step
              if (__any_sync(~0u, added)) limit = nearest.across_warp(p.k);
              added = false;
            });
@@ -274,7 +276,9 @@ class KsgTerms {
 
 /// A warp takes `per_warp` points of the estimate blockIdx.y.
 template <int K, int D, class T>
-__global__ void __launch_bounds__(128, K > 16 ? 2 : 4) ksg_points(KsgPlan<T> p, int per_warp) {
+__global__ void __launch_bounds__(ksg_block, K > 16 ? 4
+                                             : D    ? 16
+                                                    : 8) ksg_points(KsgPlan<T> p, int per_warp) {
   const std::int64_t first = thread_index() / 32 * per_warp, lane = blockIdx.y;
   KsgTerms<T> terms(p, lane);
   for (std::int64_t i = first; i < first + per_warp && i < p.n; ++i) {

@@ -15,7 +15,7 @@ using cuda::KsgPlan;
 // Row 0 lists each point's neighbours in (y, z) once and gives each lane of a warp one estimate of it: for
 // many estimates of the same y and z. Row 1 gives a warp one point of one estimate.
 constexpr Variant variants[] = {{"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}};
-constexpr int listed = 0, block = 128;
+constexpr int listed = 0, block = cuda::ksg_block;
 constexpr std::int64_t fewest_lanes = 8;         // that pay for the lists
 constexpr int most_columns = 3;                  // of x
 constexpr std::int64_t most_listed = 65536;      // rows: places are 16-bit integers
@@ -63,7 +63,8 @@ KsgPlan<T> make_plan(const Args& a, int variant, knn::Arena& arena) {
   p.constants = arena.take<double>(std::size_t(p.t));
   p.row_step = lists ? 32 : 1, p.column_step = p.n * p.row_step;
   if (!lists) return p;
-  p.cap = p.n <= cuda::list_most ? p.n : std::min<std::int64_t>(cuda::list_most, knn::list_length(p.n, p.k));
+  p.cap =
+      p.n <= cuda::list_most ? p.n : std::min<std::int64_t>(cuda::list_most, 2 * knn::list_length(p.n, p.k));
   p.place = arena.take<std::uint16_t>(n * x_columns);
   p.lane_place = arena.take<std::uint16_t>(n * std::size_t(p.dx) * lanes);
   p.list_distance = arena.take<T>(n * std::size_t(p.cap));
@@ -91,7 +92,7 @@ void launch_listed(const KsgPlan<T>& p, cudaStream_t s) {
   const int each = points_per_warp(p.n, groups);
   const dim3 grid(cuda::blocks((p.n + each - 1) / each, block / 32, 1u << 31), unsigned(groups));
   cuda::launch(cuda::ksg_listed<K, X, OneZ, T>, grid, block, 0, s, p, each);
-  cuda::launch(cuda::ksg_open<K, T>, 1024, block, 0, s, p);
+  cuda::launch(cuda::ksg_open<K, T>, 2048, block, 0, s, p);
 }
 
 template <class T>
