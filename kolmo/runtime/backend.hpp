@@ -31,7 +31,7 @@ class Backend {
   virtual void copy(void* to, const void* from, std::size_t bytes, Handle stream) = 0;
   virtual void fill(void* to, int byte, std::size_t bytes, Handle stream) = 0;
 
-  virtual Handle make_event() = 0;
+  virtual Handle make_event(bool timed) = 0;  ///< one that is not timed is cheaper, and waiting for it sleeps
   virtual void destroy_event(Handle event) noexcept = 0;
   virtual void record(Handle event, Handle stream) = 0;
   virtual void wait(Handle stream, Handle event) = 0;

@@ -51,10 +51,11 @@ class Stream {
   int threads_;
 };
 
-/// A point in a stream's order, and a time stamp.
+/// A point in a stream's order, and a time stamp unless it is made without.
 class Event {
  public:
-  explicit Event(Device device) : backend_(&backend(device)), handle_(backend_->make_event()) {}
+  explicit Event(Device device, bool timed = true)
+      : backend_(&backend(device)), handle_(backend_->make_event(timed)) {}
   Event(Event&& other) noexcept : backend_(other.backend_), handle_(std::exchange(other.handle_, nullptr)) {}
   Event& operator=(Event other) noexcept;
   ~Event();
@@ -62,7 +63,7 @@ class Event {
   void record(Stream& stream);
   void synchronize() { backend_->synchronize_event(handle_); }
   bool done() const { return backend_->done(handle_); }
-  /// Time from one recorded event to another of the same device; both must have happened.
+  /// Time from one recorded event to another of the same device; both must have happened and be timed.
   static double seconds(const Event& from, const Event& to);
 
  private:

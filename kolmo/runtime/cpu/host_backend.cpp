@@ -78,7 +78,7 @@ class HostBackend final : public Backend {
     submit(s, [=] { std::memset(to, byte, bytes); });
   }
 
-  Handle make_event() override { return new HostEvent; }
+  Handle make_event(bool) override { return new HostEvent; }
   void destroy_event(Handle e) noexcept override { delete event(e); }
   void record(Handle e, Handle s) override {
     submit(s, [e] { event(e)->at = Clock::now(); });

@@ -119,10 +119,11 @@ class CudaBackend final : public Backend {
     check(cudaMemsetAsync(to, byte, bytes, stream(s)), "filling");
   }
 
-  Handle make_event() override {
+  Handle make_event(bool timed) override {
     use();
     cudaEvent_t e;
-    check(cudaEventCreate(&e), "making an event");
+    const unsigned flags = timed ? cudaEventDefault : cudaEventDisableTiming | cudaEventBlockingSync;
+    check(cudaEventCreateWithFlags(&e, flags), "making an event");
     return e;
   }
   void destroy_event(Handle e) noexcept override {

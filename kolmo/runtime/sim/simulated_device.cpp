@@ -178,7 +178,7 @@ void SimulatedDevice::fill(void* to, int byte, std::size_t bytes, Handle s) {
   queue(s, compute, double(bytes) / speed_.local, [=] { std::memset(to, byte, bytes); });
 }
 
-Backend::Handle SimulatedDevice::make_event() {
+Backend::Handle SimulatedDevice::make_event(bool) {
   const Lock lock(mutex_);
   check();
   return new SimulatedEvent;

@@ -52,7 +52,7 @@ class SimulatedDevice final : public Backend {
   void submit(Handle stream, std::function<void()> work) override;
   void copy(void* to, const void* from, std::size_t bytes, Handle stream) override;
   void fill(void* to, int byte, std::size_t bytes, Handle stream) override;
-  Handle make_event() override;
+  Handle make_event(bool timed) override;
   void destroy_event(Handle event) noexcept override;
   void record(Handle event, Handle stream) override;
   void wait(Handle stream, Handle event) override;

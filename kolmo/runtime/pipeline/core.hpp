@@ -1,0 +1,97 @@
+#pragma once
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "kolmo/runtime/pipeline/lane.hpp"
+#include "kolmo/runtime/pipeline/meter.hpp"
+
+namespace kolmo {
+
+/// What submit() does when the queue is full: it waits, refuses the item, or drops the item that has waited
+/// longest in favour of it.
+enum class Backpressure : std::int32_t { block, reject, drop_oldest };
+
+struct PipelineOptions {
+  std::string name = "pipeline";  ///< label of its metrics
+  int slots = 3;                  ///< items or parts between upload and download, 2 to 8
+  std::size_t queue = 16;         ///< items that may wait for a slot, at least 1
+  Backpressure backpressure = Backpressure::block;
+  double deadline = 0;      ///< seconds; an item that waits longer for its slot is dropped; 0: none is
+  double objective = 0.01;  ///< seconds of latency, which the report counts against
+  bool graph = false;       ///< record `compute` once per slot, and replay it for items of as many bytes
+  bool own_threads = true;  ///< false: submit(), poll() and drain() do the work, on the caller's thread
+  int cpu_threads = 0;      ///< of the streams; 0: every core this process may use
+};
+
+namespace detail {
+
+/// A pipeline of items whose type it does not know. One thread fills and starts slots, another waits for them
+/// in that order and hands over results; without own threads, the caller's does both.
+class PipelineCore {
+ public:
+  class Item : public PipelineWork {
+   public:
+    virtual int parts() const = 0;
+    virtual void deliver(PipelineOutcome outcome, std::exception_ptr error, double latency) = 0;
+  };
+
+  PipelineCore(Device device, const PipelineOptions& options);
+  ~PipelineCore();
+  PipelineCore(const PipelineCore&) = delete;
+  PipelineCore& operator=(const PipelineCore&) = delete;
+
+  /// Calls `make` for the item if it is accepted; else returns false.
+  bool submit(const std::function<std::unique_ptr<Item>()>& make);
+  void poll();
+  void drain();
+  void measure_alone(Item& item, int repeats);
+  PipelineReport report() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  struct Entry {
+    std::unique_ptr<Item> item;
+    double submitted = 0;
+    std::exception_ptr error;  // the first
+  };
+  struct Flight {
+    PipelineLane::Slot* slot;
+    std::shared_ptr<Entry> entry;
+    bool started, last;
+  };
+
+  bool can_feed() const { return !free_.empty() && (partial_ || !queue_.empty()); }
+  bool can_complete() const { return !flights_.empty() || !dropped_.empty(); }
+  bool oldest_is_done() const;
+  bool make_room(Lock& lock);
+  void feed(Lock& lock);
+  void complete(Lock& lock);
+  void deliver(Lock& lock, Entry& entry, PipelineOutcome outcome);
+  void keep_error(Entry& entry, const std::exception_ptr& error);
+  void show_levels();
+  void run_feeder();
+  void run_completer();
+
+  const PipelineOptions options_;
+  PipelineLane lane_;
+
+  mutable std::mutex mutex_;  // of everything below
+  std::condition_variable room_, feedable_, completable_, settled_;
+  std::deque<std::shared_ptr<Entry>> queue_, dropped_;
+  std::shared_ptr<Entry> partial_;  // the item whose parts are being started
+  int next_part_ = 0;
+  std::vector<PipelineLane::Slot*> free_;
+  std::deque<Flight> flights_;     // in the order they were started
+  std::uint64_t outstanding_ = 0;  // items accepted and not handed over
+  std::exception_ptr lost_;        // the error that took the device
+  std::exception_ptr thrown_;      // by whoever took a result
+  bool closing_ = false;
+  PipelineMeter meter_;
+
+  std::thread feeder_, completer_;
+};
+
+}  // namespace detail
+}  // namespace kolmo

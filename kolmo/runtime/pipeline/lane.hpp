@@ -1,0 +1,86 @@
+#pragma once
+#include <array>
+#include <deque>
+#include <exception>
+#include <optional>
+
+#include "kolmo/runtime/pipeline/host_buffer.hpp"
+#include "kolmo/runtime/pipeline/meter.hpp"
+#include "kolmo/runtime/stream.hpp"
+
+namespace kolmo {
+
+struct PipelineBytes {
+  std::size_t input = 0, output = 0;
+};
+
+/// Where an item, or a part of one, is while it is on its way: `staged_` on the host, the others on the
+/// device. On a device that works in host memory they are the same, and nothing is copied.
+struct PipelineSlot {
+  int part = 0;
+  PipelineBytes bytes;
+  std::byte *staged_input = nullptr, *staged_output = nullptr;
+  std::byte *input = nullptr, *output = nullptr;
+};
+
+namespace detail {
+
+/// What a pipeline does with an item whose type it does not know.
+class PipelineWork {
+ public:
+  virtual ~PipelineWork() = default;
+  virtual PipelineBytes bytes(int part) const = 0;
+  virtual void fill(const PipelineSlot& slot) = 0;
+  virtual void compute(const PipelineSlot& slot, Stream& stream) = 0;
+  virtual void read(const PipelineSlot& slot) = 0;
+};
+
+/// The device side of a pipeline: a stream for each stage, and the slots. A slot is started by one thread and
+/// then waited for by one; different slots may be in different hands.
+class PipelineLane {
+ public:
+  struct Slot : PipelineSlot {
+    explicit Slot(Device device) : uploaded(device, false), computed(device, false), finished(device, false) {
+      for (int i = 0; i < 6; ++i) stamps.emplace_back(device);
+    }
+    HostBuffer host_input, host_output;
+    Buffer device_input, device_output;
+    Event uploaded, computed, finished;
+    std::deque<Event> stamps;  // begin and end of upload, compute, download
+    std::optional<Graph> graph;
+    PipelineBytes graph_bytes;
+    bool timed = false;
+    double fill_seconds = 0;
+  };
+
+  PipelineLane(Device device, int slots, int threads, bool graph);
+
+  std::deque<Slot>& slots() { return slots_; }
+  double now() const { return backend_->now(); }
+
+  /// Fills the slot and queues its stages. If it throws, none of its work is left on the device.
+  void start(Slot& slot, PipelineWork& work, int part, bool timed);
+  bool done(const Slot& slot) const { return slot.finished.done(); }
+  void wait(Slot& slot);
+  /// Of a timed slot that has finished; `read` is the caller's.
+  StageSeconds seconds(const Slot& slot) const;
+  /// Device stages of one piece of work, each run by itself `repeats` times. No slot may be on its way.
+  StageSeconds alone(PipelineWork& work, int repeats);
+
+ private:
+  void fit(Slot& slot, PipelineBytes bytes);
+  void upload(Slot& slot);
+  void compute(Slot& slot, PipelineWork& work);
+  void download(Slot& slot);
+  Stream& run_stage(std::size_t stage, Slot& slot, PipelineWork& work);
+  void settle() noexcept;
+
+  Device device_;
+  Backend* backend_;
+  bool graph_;
+  Stream upload_, compute_, download_;
+  std::deque<Slot> slots_;
+};
+
+}  // namespace detail
+}  // namespace kolmo

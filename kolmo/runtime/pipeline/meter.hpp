@@ -1,0 +1,78 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kolmo/runtime/metrics.hpp"
+
+namespace kolmo {
+
+/// Seconds that a part takes in each stage: in the host's `fill` and `read`, and in what the device does side
+/// by side.
+struct StageSeconds {
+  double fill = 0, upload = 0, compute = 0, download = 0, read = 0;
+
+  StageSeconds& operator+=(const StageSeconds& o);
+  StageSeconds operator/(double n) const {
+    return {fill / n, upload / n, compute / n, download / n, read / n};
+  }
+};
+
+enum class PipelineOutcome : std::uint8_t { done, failed, dropped };
+inline constexpr std::string_view pipeline_outcome_names[] = {"done", "failed", "dropped"};
+
+/// What a pipeline did since it was made. An item's latency runs from the call of submit() to its result
+/// being handed over, all waiting included; quantiles are at most 6.25 % off. Parts are what goes through the
+/// device: items, unless they are split.
+struct PipelineReport {
+  std::uint64_t submitted = 0, done = 0, failed = 0, dropped = 0, rejected = 0, parts = 0;
+  double wall = 0;         ///< seconds from the first submit() to the last result
+  double hungry = 0;       ///< share of `wall` in which a slot was free and no item was there
+  StageSeconds mean;       ///< of a part, on its way
+  StageSeconds alone;      ///< of a part, each device stage by itself; 0 until it is measured
+  double efficiency = 0;   ///< longest device stage of `alone` over wall / parts
+  double overlap = 0;      ///< device seconds of all stages over `wall`; above 1 they ran side by side
+  std::string_view bound;  ///< what limits throughput: a stage, "slots", or "arrivals"
+  double p50 = 0, p95 = 0, p99 = 0;
+  double objective = 0;         ///< seconds
+  double within_objective = 0;  ///< share of the items that are done
+};
+
+namespace detail {
+
+/// Counts for the report and the process's metrics. Calls must not overlap.
+class PipelineMeter {
+ public:
+  PipelineMeter(const std::string& name, int slots, double objective);
+
+  void submitted(double now);
+  void rejected();
+  void part() { ++totals_.parts; }
+  void timed_part(const StageSeconds& seconds);
+  void result(PipelineOutcome outcome, double latency, double now);
+  /// Items on their way and waiting; `hungry`: a slot is free and no item is there.
+  void levels(std::size_t inflight, std::size_t queued, bool hungry, double now);
+  void alone(const StageSeconds& seconds) { totals_.alone = seconds; }
+  /// Whether to time the next part: the first ones, then some.
+  bool times_next() const { return totals_.parts < 64 || totals_.parts % 16 == 0; }
+  PipelineReport report() const;
+
+ private:
+  std::string_view bound(const PipelineReport& report) const;
+
+  const int slots_;
+  PipelineReport totals_;  // its counts
+  StageSeconds sum_;
+  std::uint64_t timed_ = 0, within_ = 0;
+  double first_submit_ = 0, last_result_ = 0, hungry_since_ = -1, hungry_ = 0;
+  metrics::Histogram latency_;
+
+  metrics::Histogram& shared_latency_;
+  std::array<metrics::Histogram*, 5> shared_stages_;
+  std::array<metrics::Counter*, 4> shared_results_;
+  metrics::Gauge &shared_inflight_, &shared_queue_, &shared_overlap_;
+};
+
+}  // namespace detail
+}  // namespace kolmo
