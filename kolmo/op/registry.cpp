@@ -16,19 +16,19 @@ bool OpEntry::sets(const FieldInfo& option) const {
 }
 
 std::vector<Variant> OpEntry::variants(DeviceKind kind) const {
-  if (kind == DeviceKind::cpu) return op->cpu_variants();
+  if (runs_cpu_code(kind)) return op->cpu_variants();
   const CudaImpl* i = impl(kind);
   return i ? std::vector<Variant>(i->variants.begin(), i->variants.end()) : std::vector<Variant>{};
 }
 
 int OpEntry::variant_count(DeviceKind kind) const {
-  if (kind == DeviceKind::cpu) return op->cpu_variant_count();
+  if (runs_cpu_code(kind)) return op->cpu_variant_count();
   const CudaImpl* i = impl(kind);
   return i ? int(i->variants.size()) : 0;
 }
 
 bool OpEntry::fits(const void* args, DeviceKind kind, int variant) const {
-  if (kind == DeviceKind::cpu) return op->cpu_fits(args, variant);
+  if (runs_cpu_code(kind)) return op->cpu_fits(args, variant);
   const CudaImpl* i = impl(kind);
   if (!i || variant < 0 || std::size_t(variant) >= i->variants.size()) return false;
   const Variant& row = i->variants[std::size_t(variant)];

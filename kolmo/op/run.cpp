@@ -93,7 +93,7 @@ void launch_watched(const OpBase& op, const CudaImpl* impl, const void* args, St
 
 void run(const OpBase& op, const void* args, Stream& stream, RunOptions options) {
   const Device device = stream.device();
-  const bool on_cpu = device.kind == DeviceKind::cpu;
+  const bool on_cpu = runs_cpu_code(device.kind);
   if (options.threads < 0 || (options.threads && !on_cpu))
     fail<InvalidArgument>(text(op.name) + ": threads is " + std::to_string(options.threads) +
                           (on_cpu ? ", it must not be negative" : ", it is for the CPU only"));
@@ -103,14 +103,15 @@ void run(const OpBase& op, const void* args, Stream& stream, RunOptions options)
   const CudaImpl* const impl = on_cpu ? nullptr : entry.impl(device.kind);
   if (!on_cpu && !impl) fail<Unsupported>(text(op.name) + " has no implementation for " + to_string(device));
   const int variant = choose_variant(entry, args, device, options.variant);
+  const bool simulated = device.kind == DeviceKind::sim;  // computes when its clock gets there
   Stream queue = options.threads ? stream.with_threads(options.threads) : stream;
-  if (!stream.capturing()) return launch_watched(op, impl, args, queue, variant);
-  if (!in_host_memory(device))
+  if (!stream.capturing() && !simulated) return launch_watched(op, impl, args, queue, variant);
+  if (device.kind == DeviceKind::cuda)
     return launch(op, impl, args, queue, variant);  // a graph is watched as a whole
   const auto* bytes = static_cast<const std::byte*>(args);
-  stream.submit([&op, impl, variant, queue, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
+  stream.submit([=, &op, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
     Stream replay = queue;
-    launch_watched(op, impl, copy.data(), replay, variant);
+    (simulated ? launch : launch_watched)(op, impl, copy.data(), replay, variant);
   });
 }
 

@@ -24,6 +24,8 @@ std::vector<DeviceInfo> devices();
 /// Throws Unsupported when the device cannot be used, saying why.
 DeviceInfo device_info(Device device);
 bool available(Device device);
+/// Whether operators run their CPU code there.
+constexpr bool runs_cpu_code(DeviceKind k) { return k == DeviceKind::cpu || k == DeviceKind::sim; }
 /// Whether the device works in host memory, so that nothing has to be copied to it.
 constexpr bool in_host_memory(Device d) { return d.kind == DeviceKind::cpu || d.kind == DeviceKind::simt; }
 /// "cpu", "simt", "cuda", "cuda:1" or "auto" (cuda:0 if usable, else cpu). Throws InvalidArgument.

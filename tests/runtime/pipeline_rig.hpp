@@ -1,7 +1,11 @@
 #pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kolmo/runtime/pipeline/pipeline.hpp"
@@ -59,6 +63,41 @@ inline PipelineOptions manual(PipelineOptions o = {}) {
   o.own_threads = false;
   return o;
 }
+
+inline Load load(std::size_t index) {
+  return {.upload = int(1 + index % 700), .value = std::uint8_t(index % 251), .index = index};
+}
+inline std::int64_t sum_of(const Load& l) { return std::int64_t(l.upload) * l.value; }
+
+/// Everything that came back.
+struct Returned {
+  std::vector<std::size_t> order;
+  std::vector<PipelineOutcome> outcome;
+  std::vector<std::string> errors;
+  std::vector<double> latency;
+
+  void operator()(LoadPipeline::Result& r) {
+    order.push_back(r.item.index);
+    outcome.push_back(r.outcome);
+    latency.push_back(r.latency);
+    EXPECT_EQ(bool(r.error), r.outcome == PipelineOutcome::failed);
+    if (r.outcome == PipelineOutcome::done) {
+      EXPECT_EQ(r.value.value, sum_of(r.item)) << r.item.index;
+    }
+    try {
+      if (r.error) std::rethrow_exception(r.error);
+    } catch (const std::exception& e) {
+      errors.push_back(e.what());
+    }
+  }
+  std::ptrdiff_t count(PipelineOutcome o) const { return std::count(outcome.begin(), outcome.end(), o); }
+  void expect_each_once(std::size_t items) const {
+    std::vector<std::size_t> sorted = order, all(items);
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < items; ++i) all[i] = i;
+    EXPECT_EQ(sorted, all);
+  }
+};
 
 /// Submits item i at virtual time arrivals[i], whatever became of the earlier ones, and polls whenever
 /// something has ended.
