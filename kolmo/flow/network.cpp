@@ -5,6 +5,7 @@
 #include <map>
 
 #include "kolmo/flow/checkpoint.hpp"
+#include "kolmo/flow/estimate_batch.hpp"
 #include "kolmo/flow/network_record.hpp"
 #include "kolmo/flow/pace.hpp"
 #include "kolmo/flow/progress.hpp"
@@ -33,6 +34,15 @@ struct Pending {
   std::vector<std::int32_t> sources;
 };
 
+/// Links that are estimated together.
+struct LinkBatch {
+  std::vector<Pending> pending;
+  std::vector<EstimationTask> tasks;
+  EstimateBatch batch;  // of these tasks
+  double work = 0;
+};
+using LinkPipeline = Pipeline<LinkBatch, std::vector<Estimates>>;
+
 class Inference {
  public:
   Inference(const Series& series, const NetworkOptions& options, Stream& stream, Checkpoint* checkpoint,
@@ -42,7 +52,7 @@ class Inference {
   Network run() {
     embed_targets();
     find_pending();
-    for (Pace pace; !pending_.empty();) estimate_batch(pace);
+    estimate_links();
     finish();
     return std::move(network_);
   }
@@ -53,7 +63,8 @@ class Inference {
   void embed_targets();
   void find_pending();
   std::vector<Pending> next_batch(const Pace& pace);
-  void estimate_batch(Pace& pace);
+  void estimate_links();
+  void take(const LinkBatch& batch, const std::vector<Estimates>& results);
   EstimationTask task_of(const Pending& p) const;
   LinkResult link_from(const Pending& p, std::size_t which, const Estimates& e) const;
   void finish();
@@ -183,21 +194,50 @@ LinkResult Inference::link_from(const Pending& p, std::size_t which, const Estim
   return link;
 }
 
-void Inference::estimate_batch(Pace& pace) {
-  const std::vector<Pending> batch = next_batch(pace);
-  const double work = link_work(series_, o_) * double(batch.size() * batch[0].sources.size());
-  std::vector<EstimationTask> tasks;
-  for (const Pending& p : batch) tasks.push_back(task_of(p));
-  const auto results = pace.measure(work, [&] { return estimate(series_, tasks, o_.estimator, stream_); });
+/// While the device estimates one batch, the host embeds the next.
+void Inference::estimate_links() {
+  using Clock = std::chrono::steady_clock;
+  Pace pace;
+  auto last = Clock::now();
+  std::exception_ptr error;
+  const auto done = [&](LinkPipeline::Result& r) {
+    try {
+      if (error) return;
+      if (r.error) std::rethrow_exception(r.error);
+      const auto now = Clock::now();
+      pace.took(r.item.work, std::chrono::duration<double>(now - last).count());
+      last = now;
+      take(r.item, r.value);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  };
+  LinkPipeline pipeline(
+      stream_.device(), estimate_stages<LinkBatch>(), done,
+      {.name = "network", .slots = 2, .queue = 1, .own_threads = false, .cpu_threads = stream_.threads()});
+  while (!pending_.empty() && !error) {
+    LinkBatch b;
+    b.pending = next_batch(pace);
+    for (const Pending& p : b.pending) b.tasks.push_back(task_of(p));
+    b.batch = EstimateBatch(series_, b.tasks, o_.estimator);
+    b.work = link_work(series_, o_) * double(b.pending.size() * b.pending[0].sources.size());
+    pipeline.submit(std::move(b));
+    pipeline.poll();
+  }
+  pipeline.drain();
+  if (error) std::rethrow_exception(error);
+}
+
+void Inference::take(const LinkBatch& batch, const std::vector<Estimates>& results) {
   Records records;
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    for (std::size_t s = 0; s < batch[i].sources.size(); ++s) {
-      const LinkResult link = link_from(batch[i], s, results[i]);
+  for (std::size_t i = 0; i < batch.pending.size(); ++i)
+    for (std::size_t s = 0; s < batch.pending[i].sources.size(); ++s) {
+      const LinkResult link = link_from(batch.pending[i], s, results[i]);
       records[{number_of(link.target), number_of(link.source)}] = to_record(link);
       network_.links.push_back(link);
     }
   keep(records);
-  advance(work);
+  advance(batch.work);
 }
 
 void Inference::finish() {

@@ -20,9 +20,12 @@ class Pace {
     const auto begin = std::chrono::steady_clock::now();
     auto result = f();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    rate_ = work / std::max(taken.count(), 1e-6);
-    seconds_ = std::min(2.0, 2 * seconds_);
+    took(work, taken.count());
     return result;
+  }
+  void took(double work, double seconds) {
+    rate_ = work / std::max(seconds, 1e-6);
+    seconds_ = std::min(2.0, 2 * seconds_);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "kolmo/flow/network_json.hpp"
 #include "kolmo/flow/network_record.hpp"
 #include "kolmo/flow/simulate.hpp"
+#include "kolmo/runtime/sim/simulated_device.hpp"
 #include "tests/flow/test_series.hpp"
 #include "tests/io/temporary_folder.hpp"
 
@@ -112,6 +113,27 @@ TEST(Network, DoesNotDependOnThreadsOrTheOrderOfColumns) {
   for (const LinkResult& l : first.links) links[names(a, l)] = to_record(l);
   for (const LinkResult& l : infer_network(b, o, two, nullptr, nullptr).links)
     EXPECT_EQ(to_record(l), links.at(names(b, l)));
+}
+
+TEST(Network, IsTheSameOnADeviceWithMemoryOfItsOwn) {
+  const Series series = series_of(chain(150));
+  const NetworkOptions o = options(3, 2, 30);
+  Stream cpu, simulated(SimulatedDevice::make().device());
+  EXPECT_EQ(text(infer_network(series, o, simulated, nullptr, nullptr), series, o),
+            text(infer_network(series, o, cpu, nullptr, nullptr), series, o));
+}
+
+TEST(Network, FailsWithTheErrorOfTheDevice) {
+  const Series series = series_of(chain(150));
+  SimulatedDevice& device = SimulatedDevice::make();
+  Stream stream(device.device());
+  device.fail_work(4);  // the second batch's upload
+  EXPECT_THROW(infer_network(series, given_embedding(options(3, 2, 30)), stream, nullptr, nullptr),
+               DeviceError);
+  SimulatedDevice& small = SimulatedDevice::make({.memory = 10000});
+  Stream cramped(small.device());
+  EXPECT_THROW(infer_network(series, given_embedding(options(3, 2, 30)), cramped, nullptr, nullptr),
+               OutOfMemory);
 }
 
 TEST(Network, GoesOnFromAnyPartOfACheckpoint) {
