@@ -83,11 +83,15 @@ void AnalysisOptions::add(CLI::App& c, std::int64_t surrogates) {
     if (option != c.get_help_ptr() && !option->get_positional()) option->group("Common options");
 }
 
-Table AnalysisOptions::load() {
+void AnalysisOptions::prepare() {
   require(std::isfinite(preparation.noise) && preparation.noise >= 0,
           "--noise: must be a finite number, 0 or above");
   preparation.seed = std::uint64_t(estimator.seed);
   estimator.f32 = precision == 1;
+}
+
+Table AnalysisOptions::load() {
+  prepare();
   Table table = read_table(file);
   return rows.empty() ? table : select_rows(std::move(table), rows);
 }

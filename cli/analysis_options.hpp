@@ -27,7 +27,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, E& value,
 CLI::Option* add_count(CLI::App& command, const std::string& name, std::int64_t& value, std::int64_t low,
                        std::int64_t high, const std::string& help);
 
-/// FILE and the options common to entropy, mi, te, ais and network.
+/// FILE and the options common to entropy, mi, te, ais, network and stream.
 struct AnalysisOptions {
   std::string file, rows;
   Preparation preparation;
@@ -39,7 +39,9 @@ struct AnalysisOptions {
 
   /// `surrogates`: how many by default, -1 for a command that makes none.
   void add(CLI::App& command, std::int64_t surrogates);
-  /// The chosen rows of the file. Checks what the parser could not.
+  /// Checks what the parser could not.
+  void prepare();
+  /// The chosen rows of the file, after prepare().
   Table load();
   Series series(const Table& table, std::span<const std::size_t> columns) const;
   bool bits() const { return units == 1; }

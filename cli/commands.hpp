@@ -8,18 +8,20 @@ namespace kolmo::cli {
 // status 2, everything else with 1. To add a family, declare its function here and list it below.
 void add_estimates(CLI::App& app, Context& context);   // entropy, mi, te, ais
 void add_network(CLI::App& app, Context& context);     // network
+void add_stream(CLI::App& app, Context& context);      // stream
 void add_simulate(CLI::App& app, Context& context);    // simulate
 void add_catalogue(CLI::App& app, Context& context);   // devices, list, info
 void add_validate(CLI::App& app, Context& context);    // validate
 void add_bench(CLI::App& app, Context& context);       // bench
+void add_pipeline(CLI::App& app, Context& context);    // pipeline
 void add_run(CLI::App& app, Context& context);         // run
 void add_occupancy(CLI::App& app, Context& context);   // occupancy
 void add_completion(CLI::App& app, Context& context);  // completion
 
 /// In the order of the help.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_estimates, add_network, add_simulate,  add_catalogue,  add_validate,
-    add_bench,     add_run,     add_occupancy, add_completion,
+    add_estimates, add_network,  add_stream, add_simulate,  add_catalogue,  add_validate,
+    add_bench,     add_pipeline, add_run,    add_occupancy, add_completion,
 };
 
 }  // namespace kolmo::cli

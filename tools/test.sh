@@ -51,10 +51,12 @@ if build asan; then seconds && run_ctest asan; fi
 seconds
 
 started=$SECONDS
-heading "ThreadSanitizer, kernels on the emulated GPU"
+heading "ThreadSanitizer: kernels on the emulated GPU, and the runtime"
 read -r p f s < <(python3 tools/race_check.py --jobs "$jobs")
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-if build tsan simt_kernels_test simt_bad_test; then run_ctest tsan -R '^simt\.(kernels|bad)$'; fi
+if build tsan simt_kernels_test simt_bad_test runtime_threads_test; then
+  run_ctest tsan -R '^(simt\.(kernels|bad)|runtime\.threads)$'
+fi
 seconds
 
 heading "hardware record"

@@ -70,6 +70,7 @@ void EstimateBatch::write_coordinates(std::byte* input) const {
 }
 
 void EstimateBatch::write(std::byte* input) const {
+  if (tasks_.empty()) return;
   if (options_.f32)
     write_coordinates<float>(input);
   else
@@ -87,6 +88,7 @@ void EstimateBatch::write(std::byte* input) const {
 }
 
 void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream) const {
+  if (tasks_.empty()) return;
   const Layout l = layout();
   const DType real = options_.f32 ? DType::f32 : DType::f64;
   const auto tasks = std::int64_t(tasks_.size());

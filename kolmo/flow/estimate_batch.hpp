@@ -7,7 +7,7 @@ namespace kolmo {
 
 /// Tasks as one call of the operator: all its inputs in one block of memory, its output in another. Series
 /// and tasks must outlive it. InvalidArgument for what check_task refuses, and for tasks that differ in their
-/// number of alternatives or in dimensions.
+/// number of alternatives or in dimensions. A default-constructed one computes nothing.
 class EstimateBatch {
  public:
   EstimateBatch() = default;

@@ -20,8 +20,9 @@ class RowSplitter {
     std::size_t line;
   };
 
-  RowSplitter(std::string_view content, char separator, const std::string& name)
-      : content_(content), name_(name), separator_(separator) {}
+  /// `line`: the number of the content's first line.
+  RowSplitter(std::string_view content, char separator, const std::string& name, std::size_t line = 1)
+      : content_(content), name_(name), separator_(separator), next_line_(line) {}
 
   /// Reads the next row; false at the end. `blank_line` is the first empty line before it, or 0.
   /// Raises InvalidArgument, "NAME:LINE: ...", for a quote without end and for text after a closing quote.
@@ -45,7 +46,7 @@ class RowSplitter {
   std::string_view content_;
   const std::string& name_;
   char separator_;
-  std::size_t at_ = 0, line_ = 0, next_line_ = 1;
+  std::size_t at_ = 0, line_ = 0, next_line_;
   std::deque<std::string> unescaped_;
 };
 

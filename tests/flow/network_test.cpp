@@ -130,8 +130,9 @@ TEST(Network, FailsWithTheErrorOfTheDevice) {
   device.fail_work(4);  // the second batch's upload
   EXPECT_THROW(infer_network(series, given_embedding(options(3, 2, 30)), stream, nullptr, nullptr),
                DeviceError);
-  SimulatedDevice& small = SimulatedDevice::make({.memory = 10000});
-  Stream cramped(small.device());
+  SimulatedDevice& full = SimulatedDevice::make();
+  Stream cramped(full.device());
+  full.fail_allocation(2);
   EXPECT_THROW(infer_network(series, given_embedding(options(3, 2, 30)), cramped, nullptr, nullptr),
                OutOfMemory);
 }

@@ -108,6 +108,7 @@ std::string_view PipelineMeter::bound(const PipelineReport& r) const {
   const auto all = values(s);
   const auto longest = std::max_element(all.begin(), all.end());
   const double slot = (s.fill + device_sum(s) + s.read) / slots_;
+  if (std::max(slot, *longest) < .75 * r.wall / double(r.parts)) return "host";
   return slot > 1.05 * *longest ? "slots" : stage_names[longest - all.begin()];
 }
 

@@ -33,7 +33,7 @@ struct PipelineReport {
   StageSeconds alone;      ///< of a part, each device stage by itself; 0 until it is measured
   double efficiency = 0;   ///< longest device stage of `alone` over wall / parts
   double overlap = 0;      ///< device seconds of all stages over `wall`; above 1 they ran side by side
-  std::string_view bound;  ///< what limits throughput: a stage, "slots", or "arrivals"
+  std::string_view bound;  ///< what limits throughput: a stage, "slots", "arrivals" or "host"
   double p50 = 0, p95 = 0, p99 = 0;
   double objective = 0;         ///< seconds
   double within_objective = 0;  ///< share of the items that are done

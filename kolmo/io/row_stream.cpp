@@ -1,0 +1,151 @@
+#include "kolmo/io/row_stream.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/io/cell.hpp"
+#include "kolmo/io/file.hpp"
+#include "kolmo/io/row_splitter.hpp"
+#include "kolmo/io/text_reader.hpp"
+
+namespace kolmo {
+namespace {
+
+constexpr std::size_t longest_line = std::size_t(64) << 20;
+
+using Row = std::vector<RowSplitter::Field>;
+
+/// Neither blank nor a comment.
+bool holds_a_row(const std::string& line) {
+  const auto first = line.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && line[first] != '%' && line[first] != '#';
+}
+
+}  // namespace
+
+RowStream::RowStream(const std::string& path, bool follow, const std::atomic<bool>& stop)
+    : label_(file_label(path)),
+      follow_(follow),
+      stop_(stop),
+      descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  struct stat status {};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0)
+    fail<InvalidArgument>(label_ + ": cannot be read: " + std::strerror(errno));
+  try {
+    if (S_ISDIR(status.st_mode)) fail<InvalidArgument>(label_ + ": is a directory, not a file");
+    regular_ = S_ISREG(status.st_mode);
+    std::string text, line;
+    for (int rows = 0; rows < 2 && next_line(line); text += line) rows += holds_a_row(line);
+    if (stop_) return;
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    head_ = parse_text(text, label_);
+    separator_ = find_separator(text);
+    RowSplitter splitter(text, separator_, label_);
+    Row row;
+    std::size_t blank = 0;
+    splitter.next(row, blank);
+    cells_ = row.size();
+  } catch (...) {
+    if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+    throw;
+  }
+}
+
+RowStream::~RowStream() {
+  if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+}
+
+bool RowStream::next(std::span<const std::size_t> columns, std::vector<double>& cells) {
+  cells.clear();
+  if (head_rows_given_ < head_.rows()) {
+    for (const std::size_t c : columns) cells.push_back(head_.columns[c][head_rows_given_]);
+    ++head_rows_given_;
+    return true;
+  }
+  std::string line;
+  while (next_line(line)) {
+    RowSplitter splitter(line, separator_, label_, line_);
+    Row row;
+    std::size_t blank = 0;
+    if (!splitter.next(row, blank)) {
+      if (blank && !blank_line_) blank_line_ = blank;
+      continue;
+    }
+    if (blank_line_)
+      fail_at(blank_line_, "an empty line between rows; remove it, or write NaN for what is missing");
+    if (row.size() != cells_)
+      fail_at(line_, "the row has " + std::to_string(row.size()) + (row.size() == 1 ? " cell" : " cells") +
+                         ", the first one has " + std::to_string(cells_));
+    for (const std::size_t c : columns) {
+      const Cell cell = parse_cell(row[c].text);
+      if (cell.kind != Cell::number && cell.kind != Cell::missing)
+        fail_at(line_, column_label(head_, c) + ": " + explain(row[c].text, cell.kind));
+      cells.push_back(cell.value);
+    }
+    return true;
+  }
+  return false;
+}
+
+/// With its line end, if it has one.
+bool RowStream::next_line(std::string& line) {
+  for (;;) {
+    const std::size_t end = buffer_.find('\n', searched_);
+    if (end != std::string::npos) {
+      line = buffer_.substr(at_, end + 1 - at_);
+      at_ = searched_ = end + 1;
+      ++line_;
+      return true;
+    }
+    searched_ = buffer_.size();
+    buffer_.erase(0, at_);
+    searched_ -= at_, at_ = 0;
+    if (buffer_.size() > longest_line) fail_at(line_ + 1, "the line is longer than 64 MiB");
+    if (!read_more()) break;
+  }
+  if (stop_ || buffer_.empty()) return false;
+  line = std::exchange(buffer_, {});
+  searched_ = 0;
+  ++line_;
+  return true;
+}
+
+bool RowStream::read_more() {
+  constexpr int tenth_of_a_second = 100, soon = 20;
+  constexpr std::size_t piece = 1 << 16;
+  const std::size_t had = buffer_.size();
+  for (; !stop_ && !ended_;) {
+    struct pollfd readable {
+      descriptor_, POLLIN, 0
+    };
+    if (!regular_ && ::poll(&readable, 1, tenth_of_a_second) <= 0) continue;
+    buffer_.resize(had + piece);
+    const ssize_t n = ::read(descriptor_, buffer_.data() + had, piece);
+    const int error = errno;
+    buffer_.resize(had + std::size_t(std::max<ssize_t>(n, 0)));
+    position_ += std::uint64_t(std::max<ssize_t>(n, 0));
+    if (n > 0) return true;
+    if (n < 0 && error != EINTR) fail<InvalidArgument>(label_ + ": cannot be read: " + std::strerror(error));
+    if (n < 0) continue;
+    ended_ = !(follow_ && regular_);
+    if (ended_) break;
+    struct stat status {};
+    if (::fstat(descriptor_, &status) == 0 && std::uint64_t(status.st_size) < position_)
+      fail<InvalidArgument>(label_ + ": became shorter while it was followed");
+    ::poll(nullptr, 0, soon);
+  }
+  return false;
+}
+
+void RowStream::fail_at(std::size_t line, const std::string& what) const {
+  fail<InvalidArgument>(label_ + ":" + std::to_string(line) + ": " + what);
+}
+
+}  // namespace kolmo
