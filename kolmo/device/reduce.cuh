@@ -1,9 +1,11 @@
 #pragma once
 // Runs the jobs of base/sums.hpp in kernels. Anonymous namespace: see device/grid.cuh.
 #include <cstdint>
+#include <iterator>
 
 #include "kolmo/base/sums.hpp"
 #include "kolmo/device/grid.cuh"
+#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo::cuda {
 namespace {
@@ -90,6 +92,20 @@ __global__ void __launch_bounds__(sum_block) sum_items(Job job, std::int64_t ite
     if (active && thread == 0) job.finish(item, sum);
   }
 }
+
+/// What sum_rows and sum_tables (base/entropy.hpp) start a job with: a block takes sums of more than
+/// sum_block_above[variant] terms.
+constexpr std::int64_t sum_block_above[] = {1024, 256, sum_chunk};
+struct SumItems {
+  cudaStream_t stream;
+  int variant;
+  template <class Job>
+  void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
+    select<std::size(sum_shapes)>(sum_shape(terms, sum_block_above[variant]), [&]<int V> {
+      cuda::launch(sum_items<V, Job>, sum_blocks<V>(items), sum_block, 0, stream, job, items);
+    });
+  }
+};
 
 }  // namespace
 }  // namespace kolmo::cuda

@@ -13,10 +13,7 @@ void cpu(const A& a, void* workspace, Stream& s) {
   const TableShape shape(a.joint.rank, a.joint.extent.data());
   visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
     const ConditionalEntropyOfTable done{a.entropy.as<double>(), a.miller_madow};
-    sum_tables<false>(a.joint.as<T>(), shape, done, workspace,
-                      [&](const auto& job, std::int64_t items, std::int64_t terms) {
-                        sum_items(job, items, terms, s.threads());
-                      });
+    sum_tables<false>(a.joint.as<T>(), shape, done, workspace, SumItems{s.threads()});
   });
 }
 

@@ -15,10 +15,7 @@ void cpu(const A& a, void* workspace, Stream& s) {
   const std::int64_t k = row_length(a);
   visit<double, float>(a.p.dtype, [&]<class T> {
     sum_rows<1>(DivergenceRows<T>{a.p.as<T>(), a.q.as<T>(), k}, DivergenceOfRow{a.divergence.as<double>()},
-                a.divergence.size(), k, workspace,
-                [&](const auto& job, std::int64_t items, std::int64_t terms) {
-                  sum_items(job, items, terms, s.threads());
-                });
+                a.divergence.size(), k, workspace, SumItems{s.threads()});
   });
 }
 

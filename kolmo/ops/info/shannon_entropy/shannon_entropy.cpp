@@ -21,9 +21,7 @@ void cpu(const A& a, void* workspace, Stream& s) {
   visit<double, float, std::int64_t, std::int32_t>(a.weights.dtype, [&]<class T> {
     const EntropyOfRow done{a.entropy.as<double>(), a.kind == WeightKind::counts, a.miller_madow};
     sum_rows<3>(WeightRows<T>{a.weights.as<T>(), k}, done, a.entropy.size(), k, workspace,
-                [&](const auto& job, std::int64_t items, std::int64_t terms) {
-                  sum_items(job, items, terms, s.threads());
-                });
+                SumItems{s.threads()});
   });
 }
 
