@@ -34,7 +34,7 @@ __device__ void fetch(T* to, const T* from, int row0, int column0, int rows, int
   constexpr int stride = Piece<Rows, Columns>::stride;
   const int thread = int(threadIdx.x);
   if (packs) {
-#pragma unroll 2
+#pragma unroll 1
     for (int i = thread; i < Rows * Columns / 8; i += Threads) {
       const int r = i / (Columns / 8), c = i % (Columns / 8) * 8;
       const bool inside = row0 + r < rows && column0 + c < columns;
