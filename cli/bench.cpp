@@ -98,8 +98,9 @@ void bench(const Options& o, Context& context) {
   if (peaks.bytes_per_second > 0)
     std::cout << "roofline: " << significant(peaks.bytes_per_second / 1e9, 3) << " GB/s, "
               << significant(peaks.flops_f64 / 1e9, 3) << " GFLOP/s in f64, "
-              << significant(peaks.flops_f32 / 1e9, 3)
-              << " in f32 (0: not known); -: the data fit in a cache\n";
+              << significant(peaks.flops_f32 / 1e9, 3) << " in f32, "
+              << significant(peaks.matrix_flops_16 / 1e9, 3)
+              << " in products of 16-bit matrices (0: not known); -: the data fit in a cache\n";
   if (left_out) std::cout << left_out << " cases are too large for the emulated GPU\n";
 }
 

@@ -187,6 +187,8 @@ Json device_json(const DeviceInfo& d) {
           {"bytes_per_second", d.bytes_per_second},
           {"flops_f64", d.flops_f64},
           {"flops_f32", d.flops_f32},
+          {"matrix_flops_f64", d.matrix_flops_f64},
+          {"matrix_flops_16", d.matrix_flops_16},
           {"emulated", d.device.kind == DeviceKind::simt}};
 }
 

@@ -82,7 +82,7 @@ Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream
   const double bytes = b.cost.bytes_read + b.cost.bytes_written;
   b.bytes_per_second = bytes / b.median, b.flops_per_second = b.cost.flops / b.median;
   const DeviceInfo peak = measured_peaks(stream);
-  const double flops_peak = problem.info().dtype == DType::f64 ? peak.flops_f64 : peak.flops_f32;
+  const double flops_peak = peak_flops(peak, b.cost, problem.info().dtype);
   if (peak.bytes_per_second > 0) {
     const double memory = bytes > cache_bytes(stream.device().kind) ? bytes / peak.bytes_per_second : 0;
     b.share = std::max(memory, flops_peak > 0 ? b.cost.flops / flops_peak : 0) / b.median;

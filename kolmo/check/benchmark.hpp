@@ -36,4 +36,7 @@ Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream
 /// and number of threads; what is not measured is taken from device_info, and simt has no peaks.
 DeviceInfo measured_peaks(Stream& stream);
 
+/// The peak that holds for an operator's operations; 0 when it is not known.
+double peak_flops(const DeviceInfo& peaks, const Cost& cost, DType dtype);
+
 }  // namespace kolmo::check

@@ -124,12 +124,19 @@ DeviceInfo measured_peaks(Stream& stream) {
     info.bytes_per_second = cpu_bandwidth(stream.threads());
     info.flops_f64 = cpu_flops(stream.threads(), HWY_DYNAMIC_DISPATCH(flops_f64));
     info.flops_f32 = cpu_flops(stream.threads(), HWY_DYNAMIC_DISPATCH(flops_f32));
+    info.matrix_flops_f64 = info.flops_f64, info.matrix_flops_16 = info.flops_f32;
   } else if (info.device.kind == DeviceKind::cuda) {
     info.bytes_per_second = copy_bandwidth(stream);
   } else {
     info.bytes_per_second = info.flops_f64 = info.flops_f32 = 0;
   }
   return at->second = info;
+}
+
+double peak_flops(const DeviceInfo& peaks, const Cost& cost, DType dtype) {
+  if (dtype == DType::f64) return cost.matrix_products ? peaks.matrix_flops_f64 : peaks.flops_f64;
+  const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
+  return narrow && cost.matrix_products ? peaks.matrix_flops_16 : peaks.flops_f32;
 }
 
 }  // namespace kolmo::check

@@ -14,6 +14,7 @@ namespace kolmo {
 /// Floating-point operations, and compulsory traffic: each input read once, each output written once.
 struct Cost {
   double flops = 0, bytes_read = 0, bytes_written = 0;
+  bool matrix_products = false;  ///< what the operations are
 };
 
 /// Sizes bound to the names in shape strings; `batch` is what "..." stands for.
@@ -73,7 +74,8 @@ struct OpInfo {
   std::string_view summary;  ///< one sentence with the formula
   std::string_view source;   ///< paper or textbook
   Determinism determinism = Determinism::run_to_run;
-  bool in_place = false;  ///< an output may be exactly an input declared with the same shape
+  bool matrix_products = false;  ///< its operations, so that tensor cores count for the roofline
+  bool in_place = false;         ///< an output may be exactly an input declared with the same shape
 };
 
 /// An operator without the type of its arguments, open to inspection. `args` points to the operator's own

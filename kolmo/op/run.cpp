@@ -130,7 +130,7 @@ void infer_outputs(const OpBase& op, void* args) {
 }
 
 Cost cost(const OpBase& op, const void* args) {
-  Cost c{op.flops(args), 0, 0};
+  Cost c{op.flops(args), 0, 0, op.matrix_products};
   for (const FieldInfo& f : op.fields()) {
     if (!f.is_tensor()) continue;
     if (f.is_input()) c.bytes_read += double(f.tensor(args).bytes());

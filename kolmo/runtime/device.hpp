@@ -17,6 +17,8 @@ struct DeviceInfo {
   std::uint64_t memory = 0;     ///< bytes
   double bytes_per_second = 0;  ///< peak memory bandwidth
   double flops_f64 = 0, flops_f32 = 0;
+  double matrix_flops_f64 = 0;  ///< of matrix products, which tensor cores may speed up
+  double matrix_flops_16 = 0;   ///< of those of 16-bit factors, with sums in f32
 };
 
 /// Every device this build and machine can use, the CPU first.

@@ -29,6 +29,17 @@ bool sticky(cudaError_t e) {
   }
 }
 
+/// Fused multiply-adds per cycle of a multiprocessor: of f64, of f32, of products of matrices of f64 and of
+/// 16-bit numbers with sums in f32 on tensor cores; 0 where cards of one capability differ. Source: CUDA C++
+/// Programming Guide (arithmetic instructions); data sheets of A100, H100, B200, B300.
+struct Rates {
+  int capability;
+  double f64, f32, matrix_f64, matrix_16;
+};
+constexpr Rates rates[] = {{80, 32, 64, 64, 1024},   {86, 2, 128, 2, 0},       {89, 2, 128, 2, 0},
+                           {90, 64, 128, 128, 2048}, {100, 64, 128, 64, 4096}, {103, 2, 128, 2, 4096},
+                           {120, 2, 128, 2, 0}};
+
 std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
 
 class CudaBackend final : public Backend {
@@ -59,6 +70,13 @@ class CudaBackend final : public Backend {
     i.processors = properties_.multiProcessorCount;
     i.memory = properties_.totalGlobalMem;
     i.bytes_per_second = 2.0 * memory_clock * 1e3 * bus / 8;
+    int clock = 0;  // kHz, the highest
+    cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, index_);
+    const double cycles = 2.0 * i.processors * clock * 1e3;
+    for (const Rates& r : rates)
+      if (r.capability == 10 * properties_.major + properties_.minor)
+        i.flops_f64 = cycles * r.f64, i.flops_f32 = cycles * r.f32,
+        i.matrix_flops_f64 = cycles * r.matrix_f64, i.matrix_flops_16 = cycles * r.matrix_16;
     return i;
   }
 

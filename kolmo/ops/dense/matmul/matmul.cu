@@ -169,7 +169,7 @@ bool fits(const MatmulArgs& x, int variant) {
              tiles_of(x, w.rows, w.columns) < limit;
     }
     case Engine::vendor:
-      return cuda::vendor_matmul_fits(vendor_call(x));
+      return x.y.device.kind == DeviceKind::cuda && cuda::vendor_matmul_fits(vendor_call(x));
     default:
       return true;
   }
