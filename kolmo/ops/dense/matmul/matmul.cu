@@ -11,22 +11,53 @@ namespace {
 
 enum class Engine : std::uint8_t { tensor_cores, tiles_f32, tiles_f64, vendor, naive };
 
-/// How a variant computes: an engine and the row of its table of shapes.
+/// How a variant computes: an engine, the row of its table of shapes, and into how many parts k is cut.
 struct Plan {
   Engine engine;
-  int shape;
+  int shape = 0, parts = 1;
 };
 constexpr Plan plans[] = {
-    {Engine::tensor_cores, 0}, {Engine::tensor_cores, 1}, {Engine::tensor_cores, 2},
-    {Engine::tensor_cores, 3}, {Engine::tensor_cores, 4}, {Engine::tiles_f32, 0},
-    {Engine::tiles_f32, 1},    {Engine::tiles_f32, 2},    {Engine::tiles_f32, 3},
-    {Engine::tiles_f64, 4},    {Engine::tiles_f64, 5},    {Engine::vendor, 0},
-    {Engine::naive, 0},
+    {Engine::tensor_cores, 0},
+    {Engine::tensor_cores, 1},
+    {Engine::tensor_cores, 2},
+    {Engine::tensor_cores, 3},
+    {Engine::tensor_cores, 4},
+    {Engine::tensor_cores, 2, 4},
+    {Engine::tensor_cores, 2, 16},
+    {Engine::tensor_cores, 4, 4},
+    {Engine::tiles_f32, 0},
+    {Engine::tiles_f32, 1},
+    {Engine::tiles_f32, 2},
+    {Engine::tiles_f32, 3},
+    {Engine::tiles_f32, 2, 4},
+    {Engine::tiles_f32, 2, 32},
+    {Engine::tiles_f32, 3, 4},
+    {Engine::tiles_f64, 4},
+    {Engine::tiles_f64, 5},
+    {Engine::tiles_f64, 4, 8},
+    {Engine::vendor},
+    {Engine::naive},
 };
 constexpr Variant variants[] = {
-    {"tensor wmma 128x128"}, {"tensor wmma 128x256"}, {"tensor wmma 64x64"}, {"tensor wmma 32x32"},
-    {"tensor wmma 16x128"},  {"f32 tiles 128x128"},   {"f32 tiles 128x64"},  {"f32 tiles 64x64"},
-    {"f32 tiles 32x32"},     {"f64 tiles 64x64"},     {"f64 tiles 32x32"},   {"cublaslt", true},
+    {"tensor wmma 128x128"},
+    {"tensor wmma 128x256"},
+    {"tensor wmma 64x64"},
+    {"tensor wmma 32x32"},
+    {"tensor wmma 16x128"},
+    {"tensor wmma 64x64, k in 4"},
+    {"tensor wmma 64x64, k in 16"},
+    {"tensor wmma 16x128, k in 4"},
+    {"f32 tiles 128x128"},
+    {"f32 tiles 128x64"},
+    {"f32 tiles 64x64"},
+    {"f32 tiles 32x32"},
+    {"f32 tiles 64x64, k in 4"},
+    {"f32 tiles 64x64, k in 32"},
+    {"f32 tiles 32x32, k in 4"},
+    {"f64 tiles 64x64"},
+    {"f64 tiles 32x32"},
+    {"f64 tiles 64x64, k in 8"},
+    {"cublaslt", true},
     {"naive", false, true},
 };
 static_assert(std::size(plans) == std::size(variants));
@@ -45,12 +76,12 @@ __global__ void __launch_bounds__(naive_block) naive(Gemm<T> g, bool turned_a, b
     const int step_a = turned_a ? g.m : 1, step_b = turned_b ? 1 : g.n;
     SumOf<T> sum = 0;
     for (std::int64_t k = 0; k < g.k; ++k) sum += SumOf<T>(a[k * step_a]) * SumOf<T>(b[k * step_b]);
-    g.finish(entry, row, column, sum);
+    g.finish(i, column, sum);
   }
 }
 
 template <class T>
-Gemm<T> gemm_of(const MatmulArgs& x) {
+Gemm<T> gemm_of(const MatmulArgs& x, int parts = 1, void* partial = nullptr) {
   const MatmulSizes s(x);
   return {x.a.as<T>(),
           x.b.as<T>(),
@@ -61,6 +92,8 @@ Gemm<T> gemm_of(const MatmulArgs& x) {
           int(s.m),
           int(s.n),
           x.alpha == 0 ? 0 : int(s.k),
+          parts,
+          static_cast<SumOf<T>*>(partial),
           SumOf<T>(x.alpha),
           SumOf<T>(x.beta),
           x.activation,
@@ -80,29 +113,42 @@ void with_turns(const MatmulArgs& x, F&& f) {
                   [&]<int I> { f.template operator()<I / 2 == 1, I % 2 == 1>(); });
 }
 
-std::int64_t tiles_of(const MatmulArgs& x, int rows, int columns) {
+/// Blocks that a plan of tiles of this shape takes.
+template <class Shape>
+std::int64_t blocks_of(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
   const MatmulSizes s(x);
-  return s.batch * ((s.m + rows - 1) / rows) * ((s.n + columns - 1) / columns);
+  return s.batch * ((s.m + shape.rows - 1) / shape.rows) * ((s.n + shape.columns - 1) / shape.columns) *
+         plan.parts;
+}
+
+template <class T>
+void combine_parts(const Gemm<T>& g, Stream& s) {
+  if (g.parts > 1)
+    cuda::launch(combine<T>, cuda::blocks(g.batch * g.m * g.n, combine_block), combine_block, 0,
+                 cuda::native(s), g);
 }
 
 template <class T, int Shape>
-void launch_tiles(const MatmulArgs& x, Stream& s) {
+void launch_tiles(const MatmulArgs& x, const Plan& plan, void* workspace, Stream& s) {
   constexpr TileShape shape = tile_shapes[Shape];
+  const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
   with_turns(x, [&]<bool A, bool B> {
-    cuda::launch(tiles<T, Shape, A, B>, unsigned(tiles_of(x, shape.rows, shape.columns)), shape.threads(), 0,
-                 cuda::native(s), gemm_of<T>(x), whole_packs(x.a), whole_packs(x.b));
+    cuda::launch(tiles<T, Shape, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(), 0,
+                 cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
   });
+  combine_parts(g, s);
 }
 
 template <int Shape>
-void launch_tensor_cores(const MatmulArgs& x, Stream& s) {
+void launch_tensor_cores(const MatmulArgs& x, const Plan& plan, void* workspace, Stream& s) {
   constexpr WarpTileShape shape = warp_tile_shapes[Shape];
   visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
+    const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
     with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(warp_tiles<T, Shape, A, B>, unsigned(tiles_of(x, shape.rows, shape.columns)),
-                   shape.threads(), WarpTiles<Shape, A, B>::bytes, cuda::native(s), gemm_of<T>(x),
-                   whole_packs(x.a), whole_packs(x.b));
+      cuda::launch(warp_tiles<T, Shape, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                   WarpTiles<Shape, A, B>::bytes, cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
     });
+    combine_parts(g, s);
   });
 }
 
@@ -138,11 +184,11 @@ void launch(const MatmulArgs& x, void* workspace, Stream& s, int variant) {
   cuda::select<int(std::size(plans))>(variant, [&]<int V> {
     constexpr Plan plan = plans[V];
     if constexpr (plan.engine == Engine::tensor_cores)
-      launch_tensor_cores<plan.shape>(x, s);
+      launch_tensor_cores<plan.shape>(x, plan, workspace, s);
     else if constexpr (plan.engine == Engine::tiles_f32)
-      launch_tiles<float, plan.shape>(x, s);
+      launch_tiles<float, plan.shape>(x, plan, workspace, s);
     else if constexpr (plan.engine == Engine::tiles_f64)
-      launch_tiles<double, plan.shape>(x, s);
+      launch_tiles<double, plan.shape>(x, plan, workspace, s);
     else if constexpr (plan.engine == Engine::vendor)
       cuda::vendor_matmul(vendor_call(x), workspace, s);
     else
@@ -151,32 +197,40 @@ void launch(const MatmulArgs& x, void* workspace, Stream& s, int variant) {
 }
 
 /// Extents are int in kernels, and blocks are counted in 31 bits.
+constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;
+constexpr std::size_t most_workspace = std::size_t(256) << 20;
+
+/// Every part has a step to do.
+template <class Shape>
+bool shape_fits(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
+  return blocks_of(x, shape, plan) < limit &&
+         (plan.parts == 1 || MatmulSizes(x).k > std::int64_t(plan.parts - 1) * shape.depth);
+}
+
+std::size_t workspace(const MatmulArgs& x, int variant) {
+  const Plan plan = plans[variant];
+  if (plan.engine == Engine::vendor) return cuda::vendor_matmul_workspace;
+  const std::size_t sum = x.a.dtype == DType::f64 ? sizeof(double) : sizeof(float);
+  return plan.parts > 1 ? std::size_t(plan.parts) * std::size_t(x.y.size()) * sum : 0;
+}
+
 bool fits(const MatmulArgs& x, int variant) {
-  constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;
   const MatmulSizes s(x);
-  if (s.m > limit || s.n > limit || s.k > limit) return false;
+  if (s.m > limit || s.n > limit || s.k > limit || workspace(x, variant) > most_workspace) return false;
   const Plan plan = plans[variant];
   const DType t = x.a.dtype;
   switch (plan.engine) {
-    case Engine::tensor_cores: {
-      const WarpTileShape w = warp_tile_shapes[plan.shape];
-      return (t == DType::f16 || t == DType::bf16) && tiles_of(x, w.rows, w.columns) < limit;
-    }
+    case Engine::tensor_cores:
+      return (t == DType::f16 || t == DType::bf16) && shape_fits(x, warp_tile_shapes[plan.shape], plan);
     case Engine::tiles_f32:
-    case Engine::tiles_f64: {
-      const TileShape w = tile_shapes[plan.shape];
-      return t == (plan.engine == Engine::tiles_f32 ? DType::f32 : DType::f64) &&
-             tiles_of(x, w.rows, w.columns) < limit;
-    }
+      return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);
+    case Engine::tiles_f64:
+      return t == DType::f64 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::vendor:
       return x.y.device.kind == DeviceKind::cuda && cuda::vendor_matmul_fits(vendor_call(x));
     default:
       return true;
   }
-}
-
-std::size_t workspace(const MatmulArgs&, int variant) {
-  return plans[variant].engine == Engine::vendor ? cuda::vendor_matmul_workspace : 0;
 }
 
 }  // namespace

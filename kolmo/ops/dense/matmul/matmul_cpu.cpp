@@ -13,8 +13,7 @@ namespace kolmo {
 namespace {
 using A = MatmulArgs;
 
-template <class T>
-using SumOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
+constexpr double worth_a_thread = 1 << 18;  // products; some 20 us
 
 /// Calls f.operator()<T, Y>() with the element types of the inputs and of y.
 template <class F>
@@ -37,9 +36,9 @@ struct Part {
 class Parts {
  public:
   Parts(const MatmulSizes& s, int threads) : s_(s) {
-    const double worth = 1 << 18;  // products; some 20 us
     const double all = double(s.m) * double(s.n) * double(std::max<std::int64_t>(s.k, 1));
-    auto wanted = std::min<std::int64_t>((threads + s.batch - 1) / s.batch, std::int64_t(all / worth));
+    auto wanted =
+        std::min<std::int64_t>((threads + s.batch - 1) / s.batch, std::int64_t(all / worth_a_thread));
     const std::int64_t side = std::max(s.m, s.n);
     wanted = std::max<std::int64_t>(wanted, 1);
     step_ = ((side + wanted - 1) / wanted + 15) / 16 * 16;
@@ -61,8 +60,7 @@ class Parts {
 template <class F>
 void for_each_part(const MatmulSizes& s, int threads, F&& work) {
   const Parts parts(s, threads);
-  // Without batch entries to share out, a call of few products is not worth a thread.
-  const bool small = double(s.batch) * double(s.m) * double(s.n) * double(s.k) < 1 << 18;
+  const bool small = double(s.batch) * double(s.m) * double(s.n) * double(s.k) < worth_a_thread;
   parallel_for(small ? 1 : threads, parts.count(), [&](std::int64_t i, int) { work(parts[i]); });
 }
 

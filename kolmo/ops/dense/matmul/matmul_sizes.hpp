@@ -1,7 +1,13 @@
 #pragma once
+#include <type_traits>
+
 #include "kolmo/ops/dense/matmul/matmul.hpp"
 
 namespace kolmo {
+
+/// What products of T are summed in.
+template <class T>
+using SumOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 /// The sizes of a call, read from a, b and the transpositions.
 struct MatmulSizes {

@@ -71,11 +71,10 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
   T* const pieces_a = cuda::dynamic_shared<T>();
   T* const pieces_b = pieces_a + S.stages * W::A::size;
 
-  const TileIndex tile(g.m, g.n, S.rows, S.columns);
+  const TileIndex tile(g, S.rows, S.columns, S.depth);
   const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
-  const int steps = (g.k + S.depth - 1) / S.depth;
   const auto fetch_piece = [&](int step) {
-    if (step < steps) {
+    if (step < tile.last_step) {
       const int k0 = step * S.depth;
       T* const to_a = pieces_a + step % S.stages * W::A::size;
       T* const to_b = pieces_b + step % S.stages * W::B::size;
@@ -100,8 +99,8 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
     for (int j = 0; j < wide; ++j) cuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
 #pragma unroll 1
-  for (int step = 0; step < S.stages - 1; ++step) fetch_piece(step);
-  for (int step = 0; step < steps; ++step) {
+  for (int ahead = 0; ahead < S.stages - 1; ++ahead) fetch_piece(tile.first_step + ahead);
+  for (int step = tile.first_step; step < tile.last_step; ++step) {
     cuda::wait_copies<S.stages - 2>();
     __syncthreads();
     fetch_piece(step + S.stages - 1);
@@ -139,8 +138,8 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
       __syncwarp();
 #pragma unroll 1
       for (int e = lane; e < 256; e += 32)
-        g.finish(tile.entry, tile.row + row + 16 * i + e / 16, tile.column + column + 16 * j + e % 16,
-                 stage[e]);
+        g.put(tile.part, tile.entry, tile.row + row + 16 * i + e / 16, tile.column + column + 16 * j + e % 16,
+              stage[e]);
       __syncwarp();
     }
 }

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
                 sizeof(Pieces) <= 48 * 1024);
   __shared__ __align__(16) Pieces pieces;
 
-  const TileIndex tile(g.m, g.n, S.rows, S.columns);
+  const TileIndex tile(g, S.rows, S.columns, S.depth);
   const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
   const auto fetch_piece = [&](int step) {
     const int k0 = step * S.depth, at = step % 2;
@@ -92,14 +92,13 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   };
 
   const int x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
-  const int steps = (g.k + S.depth - 1) / S.depth;
   T sum[S.high][S.wide] = {};
-  if (steps) fetch_piece(0);
+  if (tile.first_step < tile.last_step) fetch_piece(tile.first_step);
   cuda::commit_copies();
-  for (int step = 0; step < steps; ++step) {
+  for (int step = tile.first_step; step < tile.last_step; ++step) {
     cuda::wait_copies<0>();
     __syncthreads();
-    if (step + 1 < steps) fetch_piece(step + 1);
+    if (step + 1 < tile.last_step) fetch_piece(step + 1);
     cuda::commit_copies();
 #pragma unroll
     for (int d = 0; d < S.depth; ++d) {
@@ -126,7 +125,8 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
 #pragma unroll 1
     for (int e = int(threadIdx.x); e < S.rows / S.high * S.columns; e += S.threads()) {
       const int row = i / width * (S.rows / groups) + e / S.columns * width + i % width;
-      g.finish(tile.entry, tile.row + row, tile.column + e % S.columns, strip[e / S.columns][e % S.columns]);
+      g.put(tile.part, tile.entry, tile.row + row, tile.column + e % S.columns,
+            strip[e / S.columns][e % S.columns]);
     }
   }
 }
