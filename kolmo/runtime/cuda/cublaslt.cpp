@@ -48,7 +48,7 @@ enum PreferenceAttribute : int {
   alignment_y
 };
 enum Epilogue : std::uint32_t { plain = 1, with_relu = 2, with_bias = 4, with_gelu_tanh = 32 };
-constexpr std::uint32_t reductions_in_f32 = 1 | 2;  // not those that round partial sums to the output's type
+constexpr std::uint32_t reductions_in_f32 = 2;  // not those that round partial sums to the output's type
 
 struct Library {
   Status (*create)(Opaque*);

@@ -227,7 +227,7 @@ bool fits(const MatmulArgs& x, int variant) {
     case Engine::tiles_f64:
       return t == DType::f64 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::vendor:
-      return x.y.device.kind == DeviceKind::cuda && cuda::vendor_matmul_fits(vendor_call(x));
+      return x.y.device.kind != DeviceKind::simt && cuda::vendor_matmul_fits(vendor_call(x));
     default:
       return true;
   }

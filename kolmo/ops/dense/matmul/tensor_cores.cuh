@@ -17,7 +17,7 @@ struct WarpTileShape {
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
 constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4, 2},
-                                              {128, 256, 32, 64, 64, 4, 1},
+                                              {128, 256, 32, 64, 64, 3, 1},
                                               {64, 64, 64, 32, 32, 3, 4},
                                               {32, 32, 64, 16, 16, 3, 4},
                                               {16, 128, 64, 16, 32, 3, 4}};
