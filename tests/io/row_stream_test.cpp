@@ -1,0 +1,139 @@
+#include "kolmo/io/row_stream.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/io/text_reader.hpp"
+#include "tests/io/temporary_folder.hpp"
+
+namespace kolmo {
+namespace {
+
+const std::atomic<bool> never = false;
+
+using Rows = std::vector<std::vector<double>>;
+
+Rows rows_of(const Table& t) {
+  Rows rows(t.rows());
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (const auto& column : t.columns) rows[r].push_back(column[r]);
+  return rows;
+}
+
+Rows all_of(RowStream& stream) {
+  std::vector<std::size_t> columns(stream.head().columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) columns[c] = c;
+  Rows rows;
+  for (std::vector<double> row; stream.next(columns, row);) rows.push_back(row);
+  return rows;
+}
+
+void expect_equal(const Rows& got, const Rows& want, const std::string& text) {
+  ASSERT_EQ(got.size(), want.size()) << text;
+  for (std::size_t r = 0; r < got.size(); ++r) {
+    ASSERT_EQ(got[r].size(), want[r].size()) << text;
+    for (std::size_t c = 0; c < got[r].size(); ++c)
+      EXPECT_TRUE(got[r][c] == want[r][c] || (std::isnan(got[r][c]) && std::isnan(want[r][c])))
+          << text << " row " << r << " column " << c;
+  }
+}
+
+const std::string texts[] = {
+    "a,b\n1,2\n3,4\n5,6\n",
+    "1,2\n3,4\n5,6",
+    "% comment\n\n  1 2\n# between\n3   4\n 5  6 \n",
+    "\xEF\xBB\xBF\"a,b\",c\r\n1,\"2\"\r\n,NA\r\n5,6\r\n",
+    "x;y;\n1;2;\n3;4;\n5;6;\n",
+    "#N/A,1\n2,3\n4,5\n",
+    "t,v\n1,2\n",
+};
+
+TEST(RowStream, GivesTheRowsOfTheTable) {
+  const testing_io::TemporaryFolder folder;
+  for (const std::string& text : texts) {
+    const std::string path = folder / "series.csv";
+    std::ofstream(path) << text;
+    RowStream stream(path, false, never);
+    const Table table = parse_text(text, path);
+    EXPECT_EQ(stream.head().names, table.names);
+    expect_equal(all_of(stream), rows_of(table), text);
+  }
+}
+
+TEST(RowStream, DoesNotDependOnHowTheTextArrives) {
+  for (const std::string& text : texts) {
+    for (std::size_t piece = 1; piece < 6; ++piece) {
+      int ends[2];
+      ASSERT_EQ(pipe(ends), 0);
+      std::thread writer([&] {
+        for (std::size_t at = 0; at < text.size(); at += piece) {
+          const std::string part = text.substr(at, piece);
+          EXPECT_EQ(write(ends[1], part.data(), part.size()), ssize_t(part.size()));
+          std::this_thread::yield();
+        }
+        close(ends[1]);
+      });
+      {
+        RowStream stream("/dev/fd/" + std::to_string(ends[0]), false, never);
+        expect_equal(all_of(stream), rows_of(parse_text(text, "")), text);
+      }
+      writer.join();
+      close(ends[0]);
+    }
+  }
+}
+
+TEST(RowStream, ReadsOnWhereTheFileGrows) {
+  const testing_io::TemporaryFolder folder;
+  const std::string path = folder / "growing.csv";
+  std::ofstream(path) << "a,b\n1,2\n3,";
+  std::atomic<bool> stop = false;
+  RowStream stream(path, true, stop);
+  const std::size_t columns[] = {1};
+  std::vector<double> row;
+  ASSERT_TRUE(stream.next(columns, row));
+  EXPECT_EQ(row, std::vector{2.});
+  std::ofstream(path, std::ios::app) << "4\n5,6";
+  ASSERT_TRUE(stream.next(columns, row));
+  EXPECT_EQ(row, std::vector{4.});
+  std::thread later([&] {
+    std::ofstream(path, std::ios::app) << "7\n8,";
+    usleep(50000);
+    stop = true;
+  });
+  ASSERT_TRUE(stream.next(columns, row)) << "the row was not complete";
+  EXPECT_EQ(row, std::vector{67.});
+  EXPECT_FALSE(stream.next(columns, row)) << "stopped: what is left is no row";
+  later.join();
+}
+
+TEST(RowStream, NamesLineAndColumnOfWhatIsWrong) {
+  const testing_io::TemporaryFolder folder;
+  const auto message = [&](const std::string& text) -> std::string {
+    const std::string path = folder / "x.csv";
+    std::ofstream(path) << text;
+    try {
+      RowStream stream(path, false, never);
+      all_of(stream);
+    } catch (const InvalidArgument& e) {
+      return std::string(e.what()).substr(path.size());
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(message("a,b\n1,2\n3,x\n"), ":3: b: \"x\" is not a number");
+  EXPECT_EQ(message("1,2\n3,4\n5\n"), ":3: the row has 1 cell, the first one has 2");
+  EXPECT_EQ(message("1,2\n3,4\n\n\n5,6\n"),
+            ":3: an empty line between rows; remove it, or write NaN for what is missing");
+  EXPECT_EQ(message("1,2\n3,4\n\n\n"), "nothing");
+  EXPECT_EQ(message("1,2\n3,4\n5,\"6\n"), ":3: a quote is opened and never closed");
+  EXPECT_EQ(message("1,2\n3,4\n5,inf\n"),
+            ":3: column 1: \"inf\" is infinite; a series holds finite numbers or NaN");
+}
+
+}  // namespace
+}  // namespace kolmo
