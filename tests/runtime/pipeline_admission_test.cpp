@@ -116,6 +116,22 @@ TEST_F(Admission, TheReceiverMaySubmitButNotWait) {
   EXPECT_THAT(refusal, HasSubstr("own: "));
 }
 
+TEST_F(Admission, WithoutOwnThreadsTheReceiverMayDoBoth) {
+  LoadPipeline* self = nullptr;
+  LoadPipeline pipeline(
+      device_.device(), stages_,
+      [&](auto& r) {
+        back_(r);
+        if (r.item.index < 10) self->submit(load(r.item.index + 10));
+        self->drain();
+      },
+      manual({.queue = 1}));
+  self = &pipeline;
+  offer(pipeline, 10);
+  pipeline.drain();
+  back_.expect_each_once(20);
+}
+
 TEST_F(Admission, AGraphIsRecordedOncePerSlot) {
   std::atomic<int> recorded = 0;
   stages_.compute = [&, plain = stages_.compute](const Load& l, const PipelineSlot& slot, Stream& stream) {

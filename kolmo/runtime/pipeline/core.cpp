@@ -91,7 +91,7 @@ void PipelineCore::drain() {
             options_.name + ": whoever takes a result cannot wait for all");
     settled_.wait(lock, [&] { return outstanding_ == 0; });
   } else {
-    while (outstanding_) can_feed() ? feed(lock) : complete(lock);
+    while (can_feed() || can_complete()) can_feed() ? feed(lock) : complete(lock);
   }
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }

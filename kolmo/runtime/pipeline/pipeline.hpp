@@ -30,7 +30,8 @@ struct PipelineResult {
 /// Uploads, computes and downloads at the same time, each a different item, in three streams of a device.
 /// `done` is called with every accepted item exactly once, never concurrently, in order of submission except
 /// for dropped ones, which do not wait for their turn. When the device is lost, all items that were accepted
-/// come back with the error, and submit() throws DeviceError. Any thread may submit. The destructor drains.
+/// come back with the error, and submit() throws DeviceError. With own threads any thread may submit. The
+/// destructor drains.
 template <class In, class Out>
 class Pipeline {
  public:
