@@ -8,6 +8,7 @@
 #include "cli/table.hpp"
 #include "kolmo/check/benchmark.hpp"
 #include "kolmo/check/problem.hpp"
+#include "kolmo/runtime/monitor.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -59,6 +60,7 @@ void bench(const Options& o, Context& context) {
   Record record("bench", stream.device(), context.command_line);
   const DeviceInfo peaks = check::measured_peaks(stream);
   record.set_peaks(peaks);
+  monitor::set_peaks(peaks);
   TextTable table({"operator", "case", "variant", ">time", ">spread", ">GB/s", ">GFLOP/s", ">of roofline"});
   std::size_t left_out = 0, failed = 0;
   for (const OpEntry* entry : entries) {

@@ -12,9 +12,14 @@ void DeviceOptions::add(CLI::App& command) {
       ->capture_default_str()
       ->check(CLI::Range(0, 4096))
       ->type_name("T");
+  monitoring.add(command);
 }
 
-Stream DeviceOptions::open() const { return Stream(parse_device(device), threads); }
+Stream DeviceOptions::open() const {
+  Stream stream(parse_device(device), threads);
+  monitoring.begin();
+  return stream;
+}
 
 std::string describe(const Stream& stream) {
   const DeviceInfo info = device_info(stream.device());

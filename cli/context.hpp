@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "cli/monitoring.hpp"
 #include "kolmo/runtime/stream.hpp"
 
 namespace CLI {
@@ -15,13 +16,14 @@ struct Context {
   int status = 0;            ///< exit status of a command that ran to its end; 1 if it found failures
 };
 
-/// The `--device` and `--threads` options.
+/// The `--device` and `--threads` options, and those of monitoring.
 struct DeviceOptions {
   std::string device = "auto";
   int threads = 0;
+  MonitoringOptions monitoring;
 
   void add(CLI::App& command);
-  /// The stream to work on. Throws when the device cannot be used.
+  /// The stream to work on; monitoring begins. Throws when the device cannot be used.
   Stream open() const;
 };
 

@@ -50,7 +50,10 @@ target_include_directories(kolmo_lib PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(kolmo_lib
   PUBLIC Threads::Threads nlohmann_json::nlohmann_json
-  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 openblas $<BUILD_INTERFACE:FastFloat::fast_float>)
+  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 openblas cpp-httplib ${CMAKE_DL_LIBS}
+    $<BUILD_INTERFACE:FastFloat::fast_float>)
+set_source_files_properties(kolmo/monitor/server.cpp PROPERTIES COMPILE_DEFINITIONS  # as Debian built the library
+  "CPPHTTPLIB_OPENSSL_SUPPORT;CPPHTTPLIB_ZLIB_SUPPORT;CPPHTTPLIB_BROTLI_SUPPORT")
 if(KOLMO_CUDA)
   target_link_libraries(kolmo_lib PRIVATE $<LINK_ONLY:CUDA::cudart_static>)
 endif()
@@ -60,7 +63,8 @@ if(KOLMO_SIMT)
 endif()
 include(cmake/embed.cmake)
 include(cmake/kernels.cmake)
-file(GLOB assets CONFIGURE_DEPENDS kolmo/flow/report/*.html kolmo/flow/report/*.css kolmo/flow/report/*.js)
+file(GLOB assets CONFIGURE_DEPENDS kolmo/flow/report/*.html kolmo/flow/report/*.css kolmo/flow/report/*.js
+  kolmo/monitor/page/*)
 kolmo_embed(kolmo_lib ${assets})
 
 file(GLOB sources CONFIGURE_DEPENDS kolmo/check/*.cpp)

@@ -22,6 +22,7 @@ LAYERS = {
     "ops": OPS,
     "kernel": BASE | {"op", "ops", "device", "launch", "knn", "kernel"},  # .cu and .cuh of operators
     "tune": OP | {"tune"},
+    "monitor": RUNTIME | {"monitor"},  # views of what the runtime records
     "io": RUNTIME | {"io"},
     "flow": OPS | {"flow", "io"},
     "predict": OPS | {"predict", "io"},

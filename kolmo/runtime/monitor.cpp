@@ -56,18 +56,22 @@ metrics::Counter& overhead(const char* component) {
                           "Time that monitoring took, by part; recorder: estimated from its cost per launch");
 }
 
-/// Seconds that counting and timing a launch takes.
+/// Seconds that counting and timing a launch takes; the best of some attempts, for the machine may be busy.
 double recorder_cost() {
-  constexpr int rounds = 2000;
+  constexpr int attempts = 10, rounds = 200;
   static metrics::Counter launches, busy;
   static metrics::Histogram duration;
-  const std::int64_t begin = nanoseconds();
-  for (int i = 0; i < rounds; ++i) {
-    const std::int64_t a = nanoseconds();
-    const double seconds = 1e-9 * double(nanoseconds() - a);
-    launches.add(), busy.add(seconds), duration.record(seconds);
+  std::int64_t best = second;
+  for (int i = 0; i < attempts; ++i) {
+    const std::int64_t begin = nanoseconds();
+    for (int r = 0; r < rounds; ++r) {
+      const std::int64_t a = nanoseconds();
+      const double seconds = 1e-9 * double(nanoseconds() - a);
+      launches.add(), busy.add(seconds), duration.record(seconds);
+    }
+    best = std::min(best, nanoseconds() - begin);
   }
-  return 1e-9 * double(nanoseconds() - begin) / rounds;
+  return 1e-9 * double(best) / rounds;
 }
 
 /// What is computed when read.

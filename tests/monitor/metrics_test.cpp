@@ -134,13 +134,14 @@ TEST(Metrics, GaugeAddsFromZero) {
 
 /// In a process of its own: the names stay taken.
 TEST(MetricsDeathTest, KernelsBeyondSixtyFourAreOther) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto body = [] {
     for (int i = 0; i < 70; ++i)
       counter("kolmo_test_many_total", {{"kernel", "k" + std::to_string(i)}}).add();
     const auto families = collect();
     const Family* f = find(families, "kolmo_test_many_total");
     const Counter& other = counter("kolmo_test_many_total", {{"kernel", "other"}});
-    std::exit(f->samples.size() == 65 && other.value() == 6 ? 0 : 1);
+    std::_Exit(f->samples.size() == 65 && other.value() == 6 ? 0 : 1);
   };
   EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
 }

@@ -23,6 +23,12 @@ double dropped(const std::string& reason) {
   return metrics::counter("kolmo_monitor_samples_dropped_total", {{"reason", reason}}).value();
 }
 
+/// In a thread of its own, which has spent nothing on samples yet.
+template <class F>
+void in_new_thread(F work) {
+  std::thread(work).join();
+}
+
 class Recorder : public testing::Test {
  protected:
   void TearDown() override { set(recording, true); }
@@ -75,11 +81,13 @@ TEST_F(Recorder, ReplaysOnTheHostAreCounted) {
 /// Names are found by address; the same address may hold another name later.
 TEST_F(Recorder, TellsNamesApartThatShareAnAddress) {
   char name[] = "test_one";
-  { const Scope scope({name, 8}, stream_, no_work); }
-  std::copy_n("test_two", 8, name);
-  { const Scope scope({name, 8}, stream_, no_work); }
-  EXPECT_EQ(kernel("test_one", {}).launches.value(), 1);
-  EXPECT_EQ(kernel("test_two", {}).launches.value(), 1);
+  for (const char* now : {"test_one", "test_two", "test_two"}) {
+    std::copy_n(now, 8, name);
+    const Scope scope({name, 8}, stream_, no_work);
+  }
+  const double one = kernel("test_one", {}).launches.value(), two = kernel("test_two", {}).launches.value();
+  EXPECT_GE(one, 1);
+  EXPECT_EQ(two, 2 * one);
 }
 
 TEST_F(Recorder, OperatorsCalledByOperatorsAreBusyOnce) {
@@ -91,7 +99,7 @@ TEST_F(Recorder, OperatorsCalledByOperatorsAreBusyOnce) {
   const Kernel &outer = kernel("test_outer", {}), &inner = kernel("test_inner", {});
   EXPECT_GT(outer.busy.value(), 100e-6);
   EXPECT_EQ(inner.busy.value(), 0);
-  EXPECT_EQ(inner.launches.value(), 1);
+  EXPECT_GE(inner.launches.value(), 1);
   EXPECT_GT(inner.duration.read().sum, 100e-6);
 }
 
@@ -99,23 +107,27 @@ TEST_F(Recorder, LooksAtTheWorkOfSomeLaunches) {
   DeviceInfo peaks = device_info({});
   peaks.bytes_per_second = 1e15, peaks.flops_f64 = 1e12, peaks.flops_f32 = 2e12;
   set_peaks(peaks);
-  {
-    const Scope scope("test_work", stream_, [] { return Work{1e6, 1000, false}; });
-  }
-  const Kernel& k = kernel("test_work", {});
-  EXPECT_EQ(k.sums.flops, 1e6);
-  EXPECT_EQ(k.sums.bytes, 1000);
-  EXPECT_DOUBLE_EQ(k.sums.at_best, 0.5e-6);
-  EXPECT_DOUBLE_EQ(k.roofline_ratio(), 0.5e-6 / k.sums.seconds);
-  {
-    const Scope scope("test_cached", stream_, [] { return Work{1, 1e6, true}; });
-  }
+  const auto launch = [&](const char* name, Work work) {
+    in_new_thread([&] { const Scope scope(name, stream_, [&] { return work; }); });
+  };
+  launch("test_work", {1e6, 1000, false});
+  launch("test_cached", {1, 1e6, true});
+  set_peaks(device_info({}));
+  const Kernel::Sums& s = kernel("test_work", {}).sums;
+  EXPECT_GE(s.flops, 1e6);
+  EXPECT_EQ(s.bytes, s.flops / 1000);
+  EXPECT_DOUBLE_EQ(s.at_best, s.flops / 2e12);
+  EXPECT_DOUBLE_EQ(kernel("test_work", {}).roofline_ratio(), s.at_best / s.seconds);
   EXPECT_TRUE(std::isnan(kernel("test_cached", {}).roofline_ratio())) << "1 MB may come from a cache";
 }
 
 /// A GPU, in virtual time.
 class SampledTimes : public testing::Test {
  protected:
+  void TearDown() override {  // what waits would wait for ever in the next test
+    device_.advance_to(device_.now() + 1);
+    metrics::collect();
+  }
   void launch(double seconds, std::string_view name = "test_sampled") {
     const Scope scope(name, stream_, no_work);
     device_.kernel(stream_, seconds);
@@ -143,7 +155,9 @@ class SampledTimes : public testing::Test {
 TEST_F(SampledTimes, GiveTheDeviceTimeOfEveryLaunch) {
   constexpr int launched = 10;
   device_.kernel(stream_, 1e-3);  // so that the device is behind
-  for (int i = 0; i < launched; ++i) launch(100e-6);
+  in_new_thread([&] {
+    for (int i = 0; i < launched; ++i) launch(100e-6);
+  });
   stream_.synchronize();
   metrics::collect();
   const Kernel& k = kernel("test_sampled", device_.device());
@@ -201,7 +215,7 @@ TEST_F(SampledTimes, ALostDeviceIsNoMatterOfTheMonitor) {
 TEST_F(SampledTimes, AGraphIsTimedAsAWhole) {
   Graph graph = capture(stream_, [&] { device_.kernel(stream_, 30e-6); });
   device_.kernel(stream_, 1e-3);
-  graph.launch(stream_);
+  in_new_thread([&] { graph.launch(stream_); });
   stream_.synchronize();
   metrics::collect();
   const Kernel& k = kernel("graph", device_.device());
