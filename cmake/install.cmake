@@ -1,19 +1,24 @@
-# cmake --install: libkolmo.a, headers, the command, and what find_package(kolmo) needs.
+# cmake --install: the libraries, headers, the command, and what find_package(kolmo) needs.
 include(CMakePackageConfigHelpers)
 
-set(targets kolmo_lib)
+set(targets kolmo_lib kolmo_check kolmo_command)
 if(KOLMO_SIMT)
   list(APPEND targets simt)
 endif()
 install(TARGETS ${targets} EXPORT kolmoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kolmo RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY kolmo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN *.hpp PATTERN check EXCLUDE PATTERN report EXCLUDE)
+  FILES_MATCHING PATTERN *.hpp PATTERN *.cuh PATTERN report EXCLUDE)
+if(KOLMO_SIMT)
+  install(DIRECTORY simt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN sources.cmake PATTERN tests EXCLUDE PATTERN bad EXCLUDE)
+endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kolmo)
 install(EXPORT kolmoTargets NAMESPACE kolmo:: DESTINATION ${package_dir})
-configure_package_config_file(cmake/kolmoConfig.cmake.in kolmoConfig.cmake INSTALL_DESTINATION ${package_dir})
+configure_package_config_file(cmake/kolmoConfig.cmake.in kolmoConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(kolmoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/kolmoConfig.cmake ${PROJECT_BINARY_DIR}/kolmoConfigVersion.cmake
-  DESTINATION ${package_dir})
+  cmake/kolmoOperators.cmake DESTINATION ${package_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kolmo)

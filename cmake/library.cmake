@@ -1,4 +1,4 @@
-# kolmo_lib (libkolmo.a, kolmo::kolmo) and kolmo_check (oracles and validation over the catalogue).
+# kolmo_lib (libkolmo.a, kolmo::kolmo) and kolmo_check (kolmo::check, oracles and validation over the catalogue).
 
 # Floating-point results must not depend on what the compiler fuses.
 function(kolmo_options target)
@@ -70,4 +70,6 @@ kolmo_embed(kolmo_lib ${assets})
 file(GLOB sources CONFIGURE_DEPENDS kolmo/check/*.cpp)
 add_library(kolmo_check STATIC ${sources} ${KOLMO_OP_ORACLES})
 kolmo_options(kolmo_check)
-target_link_libraries(kolmo_check PUBLIC kolmo_lib PRIVATE Boost::headers fmt::fmt nlohmann_json::nlohmann_json)
+set_target_properties(kolmo_check PROPERTIES EXPORT_NAME check)
+target_link_libraries(kolmo_check PUBLIC kolmo_lib
+  PRIVATE $<BUILD_INTERFACE:Boost::headers> fmt::fmt nlohmann_json::nlohmann_json)

@@ -65,7 +65,7 @@ namespace kolmo {
 @declarations@
 static constexpr OpEntry table[] = {
 @rows@};
-std::span<const OpEntry> all_ops() { return table; }
+std::span<const OpEntry> detail::built_in_ops() { return table; }
 }  // namespace kolmo
 " @ONLY)
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp CONTENT
@@ -77,7 +77,7 @@ Args arguments_of(const Op<Args>&);
 @oracle_declarations@
 static constexpr const OracleBase* table[] = {
 @oracle_rows@};
-std::span<const OracleBase* const> all_oracles() { return table; }
+std::span<const OracleBase* const> detail::built_in_oracles() { return table; }
 }  // namespace kolmo::check
 " @ONLY)
 list(APPEND KOLMO_OP_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/op_table.cpp)

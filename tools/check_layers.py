@@ -14,6 +14,7 @@ OPS = OP | {"knn", "ops"}
 LAYERS = {
     "base": BASE,
     "version": set(),
+    "command": set(),
     "runtime": RUNTIME | {"launch"},
     "op": OP,
     "device": BASE | {"device", "launch"},
@@ -40,8 +41,8 @@ def layer(path: str) -> str:
     parts = path.split("/")
     if parts[0] != "kolmo":
         return parts[0]
-    if path == "kolmo/version.hpp":
-        return "version"
+    if path in ("kolmo/version.hpp", "kolmo/command.hpp"):
+        return Path(path).stem
     if path in ("kolmo/runtime/cuda/launch.cuh", "kolmo/runtime/cuda/cublaslt.hpp"):
         return "launch"
     if parts[1] == "ops" and path.endswith((".cu", ".cuh")):

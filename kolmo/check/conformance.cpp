@@ -294,10 +294,4 @@ Results check_op(const OpEntry& entry, Device device, int threads,
   return all;
 }
 
-const OracleBase& oracle_of(const OpBase& op) {
-  for (const OracleBase* oracle : all_oracles())
-    if (oracle->op == &op) return *oracle;
-  fail<Unsupported>(text(op.name) + " has no oracle");
-}
-
 }  // namespace kolmo::check

@@ -43,7 +43,4 @@ Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device devic
 Results check_op(const OpEntry& entry, Device device, int threads,
                  const std::function<void(const Result&)>& each);
 
-/// The oracle of a catalogue's operator.
-const OracleBase& oracle_of(const OpBase& op);
-
 }  // namespace kolmo::check

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,37 @@ void call(const OpBase& op, void* args, Stream& stream, RunOptions options) {
   for (const Region& r : regions)
     if (r.written) stream.copy(r.host(), r.device());
   stream.synchronize();
+}
+
+namespace {
+
+struct Added {
+  std::mutex mutex;
+  std::vector<const OracleBase*> oracles;
+};
+Added& added() {
+  static Added a;
+  return a;
+}
+
+}  // namespace
+
+void register_op(const OpEntry& entry, const OracleBase& oracle) {
+  if (oracle.op != entry.op)
+    fail<InvalidArgument>("register_op: the oracle of '" + std::string(oracle.op->name) + "' is given for '" +
+                          std::string(entry.op->name) + "'");
+  const std::lock_guard lock(added().mutex);
+  kolmo::register_op(entry);
+  added().oracles.push_back(&oracle);
+}
+
+const OracleBase& oracle_of(const OpBase& op) {
+  for (const OracleBase* oracle : detail::built_in_oracles())
+    if (oracle->op == &op) return *oracle;
+  const std::lock_guard lock(added().mutex);
+  for (const OracleBase* oracle : added().oracles)
+    if (oracle->op == &op) return *oracle;
+  fail<Unsupported>(std::string(op.name) + " has no oracle");
 }
 
 void expect(bool ok, const std::string& what) {

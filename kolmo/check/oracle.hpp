@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "kolmo/op/op.hpp"
+#include "kolmo/op/registry.hpp"
 
 namespace kolmo::check {
 
@@ -55,7 +55,16 @@ void expect_near(double got, double want, double tolerance, const std::string& w
 /// Expects an InvalidArgument whose message contains `part`.
 void expect_invalid(const std::function<void()>& f, std::string_view part);
 
-/// One row per operator of the catalogue. Generated from the folders under kolmo/ops.
-std::span<const OracleBase* const> all_oracles();
+/// The oracle of an operator of the catalogue. Throws Unsupported when it has none.
+const OracleBase& oracle_of(const OpBase& op);
+
+/// Adds an operator and its oracle to the catalogue of this process: from then on it is listed, validated,
+/// timed, tuned and watched like those of Kolmo. Both must live until the process ends. Throws
+/// InvalidArgument when the name is taken or the oracle is another operator's.
+void register_op(const OpEntry& entry, const OracleBase& oracle);
+
+namespace detail {
+std::span<const OracleBase* const> built_in_oracles();  ///< generated from the folders under kolmo/ops
+}
 
 }  // namespace kolmo::check

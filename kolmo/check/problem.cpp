@@ -61,7 +61,7 @@ Problem::Problem(const OpBase& op, const CaseInfo& info, std::size_t index, std:
     if (!f.is_tensor() || !f.is_input() || !wants(f)) continue;
     const DType dtype = f.dtypes.single() ? f.dtypes.first() : info.dtype;
     inputs_[i] = HostTensor(dtype, kolmo::tensor(nullptr, dtype, shape_of(f)));
-    draw(inputs_[i].tensor, f.domain, seed, i);
+    if (seed) draw(inputs_[i].tensor, f.domain, seed, i);
     f.tensor(args()) = inputs_[i].tensor;
   }
   op.setup_case(index, args());

@@ -23,8 +23,8 @@ struct HostTensor {
 using HostTensors = std::vector<HostTensor>;
 
 /// A case of an operator, its inputs in host memory. Inputs are drawn from their domain by Philox, so equal
-/// seeds give equal problems everywhere; then the case's own setup runs. Given outputs have a shape and no
-/// memory.
+/// seeds give equal problems everywhere, or are zero for seed 0; then the case's own setup runs. Given
+/// outputs have a shape and no memory.
 class Problem {
  public:
   Problem(const OpBase& op, const CaseInfo& info, std::size_t index, std::uint64_t seed = 1);

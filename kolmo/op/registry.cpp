@@ -1,5 +1,8 @@
 #include "kolmo/op/registry.hpp"
 
+#include <atomic>
+#include <deque>
+#include <mutex>
 #include <string>
 
 namespace kolmo {
@@ -43,19 +46,58 @@ std::vector<int> OpEntry::fitting(const void* args, DeviceKind kind) const {
   return all;
 }
 
-std::span<const OpEntry> all_names() {
-  static const std::vector<OpEntry> names = [] {
-    std::vector<OpEntry> all;
-    for (const OpEntry& e : all_ops()) {
-      all.push_back(e);
-      for (const AliasInfo& alias : e.op->aliases()) {
-        all.push_back(e);
-        all.back().alias = alias;
-      }
+namespace {
+
+/// The catalogue as it was at some time: readers keep what they were given.
+struct Catalogue {
+  std::vector<OpEntry> ops, names;
+
+  void add(const OpEntry& e) {
+    ops.push_back(e);
+    names.push_back(e);
+    for (const AliasInfo& alias : e.op->aliases()) {
+      names.push_back(e);
+      names.back().alias = alias;
     }
-    return all;
-  }();
-  return names;
+  }
+};
+
+struct Catalogues {
+  std::mutex adding;
+  std::deque<Catalogue> all;  // never shrinks
+  std::atomic<const Catalogue*> latest;
+
+  Catalogues() {
+    for (Catalogue& first = all.emplace_back(); const OpEntry& e : detail::built_in_ops()) first.add(e);
+    latest = &all.back();
+  }
+};
+
+Catalogues& catalogues() {
+  static Catalogues& c = *new Catalogues;  // read until the process ends
+  return c;
+}
+
+}  // namespace
+
+std::span<const OpEntry> all_ops() { return catalogues().latest.load()->ops; }
+std::span<const OpEntry> all_names() { return catalogues().latest.load()->names; }
+
+void register_op(const OpEntry& entry) {
+  Catalogues& c = catalogues();
+  const std::lock_guard lock(c.adding);
+  Catalogue next = c.all.back();
+  next.add(entry);
+  for (std::size_t i = c.all.back().names.size(); i < next.names.size(); ++i) {
+    const std::string_view name = next.names[i].name();
+    if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != name.npos)
+      fail<InvalidArgument>("register_op: '" + std::string(name) +
+                            "' is no name for an operator: lower case letters, digits and _");
+    for (std::size_t k = 0; k < i; ++k)
+      if (next.names[k].name() == name)
+        fail<InvalidArgument>("register_op: there is already an operator called '" + std::string(name) + "'");
+  }
+  c.latest = &c.all.emplace_back(std::move(next));
 }
 
 const OpEntry& entry_of(const OpBase& op) {

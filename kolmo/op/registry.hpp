@@ -14,7 +14,8 @@ struct OpEntry {
   const OpBase* op;
   const CudaImpl* cuda = nullptr;
   const CudaImpl* simt = nullptr;
-  AliasInfo alias = {};  ///< its name is empty for the operator itself
+  AliasInfo alias = {};           ///< its name is empty for the operator itself
+  std::string_view sources = {};  ///< hash of those of an operator that was added
 
   std::string_view name() const { return alias.name.empty() ? op->name : alias.name; }
   /// An operator has the cases of its aliases too, an alias its own.
@@ -34,12 +35,22 @@ struct OpEntry {
   std::vector<int> fitting(const void* args, DeviceKind kind) const;
 };
 
-/// Every operator, by group and name. Generated from the folders under kolmo/ops.
+/// The operators of Kolmo, by group and name; then those that were added, in order. What was returned stays
+/// valid, without the operators that are added later.
 std::span<const OpEntry> all_ops();
 /// Every operator, each followed by its aliases.
 std::span<const OpEntry> all_names();
 const OpEntry& entry_of(const OpBase& op);
 /// An operator or alias. Throws InvalidArgument, naming near misses, when there is none of this name.
 const OpEntry& find_op(std::string_view name);
+
+/// Adds an operator to the catalogue of this process; its oracle is added by check::register_op, which also
+/// calls this. Everything the entry points to must live until the process ends. Throws InvalidArgument when
+/// the name, or one of its aliases, is taken or is not lower_case_with_digits_1.
+void register_op(const OpEntry& entry);
+
+namespace detail {
+std::span<const OpEntry> built_in_ops();  ///< generated from the folders under kolmo/ops
+}
 
 }  // namespace kolmo

@@ -1,16 +1,20 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace kolmo {
 
+class Kernel;
+
 /// A kernel launch as it was asked for.
 struct Launch {
-  const void* kernel;  ///< address of the kernel's host function
+  const void* kernel;  ///< address of the kernel's host function; null for one given at run time
   std::array<unsigned, 3> grid, block;
-  std::size_t shared;  ///< dynamic shared memory, bytes
+  std::size_t shared;                             ///< dynamic shared memory, bytes
+  std::shared_ptr<const Kernel> given = nullptr;  ///< at run time
 };
 
 /// While one lives, the kernels that its thread launches are written down and not run: what an operator would

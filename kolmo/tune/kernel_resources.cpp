@@ -71,6 +71,7 @@ std::string short_name(const std::string& symbol) {
   std::string name = demangled(symbol);
   replace_all(name, "(anonymous namespace)::", "");
   replace_all(name, "kolmo::", "");
+  replace_all(name, "cuda::", "");
   if (name.starts_with("void ")) name.erase(0, 5);
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {

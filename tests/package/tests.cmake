@@ -7,7 +7,7 @@ if(NOT KOLMO_SANITIZE)
     --build-generator ${CMAKE_GENERATOR}
     --build-options -DCMAKE_PREFIX_PATH=${scratch}/prefix -DCMAKE_BUILD_TYPE=Release
       -DCUDAToolkit_ROOT=${CUDAToolkit_TARGET_DIR}
-    --test-command user)
+    --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure --no-tests=error)
   set_tests_properties(package.install PROPERTIES FIXTURES_SETUP installed)
   set_tests_properties(package.use PROPERTIES FIXTURES_REQUIRED installed)
 endif()

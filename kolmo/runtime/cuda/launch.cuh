@@ -32,12 +32,16 @@ inline bool logged(const void* kernel, dim3 grid, dim3 block, std::size_t shared
 #ifdef SIMT
 using simt::dynamic_shared;
 
-template <class... P, class... A>
-void launch(void (*kernel)(P...), simt::Grid grid, dim3 block, std::size_t shared, cudaStream_t stream,
-            A&&... args) {
-  if (logged(reinterpret_cast<const void*>(kernel), grid, block, shared)) return;
-  simt::launch(kernel, grid, block, shared, stream, std::forward<A>(args)...);
-}
+/// An object, lest look-up by argument finds simt::launch too.
+struct Launcher {
+  template <class... P, class... A>
+  void operator()(void (*kernel)(P...), simt::Grid grid, dim3 block, std::size_t shared, cudaStream_t stream,
+                  A&&... args) const {
+    if (logged(reinterpret_cast<const void*>(kernel), grid, block, shared)) return;
+    simt::launch(kernel, grid, block, shared, stream, std::forward<A>(args)...);
+  }
+};
+inline constexpr Launcher launch;
 #else
 template <class T>
 __device__ T* dynamic_shared() {

@@ -1,13 +1,28 @@
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/cuda/cublaslt.hpp"
+#include "kolmo/runtime/kernel_loader.hpp"
 #include "kolmo/runtime/nvtx.hpp"
 
 namespace kolmo {
+namespace {
 
-int cuda_device_count() { return 0; }
-std::unique_ptr<Backend> make_cuda_backend(int) {
+[[noreturn]] void no_cuda() {
   fail<Unsupported>("cuda: this build has no CUDA support (it was configured without nvcc)");
 }
+
+}  // namespace
+
+int cuda_device_count() { return 0; }
+std::unique_ptr<Backend> make_cuda_backend(int) { no_cuda(); }
+
+LoadedKernel load_kernel(const std::string&, const std::string&, Device) { no_cuda(); }
+void launch_loaded(const LoadedKernel&, const std::array<unsigned, 3>&, const std::array<unsigned, 3>&,
+                   std::size_t, Device, void*, std::span<void*>) {
+  no_cuda();
+}
+
+KernelFacts driver_facts(const void*, int, std::size_t, Device) { no_cuda(); }
+MultiprocessorFacts driver_facts(Device) { no_cuda(); }
 
 bool nvtx_available() { return false; }
 void nvtx_push(const char*) {}

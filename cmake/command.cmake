@@ -1,0 +1,13 @@
+# kolmo, and kolmo_command (kolmo::command): the same without main(), for programs that add operators to it.
+file(GLOB sources CONFIGURE_DEPENDS cli/*.cpp)
+list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/cli/main.cpp)
+add_library(kolmo_command STATIC ${sources})
+set_target_properties(kolmo_command PROPERTIES EXPORT_NAME command)
+target_link_libraries(kolmo_command PUBLIC kolmo_check
+  PRIVATE $<BUILD_INTERFACE:CLI11::CLI11> nlohmann_json::nlohmann_json fmt::fmt)
+kolmo_options(kolmo_command)
+target_precompile_headers(kolmo_command PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp>)  # half of its compile time
+
+add_executable(kolmo cli/main.cpp)
+target_link_libraries(kolmo PRIVATE kolmo_command)
+kolmo_options(kolmo)

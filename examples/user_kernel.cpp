@@ -1,0 +1,89 @@
+// A kernel of one's own, compiled at run time, as an operator: `example_user_kernel` validates it wherever it
+// can run here; with arguments it is the kolmo command with this operator in its catalogue.
+#include <cstdio>
+
+#include "kolmo/check/conformance.hpp"
+#include "kolmo/command.hpp"
+#include "kolmo/runtime/kernel.hpp"
+
+using namespace kolmo;
+
+namespace {
+
+struct SaxpyArgs {
+  In x;
+  InOut y;
+  double a = 1;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        Field{"x", &SaxpyArgs::x, "...", DTypes::of(DType::f32), "summand to be scaled"},
+        Field{"y", &SaxpyArgs::y, "...", DTypes::of(DType::f32), "summand, then the sum"},
+        Option{"a", &SaxpyArgs::a, -1e6, 1e6, "factor of x"},
+    };
+  }
+};
+
+constexpr const char* source = R"(
+  template <int Items>
+  __global__ void saxpy(float a, const float* x, float* y, long long n) {
+    const long long first = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * Items;
+    for (long long i = first; i < first + Items && i < n; ++i) y[i] += a * x[i];
+  }
+)";
+
+constexpr int items[] = {1, 4};
+constexpr Variant variants[] = {{"1 element a thread"}, {"4 elements a thread"}};
+
+void launch(const SaxpyArgs& args, void*, Stream& stream, int variant) {
+  static const Kernel kernels[] = {Kernel::from_source(source, "saxpy<1>"),
+                                   Kernel::from_source(source, "saxpy<4>")};
+  const long long n = args.x.size();
+  const unsigned blocks = unsigned((n + 256 * items[variant] - 1) / (256 * items[variant]));
+  kernels[variant].launch({blocks}, {256}, 0, stream, float(args.a), args.x.as<float>(), args.y.as<float>(),
+                          n);
+}
+
+void cpu(const SaxpyArgs& args, void*, Stream&) {
+  const float a = float(args.a), *x = args.x.as<float>();
+  float* y = args.y.as<float>();
+  for (std::int64_t i = 0, n = args.x.size(); i < n; ++i) y[i] += a * x[i];
+}
+
+// A product and a sum are rounded, or a fused multiply-add once; |a x| stays below 20.
+constexpr Case<SaxpyArgs> cases[] = {
+    {.name = "n=1000",
+     .sizes = {{"...", 1000}},
+     .dtype = DType::f32,
+     .tolerance = 40 * 0x1p-24,
+     .setup = [](SaxpyArgs& args) { args.a = 2.5; }},
+    {.name = "n=2^24", .sizes = {{"...", 1 << 24}}, .dtype = DType::f32, .benchmark_only = true},
+};
+
+constinit const Op<SaxpyArgs> saxpy{
+    {.name = "saxpy", .summary = "y = a x + y", .source = "BLAS level 1"},
+    {.flops = [](const SaxpyArgs& args) { return 2.0 * double(args.x.size()); }, .cpu = cpu, .cases = cases}};
+constinit const CudaImpl saxpy_cuda = cuda_impl<SaxpyArgs, launch>(variants);
+
+void expected(const SaxpyArgs& args) {
+  for (std::int64_t i = 0; i < args.y.size(); ++i)
+    check::put(args.y, i, check::get(args.y, i) + static_cast<long double>(args.a) * check::get(args.x, i));
+}
+constinit const check::Oracle<SaxpyArgs> saxpy_oracle{saxpy, expected};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  check::register_op({.group = "mine", .op = &saxpy, .cuda = &saxpy_cuda}, saxpy_oracle);
+  if (argc > 1) return command(argc, argv);
+  bool ok = true;
+  for (const DeviceInfo& device : devices()) {
+    if (device.device.kind == DeviceKind::simt) continue;  // a kernel compiled at run time is for real GPUs
+    check::check_op(find_op("saxpy"), device.device, 2, [&](const check::Result& r) {
+      ok = ok && r.ok;
+      if (!r.ok) std::printf("%s, %s: %s\n", r.device.c_str(), r.aspect.c_str(), r.message.c_str());
+    });
+    std::printf("saxpy was validated on %s\n", to_string(device.device).c_str());
+  }
+  return ok ? 0 : 1;
+}

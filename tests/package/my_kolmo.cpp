@@ -1,0 +1,3 @@
+#include "kolmo/command.hpp"
+
+int main(int argc, char** argv) { return kolmo::command(argc, argv); }
