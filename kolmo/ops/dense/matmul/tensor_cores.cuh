@@ -78,11 +78,11 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
       const int k0 = step * S.depth;
       T* const to_a = pieces_a + step % S.stages * W::A::size;
       T* const to_b = pieces_b + step % S.stages * W::B::size;
-      if (TurnedA)
+      if constexpr (TurnedA)
         fetch<T, S.depth, S.rows, S.threads()>(to_a, a, k0, tile.row, g.k, g.m, packs_a);
       else
         fetch<T, S.rows, S.depth, S.threads()>(to_a, a, tile.row, k0, g.m, g.k, packs_a);
-      if (TurnedB)
+      if constexpr (TurnedB)
         fetch<T, S.columns, S.depth, S.threads()>(to_b, b, tile.column, k0, g.n, g.k, packs_b);
       else
         fetch<T, S.depth, S.columns, S.threads()>(to_b, b, k0, tile.column, g.k, g.n, packs_b);

@@ -34,7 +34,7 @@ __device__ void fetch(T (*to)[Extent + Pack<T>::size], const T* from, int k0, in
                       bool packs) {
   constexpr int width = Pack<T>::size;
   const int thread = int(threadIdx.x);
-  if (Turned) {
+  if constexpr (Turned) {
 #pragma unroll 4
     for (int i = thread; i < Depth * Extent; i += Threads) {
       const int d = i % Depth, e = i / Depth;
