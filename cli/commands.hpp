@@ -16,12 +16,13 @@ void add_bench(CLI::App& app, Context& context);       // bench
 void add_pipeline(CLI::App& app, Context& context);    // pipeline
 void add_run(CLI::App& app, Context& context);         // run
 void add_occupancy(CLI::App& app, Context& context);   // occupancy
+void add_memory(CLI::App& app, Context& context);      // memory
 void add_completion(CLI::App& app, Context& context);  // completion
 
 /// In the order of the help.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_estimates, add_network,  add_stream, add_simulate,  add_catalogue,  add_validate,
-    add_bench,     add_pipeline, add_run,    add_occupancy, add_completion,
+    add_estimates, add_network,  add_stream, add_simulate,  add_catalogue, add_validate,
+    add_bench,     add_pipeline, add_run,    add_occupancy, add_memory,    add_completion,
 };
 
 }  // namespace kolmo::cli
