@@ -7,12 +7,17 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "kolmo/io/atomic_file.hpp"
+#include "kolmo/runtime/memory/tracker.hpp"
 #include "kolmo/version.hpp"
 
 namespace kolmo::cli {
 namespace {
+
+constexpr std::size_t traced_events = 1 << 20;
 
 int complain(std::string message, int status) {
   std::replace(message.begin(), message.end(), '\n', ' ');
@@ -44,13 +49,33 @@ int parse_and_run(int argc, char** argv) {
   app.footer("Example:\n  kolmo te data.csv --source 0 --target 1 --surrogates 200\n");
   app.set_version_flag("--version", "kolmo " + std::string(version()) + " (" + std::string(commit()) + ")");
   app.require_subcommand(1);
+  std::string memory_trace;
+  app.add_option("--memory-trace", memory_trace,
+                 "record allocations while the command runs (see kolmo memory)")
+      ->type_name("FILE.json");
   Context context;
   for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + shell_quoted(i ? argv[i] : "kolmo");
   for (const auto add : commands) add(app, context);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     command->footer(command->get_footer() + "\n");
+  // Before the command's own callback, which parsing runs.
+  app.parse_complete_callback([&] {
+    if (memory_trace.empty()) return;
+    const AtomicFile can_be_written(memory_trace);
+    memory::start_tracking(traced_events);
+  });
+  const auto write_trace = [&] {
+    if (!memory_trace.empty() && memory::tracking)
+      write_file(memory_trace, to_json(memory::stop_tracking()).dump() + "\n");
+  };
   try {
-    app.parse(argc, argv);
+    try {
+      app.parse(argc, argv);
+    } catch (const Error&) {  // what memory was asked for is wanted the more when there was not enough
+      write_trace();
+      throw;
+    }
+    write_trace();
     finish_monitoring();
     if (!std::cout.flush()) return complain("cannot write to standard output", 1);
     return context.status;

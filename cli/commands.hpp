@@ -18,12 +18,13 @@ void add_run(CLI::App& app, Context& context);         // run
 void add_occupancy(CLI::App& app, Context& context);   // occupancy
 void add_serve(CLI::App& app, Context& context);       // serve
 void add_top(CLI::App& app, Context& context);         // top
+void add_memory(CLI::App& app, Context& context);      // memory
 void add_completion(CLI::App& app, Context& context);  // completion
 
 /// In the order of the help.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_estimates, add_network, add_stream,    add_simulate, add_catalogue, add_validate,   add_bench,
-    add_pipeline,  add_run,     add_occupancy, add_serve,    add_top,       add_completion,
+    add_estimates, add_network, add_stream,    add_simulate, add_catalogue, add_validate, add_bench,
+    add_pipeline,  add_run,     add_occupancy, add_memory,   add_serve,     add_top,      add_completion,
 };
 
 }  // namespace kolmo::cli

@@ -44,7 +44,8 @@ std::string bash_script(const CLI::App& app) {
          cases +
          "  esac\n"
          "  if [ \"$COMP_CWORD\" -eq 1 ]; then words=\"" +
-         names + " --help --version\"; fi\n  if [ \"$previous\" = --device ]; then words=\"" + device_names +
+         names + " --help --version --memory-trace\"; fi\n  if [ \"$previous\" = --device ]; then words=\"" +
+         device_names +
          "\"; fi\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
          "}\n"

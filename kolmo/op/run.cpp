@@ -3,6 +3,7 @@
 #include "kolmo/op/numerics.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/op/shape.hpp"
+#include "kolmo/runtime/memory/tracker.hpp"
 #include "kolmo/runtime/monitor.hpp"
 
 namespace kolmo {
@@ -68,6 +69,7 @@ int choose_variant(const OpEntry& entry, const void* args, Device device, int as
 }
 
 void launch(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
+  const memory::Tag tag(op.name);
   const Buffer workspace(
       impl ? impl->workspace(args, variant) : op.cpu_workspace(args, stream.threads(), variant), stream);
   if (impl)

@@ -4,39 +4,32 @@
 #include <memory>
 
 #include "kolmo/runtime/device.hpp"
+#include "kolmo/runtime/memory/upstream.hpp"
 
 namespace kolmo {
 
+namespace memory {
+class Pool;
+}
+
 /// What a kind of device must provide to the runtime; `cpu/` and `cuda/` implement it. Streams, events and
 /// graphs are opaque handles of the backend. Functions marked noexcept are called from destructors.
-class Backend {
+class Backend : public memory::Upstream {
  public:
-  using Handle = void*;
-  virtual ~Backend() = default;
-
   virtual DeviceInfo info() const = 0;
-
-  virtual void* allocate(std::size_t bytes, Handle stream) = 0;
-  virtual void deallocate(void* data, std::size_t bytes, Handle stream) noexcept = 0;
-  virtual void trim() = 0;  ///< gives unused memory back to the system
+  /// The device's memory for buffers, a pool over this backend.
+  virtual memory::Pool& pool() = 0;
   /// Host memory that copies to and from the device do not block on (page-locked where that matters).
   virtual void* allocate_host(std::size_t bytes);
   virtual void deallocate_host(void* data, std::size_t bytes) noexcept;
 
   virtual Handle make_stream() = 0;
   virtual void destroy_stream(Handle stream) noexcept = 0;
-  virtual void synchronize(Handle stream) = 0;
   /// Queues host-side work that itself queues device work; a capturing host stream keeps it for replay.
   virtual void submit(Handle stream, std::function<void()> work) = 0;
   virtual void copy(void* to, const void* from, std::size_t bytes, Handle stream) = 0;
   virtual void fill(void* to, int byte, std::size_t bytes, Handle stream) = 0;
 
-  virtual Handle make_event(bool timed) = 0;  ///< one that is not timed is cheaper, and waiting for it sleeps
-  virtual void destroy_event(Handle event) noexcept = 0;
-  virtual void record(Handle event, Handle stream) = 0;
-  virtual void wait(Handle stream, Handle event) = 0;
-  virtual void synchronize_event(Handle event) = 0;
-  virtual bool done(Handle event) = 0;  ///< whether all work before its last record has finished
   virtual double seconds(Handle from, Handle to) = 0;
   virtual double now();  ///< seconds of the clock that the host shares with the device
 

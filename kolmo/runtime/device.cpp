@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/memory/size_class.hpp"
 
 namespace kolmo {
 
@@ -29,9 +30,8 @@ std::unique_ptr<Backend> make_backend(Device device) {
 }  // namespace
 
 void* Backend::allocate_host(std::size_t bytes) {
-  constexpr std::size_t alignment = 128;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void* p = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+  const std::size_t rounded = memory::round_up(bytes, memory::alignment);
+  void* p = rounded < bytes ? nullptr : std::aligned_alloc(memory::alignment, rounded);
   if (!p) fail<OutOfMemory>("host: no memory for " + std::to_string(bytes) + " bytes");
   return p;
 }

@@ -1,26 +1,31 @@
 #include "kolmo/runtime/stream.hpp"
 
-#include <map>
-#include <mutex>
-#include <thread>
+#include <algorithm>
 #include <utility>
 
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/monitor.hpp"
 
 namespace kolmo {
-namespace {
-std::mutex pool_mutex;
-std::map<std::pair<DeviceKind, int>, PoolStats> pool_counters;
 
-PoolStats& counters(Device d) { return pool_counters[{d.kind, d.index}]; }
-}  // namespace
+Stream::State::State(Device d) : device(d), backend(&kolmo::backend(d)), handle(backend->make_stream()) {
+  try {
+    front = &backend->pool().enter(handle);
+  } catch (...) {
+    backend->destroy_stream(handle);
+    throw;
+  }
+}
+Stream::State::~State() {
+  backend->pool().leave(*front);
+  backend->destroy_stream(handle);
+}
 
 Stream::Stream(Device device, int threads) {
   require(threads >= 0, "stream: threads must not be negative");
-  Backend& b = backend(device);
+  state_ = std::make_shared<State>(device);
   threads_ = threads ? threads : hardware_threads();
-  state_.reset(new State{device, &b, b.make_stream()});
 }
 
 Stream Stream::with_threads(int threads) const {
@@ -62,60 +67,85 @@ double Event::seconds(const Event& from, const Event& to) {
   return from.backend_->seconds(from.handle_, to.handle_);
 }
 
-Graph::Graph(Backend* backend, Backend::Handle handle, std::vector<Buffer> kept)
-    : backend_(backend), handle_(handle), kept_(std::move(kept)) {}
+Graph::Graph(std::shared_ptr<Stream::State> stream, Backend::Handle handle, std::vector<Buffer> kept)
+    : stream_(std::move(stream)), handle_(handle), kept_(std::move(kept)) {}
 Graph::Graph(Graph&& other) noexcept
-    : backend_(other.backend_),
+    : stream_(std::move(other.stream_)),
       handle_(std::exchange(other.handle_, nullptr)),
-      kept_(std::move(other.kept_)) {}
+      kept_(std::move(other.kept_)),
+      elsewhere_(std::move(other.elsewhere_)) {}
 Graph& Graph::operator=(Graph&& other) noexcept {
-  std::swap(backend_, other.backend_);
+  std::swap(stream_, other.stream_);
   std::swap(handle_, other.handle_);
   std::swap(kept_, other.kept_);
+  std::swap(elsewhere_, other.elsewhere_);
   return *this;
 }
 Graph::~Graph() {
-  if (handle_) backend_->destroy_graph(handle_);
+  if (!handle_) return;
+  try {  // replays on other streams may still be using the kept buffers
+    for (const auto& other : elsewhere_) {
+      const Event launched(other->device, false);
+      other->backend->record(launched.handle_, other->handle);
+      if (stream_->captured)
+        launched.backend_->synchronize_event(launched.handle_);
+      else
+        other->backend->wait(stream_->handle, launched.handle_);
+    }
+  } catch (const Error&) {  // the device is lost: nothing runs any more
+  }
+  stream_->backend->destroy_graph(handle_);
 }
 void Graph::launch(Stream& stream) {
-  if (in_host_memory(stream.device())) return backend_->launch_graph(handle_, stream.state_->handle);
+  if (!kept_.empty() && stream.state_ != stream_ &&
+      std::find(elsewhere_.begin(), elsewhere_.end(), stream.state_) == elsewhere_.end())
+    elsewhere_.push_back(stream.state_);
+  if (in_host_memory(stream.device())) return stream_->backend->launch_graph(handle_, stream.state_->handle);
   const monitor::Scope scope("graph", stream, [] { return monitor::Work{}; });
-  backend_->launch_graph(handle_, stream.state_->handle);
+  stream_->backend->launch_graph(handle_, stream.state_->handle);
 }
 
 Graph capture(Stream& stream, const std::function<void()>& work) {
   require(!stream.capturing(), "capture: the stream is already being captured");
   auto& state = *stream.state_;
   std::vector<Buffer> kept;
-  state.backend->begin_capture(state.handle);
-  state.captured = &kept;
+  memory::Pool& pool = state.backend->pool();
+  pool.close(*state.front);
+  Backend::Handle graph = nullptr;
   try {
-    work();
-  } catch (...) {
+    state.backend->begin_capture(state.handle);
+    state.captured = &kept;
+    try {
+      work();
+    } catch (...) {
+      state.captured = nullptr;
+      state.backend->abandon_capture(state.handle);
+      throw;
+    }
     state.captured = nullptr;
-    state.backend->abandon_capture(state.handle);
+    graph = state.backend->end_capture(state.handle);
+  } catch (...) {
+    pool.open(*state.front);
     throw;
   }
-  state.captured = nullptr;
-  const Backend::Handle graph = state.backend->end_capture(state.handle);
-  return Graph(state.backend, graph, std::move(kept));
+  pool.open(*state.front);
+  return Graph(stream.state_, graph, std::move(kept));
 }
 
 Buffer::Buffer(std::size_t bytes, Stream& stream) : bytes_(bytes), stream_(stream.state_) {
   if (!bytes) return;
-  data_ = stream_->backend->allocate(bytes, stream_->handle);
-  const std::scoped_lock lock(pool_mutex);
-  PoolStats& c = counters(stream_->device);
-  ++c.allocations, ++c.live, c.live_bytes += bytes;
-  c.peak_bytes = std::max(c.peak_bytes, c.live_bytes);
+  const memory::Pool::Block block = stream_->backend->pool().allocate(*stream_->front, bytes);
+  data_ = block.data, run_ = block.run;
 }
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
+      run_(std::exchange(other.run_, nullptr)),
       stream_(std::move(other.stream_)) {}
 Buffer& Buffer::operator=(Buffer other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(run_, other.run_);
   std::swap(stream_, other.stream_);
   return *this;
 }
@@ -125,16 +155,10 @@ Buffer::~Buffer() {
     stream_->captured->push_back(std::move(*this));
     return;
   }
-  stream_->backend->deallocate(data_, bytes_, stream_->handle);
-  const std::scoped_lock lock(pool_mutex);
-  PoolStats& c = counters(stream_->device);
-  --c.live, c.live_bytes -= bytes_;
+  stream_->backend->pool().deallocate(*stream_->front, {data_, run_}, bytes_);
 }
 
-PoolStats pool_stats(Device device) {
-  const std::scoped_lock lock(pool_mutex);
-  return counters(device);
-}
-void pool_trim(Device device) { backend(device).trim(); }
+PoolStats pool_stats(Device device) { return backend(device).pool().stats(); }
+void pool_trim(Device device) { backend(device).pool().trim(); }
 
 }  // namespace kolmo

@@ -5,8 +5,14 @@
 #include <vector>
 
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/memory/stats.hpp"
 
 namespace kolmo {
+
+namespace memory {
+struct Front;
+struct Run;
+}  // namespace memory
 
 class Buffer;
 class Event;
@@ -44,8 +50,12 @@ class Stream {
     Device device;
     Backend* backend;
     Backend::Handle handle;
+    memory::Front* front;
     std::vector<Buffer>* captured = nullptr;  // buffers freed while capturing live as long as the graph
-    ~State() { backend->destroy_stream(handle); }
+    explicit State(Device device);
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State();
   };
   std::shared_ptr<State> state_;
   int threads_;
@@ -62,12 +72,14 @@ class Event {
 
   void record(Stream& stream);
   void synchronize() { backend_->synchronize_event(handle_); }
+  /// Whether the work queued before the latest record() has finished.
   bool done() const { return backend_->done(handle_); }
   /// Time from one recorded event to another of the same device; both must have happened and be timed.
   static double seconds(const Event& from, const Event& to);
 
  private:
   friend class Stream;
+  friend class Graph;
   Backend* backend_;
   Backend::Handle handle_;
 };
@@ -82,10 +94,11 @@ class Graph {
 
  private:
   friend Graph capture(Stream&, const std::function<void()>&);
-  Graph(Backend* backend, Backend::Handle handle, std::vector<Buffer> kept);
-  Backend* backend_;
+  Graph(std::shared_ptr<Stream::State> stream, Backend::Handle handle, std::vector<Buffer> kept);
+  std::shared_ptr<Stream::State> stream_;  // that was captured, and whose order the kept buffers follow
   Backend::Handle handle_;
   std::vector<Buffer> kept_;
+  std::vector<std::shared_ptr<Stream::State>> elsewhere_;  // other streams it was launched on
 };
 
 /// Runs `work` with `stream` recording instead of executing. Operators never allocate, synchronise or throw
@@ -112,13 +125,10 @@ class Buffer {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  memory::Run* run_ = nullptr;
   std::shared_ptr<Stream::State> stream_;
 };
 
-/// Counters of a device's pool since the process started.
-struct PoolStats {
-  std::uint64_t allocations = 0, live = 0, live_bytes = 0, peak_bytes = 0;
-};
 PoolStats pool_stats(Device device);
 void pool_trim(Device device);
 

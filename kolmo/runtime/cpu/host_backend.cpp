@@ -8,6 +8,8 @@
 
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/memory/pool.hpp"
+#include "kolmo/runtime/memory/size_class.hpp"
 
 namespace kolmo {
 namespace {
@@ -37,27 +39,35 @@ std::string vector_set() {
   return __builtin_cpu_supports("avx2") ? "AVX2" : "x86-64";
 }
 
+std::uint64_t host_memory() {
+  struct sysinfo s {};
+  sysinfo(&s);
+  return std::uint64_t(s.totalram) * s.mem_unit;
+}
+
 /// Host memory, work done at once; serves `cpu` and, since the emulated GPU runs on the host, `simt`.
 class HostBackend final : public Backend {
  public:
-  explicit HostBackend(DeviceKind kind) : kind_(kind) {}
+  explicit HostBackend(DeviceKind kind)
+      : kind_(kind),
+        pool_(*this, {.name = to_string(Device{kind, 0}),
+                      .keep = std::min<std::uint64_t>(host_memory() / 8, 1 << 30),
+                      .on_host = true}) {}
+  memory::Pool& pool() override { return pool_; }
 
   DeviceInfo info() const override {
-    struct sysinfo s {};
-    sysinfo(&s);
     DeviceInfo i;
     i.device = {kind_, 0};
     i.name = kind_ == DeviceKind::simt ? "emulated GPU" : cpu_name();
     if (kind_ == DeviceKind::cpu) i.capability = vector_set();
     i.processors = hardware_threads();
-    i.memory = std::uint64_t(s.totalram) * s.mem_unit;
+    i.memory = host_memory();
     return i;
   }
 
   void* allocate(std::size_t bytes, Handle) override {
-    constexpr std::size_t alignment = 128;
-    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void* p = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+    const std::size_t rounded = memory::round_up(bytes, memory::alignment);
+    void* p = rounded < bytes ? nullptr : std::aligned_alloc(memory::alignment, rounded);
     if (!p) fail<OutOfMemory>("cpu: no memory for " + std::to_string(bytes) + " bytes");
     return p;
   }
@@ -84,8 +94,8 @@ class HostBackend final : public Backend {
     submit(s, [e] { event(e)->at = Clock::now(); });
   }
   void wait(Handle, Handle) override {}
-  void synchronize_event(Handle) override {}
   bool done(Handle) override { return true; }
+  void synchronize_event(Handle) override {}
   double seconds(Handle from, Handle to) override {
     return std::chrono::duration<double>(event(to)->at - event(from)->at).count();
   }
@@ -102,6 +112,7 @@ class HostBackend final : public Backend {
   static HostStream* stream(Handle s) { return static_cast<HostStream*>(s); }
   static HostEvent* event(Handle e) { return static_cast<HostEvent*>(e); }
   DeviceKind kind_;
+  memory::Pool pool_;
 };
 
 }  // namespace

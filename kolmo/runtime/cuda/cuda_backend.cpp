@@ -5,6 +5,8 @@
 #include <string>
 
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/memory/mapped.hpp"
+#include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/nvml.hpp"
 
 namespace kolmo {
@@ -47,9 +49,15 @@ class CudaBackend final : public Backend {
   explicit CudaBackend(int index) : index_(index) {
     use();
     check(cudaGetDeviceProperties(&properties_, index_), "reading the properties");
-    check(cudaDeviceGetDefaultMemPool(&pool_, index_), "opening the memory pool");
+    cudaMemPoolProps pool{};
+    pool.allocType = cudaMemAllocationTypePinned;
+    pool.location = {cudaMemLocationTypeDevice, index_};
+    check(cudaMemPoolCreate(&driver_pool_, &pool), "making the memory pool");
     std::uint64_t keep = ~std::uint64_t(0);  // without a threshold every synchronisation gives memory back
-    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep),
+    check(cudaMemPoolSetAttribute(driver_pool_, cudaMemPoolAttrReleaseThreshold, &keep),
+          "configuring the memory pool");
+    int hidden_waits = 0;  // reuse between streams is the pool's own business, where it can be seen
+    check(cudaMemPoolSetAttribute(driver_pool_, cudaMemPoolReuseAllowInternalDependencies, &hidden_waits),
           "configuring the memory pool");
     check(cudaStreamCreateWithFlags(&outside_capture_, cudaStreamNonBlocking), "making a stream");
   }
@@ -83,14 +91,7 @@ class CudaBackend final : public Backend {
   void* allocate(std::size_t bytes, Handle s) override {
     use();
     void* p = nullptr;
-    cudaError_t e = cudaMallocAsync(&p, bytes, order(s));
-    if (e == cudaErrorMemoryAllocation) {  // other streams may hold what was freed: wait for them and try
-                                           // once more
-      cudaGetLastError();
-      if (!capturing(s)) cudaDeviceSynchronize();
-      cudaMemPoolTrimTo(pool_, 0);
-      e = cudaMallocAsync(&p, bytes, order(s));
-    }
+    const cudaError_t e = cudaMallocFromPoolAsync(&p, bytes, driver_pool_, order(s));
     if (e == cudaErrorMemoryAllocation) {
       cudaGetLastError();
       std::size_t free = 0, total = 0;
@@ -103,16 +104,26 @@ class CudaBackend final : public Backend {
     return p;
   }
   void deallocate(void* data, std::size_t, Handle s) noexcept override {
-    if (!lost_) cudaFreeAsync(data, order(s));
+    if (!lost_) cudaFreeAsync(data, s ? order(s) : outside_capture_);
   }
-  void trim() override { check(cudaMemPoolTrimTo(pool_, 0), "trimming the memory pool"); }
   void* allocate_host(std::size_t bytes) override {
     use();
-    void* p = nullptr;
-    check(cudaHostAlloc(&p, bytes, cudaHostAllocDefault), "allocating page-locked memory");
+    void* const p = memory::map_touched(bytes);
+    const cudaError_t e = cudaHostRegister(p, bytes, cudaHostRegisterDefault);
+    if (e != cudaSuccess) memory::unmap(p, bytes);
+    check(e, "page-locking memory");
     return p;
   }
-  void deallocate_host(void* data, std::size_t) noexcept override { cudaFreeHost(data); }
+  void deallocate_host(void* data, std::size_t bytes) noexcept override {
+    cudaHostUnregister(data);
+    memory::unmap(data, bytes);
+  }
+  void trim() override {
+    use();
+    check(cudaStreamSynchronize(outside_capture_), "trimming the memory pool");
+    check(cudaMemPoolTrimTo(driver_pool_, 0), "trimming the memory pool");
+  }
+  memory::Pool& pool() override { return pool_; }
 
   Handle make_stream() override {
     use();
@@ -152,7 +163,10 @@ class CudaBackend final : public Backend {
   void synchronize_event(Handle e) override { check(cudaEventSynchronize(event(e)), "waiting"); }
   bool done(Handle e) override {
     const cudaError_t state = cudaEventQuery(event(e));
-    if (state == cudaErrorNotReady) return false;
+    if (state == cudaErrorNotReady) {
+      cudaGetLastError();  // or the next launch would report it
+      return false;
+    }
     check(state, "waiting");
     return true;
   }
@@ -219,8 +233,9 @@ class CudaBackend final : public Backend {
   int index_;
   std::atomic<bool> lost_ = false;
   cudaDeviceProp properties_{};
-  cudaMemPool_t pool_ = nullptr;
+  cudaMemPool_t driver_pool_ = nullptr;
   cudaStream_t outside_capture_ = nullptr;
+  memory::Pool pool_{*this, {.name = name()}};
 };
 
 }  // namespace

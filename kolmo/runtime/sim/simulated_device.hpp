@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
@@ -44,6 +45,7 @@ class SimulatedDevice final : public Backend {
   void* allocate(std::size_t bytes, Handle stream) override;
   void deallocate(void* data, std::size_t bytes, Handle stream) noexcept override;
   void trim() override {}
+  memory::Pool& pool() override { return pool_; }
   void* allocate_host(std::size_t bytes) override;
   void deallocate_host(void* data, std::size_t bytes) noexcept override;
   Handle make_stream() override;
@@ -89,6 +91,7 @@ class SimulatedDevice final : public Backend {
   std::uint64_t order_ = 0, queued_ = 0, allocated_ = 0, live_bytes_ = 0, failing_work_ = 0,
                 failing_allocation_ = 0;
   std::string lost_;  // why
+  memory::Pool pool_{*this, {.name = to_string(device_), .direct = true}};
 };
 
 }  // namespace kolmo

@@ -1,0 +1,76 @@
+#pragma once
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+
+#include "kolmo/runtime/memory/arena.hpp"
+#include "kolmo/runtime/memory/size_class.hpp"
+#include "kolmo/runtime/memory/stats.hpp"
+
+namespace kolmo::memory {
+
+/// A span cut into blocks of one size class, or one block larger than every class.
+struct Run {
+  static constexpr int max_blocks = 256;
+  static constexpr std::size_t preferred_bytes = 64 << 10;
+
+  Span* span = nullptr;
+  std::size_t block_bytes;
+  int blocks, used = 0;
+  std::array<std::uint64_t, max_blocks / 64> free{};  // one bit a block
+  Run *previous = nullptr, *next = nullptr;           // in the front's list, while a block is free
+
+  explicit Run(std::size_t bytes) : block_bytes(bytes), blocks(blocks_of(bytes)) {
+    for (int i = 0; i < blocks; ++i) free[std::size_t(i) / 64] |= std::uint64_t(1) << i % 64;
+  }
+  static int blocks_of(std::size_t block_bytes) {
+    return int(std::clamp<std::size_t>(preferred_bytes / block_bytes, 1, max_blocks));
+  }
+  static std::size_t span_bytes(std::size_t block_bytes) {
+    return round_up(block_bytes * std::size_t(blocks_of(block_bytes)), Arena::granule);
+  }
+  bool full() const { return used == blocks; }
+
+  void* take() {
+    ++used;
+    for (std::size_t w = 0;; ++w)
+      if (free[w]) {
+        const int bit = std::countr_zero(free[w]);
+        free[w] &= free[w] - 1;
+        return span->data + (w * 64 + std::size_t(bit)) * block_bytes;
+      }
+  }
+  void give(const void* block) {
+    --used;
+    const auto i = std::size_t(static_cast<const char*>(block) - span->data) / block_bytes;
+    free[i / 64] |= std::uint64_t(1) << i % 64;
+  }
+};
+
+/// What a stream keeps for itself: runs by size class, the most recently freed into first. Its blocks are
+/// only ever used in the stream's order, so that reusing one needs no event.
+struct Front {
+  Upstream::Handle stream;
+  std::uint32_t id;  // in Order
+
+  std::mutex mutex;  // guards what follows
+  std::array<Run*, std::size_t(class_count)> runs{};
+  std::size_t empty_bytes = 0;  // of runs without a block in use
+  bool closed = false;          // the stream is being captured
+  std::uint64_t allocations = 0, from[memory_sources] = {};
+  std::uint64_t live = 0, live_bytes = 0, granted_bytes = 0, direct_bytes = 0;
+  std::array<std::uint64_t, 64> recent{};  // the latest sizes asked for, as a ring
+
+  void link(Run* run, int index) {
+    run->previous = nullptr, run->next = runs[std::size_t(index)];
+    if (run->next) run->next->previous = run;
+    runs[std::size_t(index)] = run;
+  }
+  void unlink(Run* run, int index) {
+    (run->previous ? run->previous->next : runs[std::size_t(index)]) = run->next;
+    if (run->next) run->next->previous = run->previous;
+  }
+};
+
+}  // namespace kolmo::memory

@@ -1,0 +1,23 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "kolmo/runtime/memory/trace.hpp"
+
+namespace kolmo::memory {
+
+/// How a pool is seen from outside.
+struct PoolView {
+  std::function<PoolStats()> stats;
+  std::function<TracePool()> snapshot;
+};
+/// Publishes the pool's state as metrics and in traces, until it is withdrawn.
+void publish_metrics_of(const void* pool, PoolView view);
+void withdraw_metrics_of(const void* pool);
+
+/// The state of every pool of this process.
+std::vector<PoolStats> all_pool_stats();
+/// The same with chunks and blocks, in the order of the pools' numbers in trace events.
+std::vector<TracePool> traced_pools();
+
+}  // namespace kolmo::memory

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "kolmo/runtime/memory/stats.hpp"
+
+namespace kolmo::memory {
+
+enum class Action : std::uint8_t {
+  allocate,
+  free,
+  reserve,  ///< a chunk from the upstream
+  release,  ///< a chunk back to the upstream
+  retry,    ///< no memory at first: the pool was emptied
+  fail,     ///< OutOfMemory
+};
+
+struct TraceEvent {
+  std::uint64_t nanoseconds = 0;  ///< since tracking began
+  std::uint64_t address = 0;
+  std::uint64_t requested = 0, granted = 0;  ///< bytes; of a chunk, both are its size
+  std::uint16_t tag = 0, stream = 0, thread = 0;
+  std::uint8_t pool = 0;
+  Action action = Action::allocate;
+  MemorySource source = MemorySource::front;
+};
+
+/// A range of a chunk at the end of the trace.
+struct TraceBlock {
+  std::uint64_t address, bytes;
+  bool used;
+};
+struct TraceChunk {
+  std::uint64_t address, bytes;
+  std::vector<TraceBlock> blocks;
+};
+struct TracePool {
+  PoolStats stats;
+  std::vector<TraceChunk> chunks;
+};
+
+/// What happened in the pools of a process while it was tracked, in order, and how they were at the end.
+struct Trace {
+  std::string began;              ///< UTC
+  double seconds = 0;             ///< how long
+  std::uint64_t lost = 0;         ///< events that the ring had no room for, the oldest first
+  std::vector<std::string> tags;  ///< tag 0 is ""
+  std::vector<TracePool> pools;
+  std::vector<TraceEvent> events;
+};
+
+nlohmann::ordered_json to_json(const PoolStats& stats);
+nlohmann::ordered_json to_json(const Trace& trace);
+/// Throws InvalidArgument, naming `file`, where it is not a trace this version can read.
+Trace read_trace(const std::string& text, const std::string& file);
+
+}  // namespace kolmo::memory
