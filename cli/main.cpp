@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
     command->footer(command->get_footer() + "\n");
   try {
     app.parse(argc, argv);
+    keep_misses();
     if (!std::cout.flush()) return complain("cannot write to standard output", 1);
     return context.status;
   } catch (const CLI::ParseError& e) {

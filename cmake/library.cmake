@@ -50,7 +50,8 @@ target_include_directories(kolmo_lib PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(kolmo_lib
   PUBLIC Threads::Threads nlohmann_json::nlohmann_json
-  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 openblas $<BUILD_INTERFACE:FastFloat::fast_float>)
+  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 openblas OpenSSL::Crypto
+    $<BUILD_INTERFACE:FastFloat::fast_float>)
 if(KOLMO_CUDA)
   target_link_libraries(kolmo_lib PRIVATE $<LINK_ONLY:CUDA::cudart_static>)
 endif()

@@ -1,5 +1,6 @@
 #include "kolmo/runtime/stream.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -14,6 +15,7 @@ std::mutex pool_mutex;
 std::map<std::pair<DeviceKind, int>, PoolStats> pool_counters;
 
 PoolStats& counters(Device d) { return pool_counters[{d.kind, d.index}]; }
+constinit std::atomic<int> captures{0};
 }  // namespace
 
 Stream::Stream(Device device, int threads) {
@@ -21,6 +23,13 @@ Stream::Stream(Device device, int threads) {
   Backend& b = backend(device);
   threads_ = threads ? threads : hardware_threads();
   state_.reset(new State{device, &b, b.make_stream()});
+}
+
+Stream Stream::background(Device device) {
+  Stream s(device);
+  Backend& b = *s.state_->backend;
+  s.state_.reset(new State{device, &b, b.make_background_stream()});
+  return s;
 }
 
 Stream Stream::with_threads(int threads) const {
@@ -83,9 +92,15 @@ void Graph::launch(Stream& stream) {
   backend_->launch_graph(handle_, stream.state_->handle);
 }
 
+int captures_in_progress() { return captures.load(std::memory_order_relaxed); }
+
 Graph capture(Stream& stream, const std::function<void()>& work) {
   require(!stream.capturing(), "capture: the stream is already being captured");
   auto& state = *stream.state_;
+  struct Counted {
+    Counted() { captures.fetch_add(1, std::memory_order_relaxed); }
+    ~Counted() { captures.fetch_sub(1, std::memory_order_relaxed); }
+  } const counted;
   std::vector<Buffer> kept;
   state.backend->begin_capture(state.handle);
   state.captured = &kept;
