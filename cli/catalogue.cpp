@@ -6,8 +6,8 @@
 #include "cli/commands.hpp"
 #include "cli/describe.hpp"
 #include "cli/table.hpp"
-#include "kolmo/check/cuda_hash.hpp"
 #include "kolmo/op/registry.hpp"
+#include "kolmo/op/source_hash.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -220,7 +220,7 @@ Json op_json(const OpEntry& e) {
           {"determinism", determinism_names[int(op.determinism)]},
           {"in_place", op.in_place},
           {"devices", devices_of(e)},
-          {"cuda_sources", check::cuda_hash(op.name)},
+          {"cuda_sources", source_hash(op.name, DeviceKind::cuda)},
           {"variants", variants},
           {"cpu_variants", cpu_variants},
           {"fields", fields},

@@ -77,6 +77,7 @@ int parse_and_run(int argc, char** argv) {
     }
     write_trace();
     finish_monitoring();
+    keep_misses();
     if (!std::cout.flush()) return complain("cannot write to standard output", 1);
     return context.status;
   } catch (const CLI::ParseError& e) {

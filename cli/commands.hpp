@@ -14,6 +14,7 @@ void add_catalogue(CLI::App& app, Context& context);   // devices, list, info
 void add_validate(CLI::App& app, Context& context);    // validate
 void add_bench(CLI::App& app, Context& context);       // bench
 void add_pipeline(CLI::App& app, Context& context);    // pipeline
+void add_tune(CLI::App& app, Context& context);        // tune
 void add_run(CLI::App& app, Context& context);         // run
 void add_occupancy(CLI::App& app, Context& context);   // occupancy
 void add_serve(CLI::App& app, Context& context);       // serve
@@ -23,8 +24,9 @@ void add_completion(CLI::App& app, Context& context);  // completion
 
 /// In the order of the help.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_estimates, add_network, add_stream,    add_simulate, add_catalogue, add_validate, add_bench,
-    add_pipeline,  add_run,     add_occupancy, add_memory,   add_serve,     add_top,      add_completion,
+    add_estimates, add_network, add_stream, add_simulate, add_catalogue,
+    add_validate,  add_bench,   add_tune,   add_pipeline, add_run,
+    add_occupancy, add_memory,  add_serve,  add_top,      add_completion,
 };
 
 }  // namespace kolmo::cli

@@ -1,6 +1,11 @@
 #include "cli/context.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+
+#include "kolmo/tune/lookup.hpp"
+#include "kolmo/tune/tune_call.hpp"
 
 namespace kolmo::cli {
 
@@ -18,7 +23,30 @@ void DeviceOptions::add(CLI::App& command) {
 Stream DeviceOptions::open() const {
   Stream stream(parse_device(device), threads);
   monitoring.begin();
+  use_tuning(stream.device());
   return stream;
+}
+
+namespace {
+/// Nothing where there are no results, or they are not wanted.
+std::optional<tune::Store> tuning() {
+  tune::Store store(tune::Store::default_root());
+  std::error_code error;
+  if (store.root() == "off" || !std::filesystem::exists(store.root() + "/v1", error)) return {};
+  return store;
+}
+}  // namespace
+
+void use_tuning(Device device) {
+  const Device devices[] = {device};
+  if (const auto store = tuning()) tune::use(*store, devices, to_string(tune::default_mode(device.kind)));
+}
+
+void keep_misses() noexcept {
+  try {
+    if (auto store = tuning()) tune::record_misses(*store);
+  } catch (const std::exception&) {  // a cache that cannot be written is still good for reading
+  }
 }
 
 std::string describe(const Stream& stream) {

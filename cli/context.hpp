@@ -23,9 +23,14 @@ struct DeviceOptions {
   MonitoringOptions monitoring;
 
   void add(CLI::App& command);
-  /// The stream to work on; monitoring begins. Throws when the device cannot be used.
+  /// The stream to work on, tuned; monitoring begins. Throws when the device cannot be used.
   Stream open() const;
 };
+
+/// Calls on this device run as `kolmo tune` found best, where there are results; $KOLMO_TUNING may be "off".
+void use_tuning(Device device);
+/// Adds the calls that had no result to the store's list, where there is a store. Failing to is no failure.
+void keep_misses() noexcept;
 
 /// "cpu (Intel Xeon, 2 threads)", "cuda:0 (NVIDIA H200)", "simt (emulated GPU)": which device was taken is
 /// always printed.

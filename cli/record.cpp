@@ -9,8 +9,8 @@
 
 #include "cli/describe.hpp"
 #include "cli/table.hpp"
-#include "kolmo/check/cuda_hash.hpp"
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/op/source_hash.hpp"
 #include "kolmo/version.hpp"
 
 namespace kolmo::cli {
@@ -75,7 +75,7 @@ Record::Record(std::string_view kind, Device device, const std::string& command_
 
 void Record::add(const OpEntry& entry, Json results) {
   json_["ops"].push_back({{"name", entry.name()},
-                          {"cuda_sources", check::cuda_hash(entry.op->name)},
+                          {"cuda_sources", source_hash(entry.op->name, DeviceKind::cuda)},
                           {"results", std::move(results)}});
 }
 
@@ -95,7 +95,7 @@ void list_unverified(const std::string& folder, bool json) {
   std::size_t total = 0;
   for (const OpEntry& e : all_ops()) {
     const std::string name(e.op->name);
-    if (check::cuda_hash(name).empty()) continue;
+    if (source_hash(name, DeviceKind::cuda).empty()) continue;
     ++total;
     const auto found = latest.find(name);
     std::string state;
@@ -103,7 +103,7 @@ void list_unverified(const std::string& folder, bool json) {
       state = "never validated";
     else if (!found->second.passed)
       state = "failed when last validated, " + found->second.date;
-    else if (found->second.hash != check::cuda_hash(name))
+    else if (found->second.hash != source_hash(name, DeviceKind::cuda))
       state = "sources changed since " + found->second.date;
     else
       continue;

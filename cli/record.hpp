@@ -11,8 +11,9 @@ namespace kolmo::cli {
 /// driver, command, and per operator the hash of its CUDA sources.
 class Record {
  public:
-  /// `kind` is "validate" or "bench".
+  /// `kind` is "validate", "bench" or "tune".
   Record(std::string_view kind, Device device, const std::string& command_line);
+  void set(std::string_view key, nlohmann::ordered_json value) { json_[std::string(key)] = std::move(value); }
   void add(const OpEntry& entry, nlohmann::ordered_json results);
   /// The device as measured rather than as described.
   void set_peaks(const DeviceInfo& device);

@@ -50,8 +50,8 @@ target_include_directories(kolmo_lib PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(kolmo_lib
   PUBLIC Threads::Threads nlohmann_json::nlohmann_json
-  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 openblas cpp-httplib ${CMAKE_DL_LIBS}
-    $<BUILD_INTERFACE:FastFloat::fast_float>)
+  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 openblas cpp-httplib OpenSSL::Crypto
+    ${CMAKE_DL_LIBS} $<BUILD_INTERFACE:FastFloat::fast_float>)
 set_source_files_properties(kolmo/monitor/server.cpp PROPERTIES COMPILE_DEFINITIONS  # as Debian built the library
   "CPPHTTPLIB_OPENSSL_SUPPORT;CPPHTTPLIB_ZLIB_SUPPORT;CPPHTTPLIB_BROTLI_SUPPORT")
 if(KOLMO_CUDA)

@@ -1,9 +1,9 @@
 # One folder per operator: kolmo/ops/<group>/<op>/<op>.{hpp,cpp,cu} and <op>_test.cpp. The folder is the
 # registration; nothing is listed by hand. Sets
-#   KOLMO_OP_SOURCES     operators and the generated catalogue, for the library
+#   KOLMO_OP_SOURCES     operators, the generated catalogue and the hashes of the sources, for the library
 #   KOLMO_OP_CUDA        their kernels, with CUDA
 #   KOLMO_OP_SIMT        generated wrappers that compile each .cu for the emulated GPU
-#   KOLMO_OP_ORACLES     oracles and their generated table, and the hashes of the CUDA sources, for kolmo_check
+#   KOLMO_OP_ORACLES     oracles and their generated table, for kolmo_check
 file(GLOB specs CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/ops/*/*/*.cpp)
 file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/ops/*/*/*.cu)
 list(SORT specs)
@@ -81,11 +81,12 @@ std::span<const OracleBase* const> detail::built_in_oracles() { return table; }
 }  // namespace kolmo::check
 " @ONLY)
 list(APPEND KOLMO_OP_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/op_table.cpp)
-file(GLOB_RECURSE headers CONFIGURE_DEPENDS kolmo/*.hpp kolmo/*.cuh)
-set(hashes ${CMAKE_CURRENT_BINARY_DIR}/cuda_hashes.cpp)
+file(GLOB_RECURSE hashed CONFIGURE_DEPENDS kolmo/*.hpp kolmo/*.cuh kolmo/*.cpp)
+set(hashes ${CMAKE_CURRENT_BINARY_DIR}/source_hashes.cpp)
 add_custom_command(OUTPUT ${hashes}
   COMMAND ${CMAKE_COMMAND} -D ROOT=${CMAKE_CURRENT_SOURCE_DIR} -D OUTPUT=${hashes}
-    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/cuda_hashes.cmake
-  DEPENDS ${kernels} ${headers} cmake/cuda_hashes.cmake
-  COMMENT "Hashing the CUDA sources" VERBATIM)
-list(APPEND KOLMO_OP_ORACLES ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp ${hashes})
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/source_hashes.cmake
+  DEPENDS ${kernels} ${hashed} cmake/source_hashes.cmake
+  COMMENT "Hashing the sources of operators" VERBATIM)
+list(APPEND KOLMO_OP_SOURCES ${hashes})
+list(APPEND KOLMO_OP_ORACLES ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp)

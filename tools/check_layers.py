@@ -22,7 +22,7 @@ LAYERS = {
     "knn": RUNTIME | {"knn"},  # nearest neighbours on the CPU, shared by several operators
     "ops": OPS,
     "kernel": BASE | {"op", "ops", "device", "launch", "knn", "kernel"},  # .cu and .cuh of operators
-    "tune": OP | {"tune"},
+    "tune": OP | {"io", "tune"},
     "monitor": RUNTIME | {"monitor"},  # views of what the runtime records
     "io": RUNTIME | {"io"},
     "flow": OPS | {"flow", "io"},

@@ -81,15 +81,20 @@ Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream
 
   const double bytes = b.cost.bytes_read + b.cost.bytes_written;
   b.bytes_per_second = bytes / b.median, b.flops_per_second = b.cost.flops / b.median;
-  const DeviceInfo peak = measured_peaks(stream);
-  const double flops_peak = peak_flops(peak, b.cost, problem.info().dtype);
-  if (peak.bytes_per_second > 0) {
-    const double memory = bytes > cache_bytes(stream.device().kind) ? bytes / peak.bytes_per_second : 0;
-    b.share = std::max(memory, flops_peak > 0 ? b.cost.flops / flops_peak : 0) / b.median;
-    const bool memory_bound = bytes / peak.bytes_per_second * flops_peak > b.cost.flops;
-    if (memory_bound && memory == 0) b.share = 0;
-  }
+  b.share = least_seconds(b.cost, problem.info().dtype, stream) / b.median;
   return b;
+}
+
+double least_seconds(const Cost& cost, DType dtype, Stream& stream) {
+  const DeviceInfo peak = measured_peaks(stream);
+  const double flops_peak = peak_flops(peak, cost, dtype);
+  const double bytes = cost.bytes_read + cost.bytes_written;
+  if (peak.bytes_per_second <= 0) return 0;
+  const double memory = bytes / peak.bytes_per_second;
+  const bool memory_bound = memory * flops_peak > cost.flops,
+             cached = bytes <= cache_bytes(stream.device().kind);
+  if (memory_bound && cached) return 0;
+  return std::max(cached ? 0 : memory, flops_peak > 0 ? cost.flops / flops_peak : 0);
 }
 
 }  // namespace kolmo::check

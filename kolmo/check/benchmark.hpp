@@ -22,14 +22,17 @@ struct Benchmark {
   std::vector<double> samples;
   double median = 0, lower_quartile = 0, upper_quartile = 0;
   double bytes_per_second = 0, flops_per_second = 0;
-  /// Time the device needs at least for the case's bytes and flops, by its measured peaks, over the median; 0
-  /// when the peaks are not known or the data fit in its caches.
+  /// least_seconds() over the median; 0 when that is not known.
   double share = 0;
 };
 
 /// `variant` -1 takes the one that run() would. Throws what the operator throws.
 Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream, int variant = -1,
                          const BenchmarkOptions& options = {});
+
+/// The time that the device needs at least for these bytes and flops, by its measured peaks; 0 when the peaks are
+/// not known, or the data fit in its caches and their transfer would take longest.
+double least_seconds(const Cost& cost, DType dtype, Stream& stream);
 
 /// What the device reaches when nothing is in its way, with the stream's threads: memory bandwidth (CPU: a
 /// triad larger than its caches; CUDA: a device copy) and fused multiply-adds (CPU). Measured once per device

@@ -65,6 +65,17 @@ Comparison compare(const OpBase& op, const HostTensors& got, const HostTensors& 
   return result;
 }
 
+HostTensors widened(const HostTensors& tensors) {
+  HostTensors wide(tensors.size());
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    const Tensor& t = tensors[i].tensor;
+    if (!t.given()) continue;
+    wide[i] = HostTensor(floats.has(t.dtype) ? DType::f64 : t.dtype, t);
+    for (std::int64_t k = 0; k < t.size(); ++k) put(wide[i].tensor, k, get(t, k));
+  }
+  return wide;
+}
+
 std::string bit_difference(const OpBase& op, const HostTensors& got, const HostTensors& want) {
   for (std::size_t f = 0; f < want.size(); ++f) {
     if (got[f].memory == want[f].memory) continue;

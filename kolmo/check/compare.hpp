@@ -15,6 +15,9 @@ struct Comparison {
 /// integers must be equal. An element that still holds the poison NaN was not written.
 Comparison compare(const OpBase& op, const HostTensors& got, const HostTensors& want, double tolerance);
 
+/// Copies with floating tensors as f64, to compare with.
+HostTensors widened(const HostTensors& tensors);
+
 /// Names the first element whose bits differ; empty when there is none.
 std::string bit_difference(const OpBase& op, const HostTensors& got, const HostTensors& want);
 

@@ -117,14 +117,7 @@ class CaseCheck {
   /// The same bits where the operator claims that, else both within tolerance of the truth.
   void expect_same(const Outcome& got, const Outcome& want, const std::string& what = {}) {
     if (op_.determinism != Determinism::none) return expect_bits(got, want, what);
-    HostTensors wide(want.outputs.size());
-    for (std::size_t i = 0; i < wide.size(); ++i) {
-      const Tensor& t = want.outputs[i].tensor;
-      if (!t.given()) continue;
-      wide[i] = HostTensor(floats.has(t.dtype) ? DType::f64 : t.dtype, t);
-      for (std::int64_t k = 0; k < t.size(); ++k) put(wide[i].tensor, k, get(t, k));
-    }
-    const Comparison c = compare(op_, got.outputs, wide, 2 * tolerance());
+    const Comparison c = compare(op_, got.outputs, widened(want.outputs), 2 * tolerance());
     expect(c.message.empty(), what + c.message);
   }
 

@@ -68,6 +68,11 @@ Problem::Problem(const OpBase& op, const CaseInfo& info, std::size_t index, std:
   shape_outputs();
 }
 
+void Problem::set_options(const std::function<void(void*)>& set) {
+  set(args());
+  shape_outputs();
+}
+
 void Problem::shape_outputs() {
   infer_outputs(*op_, args());
   for (const FieldInfo& f : op_->fields())

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ class Problem {
   const void* args() const { return args_.data(); }
   const Tensor& field(std::size_t i) const { return op_->fields()[i].tensor(args()); }
 
+  /// Changes options, and gives the outputs the shapes that follow from them.
+  void set_options(const std::function<void(void* args)>& set);
   /// Names of the sizes the given inputs have, "..." included.
   std::vector<std::string_view> sizes() const;
   /// Makes every input that has this size empty; throws InvalidArgument if the operator refuses that.

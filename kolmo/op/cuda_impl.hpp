@@ -12,6 +12,7 @@ struct Variant {
   std::string_view name;
   bool hardware_only = false;  ///< needs instructions the emulated GPU has not
   bool naive = false;          ///< the simple way, which speed-ups are counted from; never row 0
+  bool vendor = false;         ///< a library that comes with the device, or is as established
 };
 
 /// The CUDA side of an operator, defined once in <op>.cu as `<op>_cuda`; the same source, compiled for the

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "kolmo/op/chooser.hpp"
 #include "kolmo/op/numerics.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/op/shape.hpp"
@@ -78,13 +79,15 @@ void launch(const OpBase& op, const CudaImpl* impl, const void* args, Stream& st
     op.run_cpu(args, workspace.data(), stream, variant);
 }
 
-void launch_watched(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
+void launch_watched(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant,
+                    std::uint64_t call) {
   const bool trap =
       numerics::checked.load(std::memory_order_relaxed) && numerics::first_input(op, args, stream).empty();
   {
     const monitor::Scope scope(op.name, stream, [&] {
       const Cost c = cost(op, args);
-      return monitor::Work{c.flops, c.bytes_read + c.bytes_written, common_dtype(op, args) == DType::f64};
+      return monitor::Work{c.flops, c.bytes_read + c.bytes_written, common_dtype(op, args) == DType::f64,
+                           call};
     });
     launch(op, impl, args, stream, variant);
   }
@@ -104,16 +107,25 @@ void run(const OpBase& op, const void* args, Stream& stream, RunOptions options)
   const OpEntry entry = on_cpu ? OpEntry{{}, &op} : entry_of(op);
   const CudaImpl* const impl = on_cpu ? nullptr : entry.impl(device.kind);
   if (!on_cpu && !impl) fail<Unsupported>(text(op.name) + " has no implementation for " + to_string(device));
+  std::uint64_t call = 0;
+  if (const Chooser ask = chooser.load(std::memory_order_acquire);
+      ask && options.variant < 0 && !options.threads) {
+    const Chosen chosen = ask(op, args, device, stream.threads());
+    if (entry.fits(args, device.kind, chosen.options.variant)) options = chosen.options, call = chosen.call;
+  }
   const int variant = choose_variant(entry, args, device, options.variant);
   const bool simulated = device.kind == DeviceKind::sim;  // computes when its clock gets there
   Stream queue = options.threads ? stream.with_threads(options.threads) : stream;
-  if (!stream.capturing() && !simulated) return launch_watched(op, impl, args, queue, variant);
+  if (!stream.capturing() && !simulated) return launch_watched(op, impl, args, queue, variant, call);
   if (device.kind == DeviceKind::cuda)
     return launch(op, impl, args, queue, variant);  // a graph is watched as a whole
   const auto* bytes = static_cast<const std::byte*>(args);
   stream.submit([=, &op, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
     Stream replay = queue;
-    (simulated ? launch : launch_watched)(op, impl, copy.data(), replay, variant);
+    if (simulated)
+      launch(op, impl, copy.data(), replay, variant);
+    else
+      launch_watched(op, impl, copy.data(), replay, variant, call);
   });
 }
 

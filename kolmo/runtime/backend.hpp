@@ -24,7 +24,11 @@ class Backend : public memory::Upstream {
   virtual void deallocate_host(void* data, std::size_t bytes) noexcept;
 
   virtual Handle make_stream() = 0;
+  virtual Handle make_background_stream() { return make_stream(); }  ///< of the lowest priority
   virtual void destroy_stream(Handle stream) noexcept = 0;
+  /// Work queued from now on waits until the returned object is destroyed, or for two seconds; for
+  /// measurements. Null where the device cannot do that, or does its work at once.
+  virtual std::shared_ptr<void> hold(Handle /*stream*/) { return {}; }
   /// Queues host-side work that itself queues device work; a capturing host stream keeps it for replay.
   virtual void submit(Handle stream, std::function<void()> work) = 0;
   virtual void copy(void* to, const void* from, std::size_t bytes, Handle stream) = 0;

@@ -15,6 +15,7 @@ struct DeviceInfo {
   std::string capability;       ///< "9.0" on a GPU, the widest vector set in use on the CPU
   int processors = 0;           ///< multiprocessors, or cores this process may use
   std::uint64_t memory = 0;     ///< bytes
+  std::uint64_t cache = 0;      ///< bytes of the last-level cache
   double bytes_per_second = 0;  ///< peak memory bandwidth
   double flops_f64 = 0, flops_f32 = 0;
   double matrix_flops_f64 = 0;  ///< of matrix products, which tensor cores may speed up

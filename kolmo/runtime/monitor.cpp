@@ -168,6 +168,8 @@ void set_peaks(const DeviceInfo& device) {
 void detail::account(const Sample& s, double seconds) {
   Kernel& k = *s.kernel;
   if (k.enqueue) k.duration.record(seconds);
+  if (const auto told = on_timed.load(std::memory_order_acquire); told && s.work.call)
+    told(s.work.call, seconds);
   if (s.work.bytes == 0) return;
   DeviceInfo peaks;
   {

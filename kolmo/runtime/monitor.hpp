@@ -51,7 +51,10 @@ void set_peaks(const DeviceInfo& device);
 struct Work {
   double flops = 0, bytes = 0;
   bool f64 = true;
+  std::uint64_t call = 0;  ///< for on_timed; 0: nobody asked
 };
+/// Told the device seconds of launches that were timed and whose Work has a call. From any thread.
+inline std::atomic<void (*)(std::uint64_t call, double seconds)> on_timed{nullptr};
 
 namespace detail {
 struct Sample;

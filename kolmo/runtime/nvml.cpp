@@ -79,6 +79,7 @@ struct Nvml::Calls {
     find(utilization, "nvmlDeviceGetUtilizationRates");
     find(memory, "nvmlDeviceGetMemoryInfo");
     find(power, "nvmlDeviceGetPowerUsage");
+    find(power_limit, "nvmlDeviceGetEnforcedPowerLimit");
     find(energy, "nvmlDeviceGetTotalEnergyConsumption");
     find(temperature, "nvmlDeviceGetTemperature");
     find(clock, "nvmlDeviceGetClockInfo");
@@ -102,6 +103,7 @@ struct Nvml::Calls {
   int (*utilization)(void*, Utilization*);
   int (*memory)(void*, Memory*);
   int (*power)(void*, unsigned*);
+  int (*power_limit)(void*, unsigned*);
   int (*energy)(void*, unsigned long long*);
   int (*temperature)(void*, unsigned, unsigned*);
   int (*clock)(void*, unsigned, unsigned*);
@@ -142,6 +144,7 @@ bool Nvml::start() {
     Gpu gpu{*handle, std::to_string(i), text(c.uuid, *handle), text(c.name, *handle), ""};
     if (int major = 0, minor = 0; c.capability && c.capability(*handle, &major, &minor) == ok)
       gpu.capability = std::to_string(major) + "." + std::to_string(minor);
+    gpu.power_limit = scaled(ask<unsigned>(c.power_limit, *handle), 1e-3);
     if (events) c.register_events(*handle, xid_event, events_);
     GpmSupport support{1, 0};
     const bool activity = c.gpm_support && c.gpm_alloc && c.gpm_sample && c.gpm_metrics &&
@@ -172,6 +175,14 @@ Nvml::Reading Nvml::read(const Gpu& gpu, bool slow) {
   r.energy = scaled(ask<unsigned long long>(c.energy, h), 1e-3);
   r.temperature = scaled(ask<unsigned>(c.temperature, h, die_temperature), 1);
   r.sm_clock = scaled(ask<unsigned>(c.clock, h, sm_clock), 1e6);
+  return r;
+}
+
+Nvml::Reading Nvml::read_clocks(const Gpu& gpu) const {
+  Reading r;
+  r.throttle = ask<unsigned long long>(calls_->throttle, gpu.handle);
+  r.temperature = scaled(ask<unsigned>(calls_->temperature, gpu.handle, die_temperature), 1);
+  r.sm_clock = scaled(ask<unsigned>(calls_->clock, gpu.handle, sm_clock), 1e6);
   return r;
 }
 

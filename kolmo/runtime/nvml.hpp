@@ -17,6 +17,7 @@ class Nvml {
   struct Gpu {
     void* handle;
     std::string index, uuid, name, capability;
+    std::optional<double> power_limit = {};  ///< W, as enforced when the library was opened
   };
   const std::vector<Gpu>& gpus() const { return gpus_; }
   const std::string& driver() const { return driver_; }  ///< "580.95.05"
@@ -30,6 +31,8 @@ class Nvml {
   };
   /// `slow`: also power, temperature, clocks. The activity of the last four is that since the reading before.
   Reading read(const Gpu& gpu, bool slow);
+  /// Of a reading only clock, temperature and throttling; from any thread.
+  Reading read_clocks(const Gpu& gpu) const;
   /// XID errors since the last call, with the GPU's place in gpus(). Does not wait.
   std::vector<std::pair<std::size_t, std::uint64_t>> xid_errors();
 

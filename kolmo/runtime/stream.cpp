@@ -1,6 +1,7 @@
 #include "kolmo/runtime/stream.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "kolmo/runtime/cpu/parallel.hpp"
@@ -9,7 +10,14 @@
 
 namespace kolmo {
 
-Stream::State::State(Device d) : device(d), backend(&kolmo::backend(d)), handle(backend->make_stream()) {
+namespace {
+constinit std::atomic<int> captures{0};
+}  // namespace
+
+Stream::State::State(Device d, bool background)
+    : device(d),
+      backend(&kolmo::backend(d)),
+      handle(background ? backend->make_background_stream() : backend->make_stream()) {
   try {
     front = &backend->pool().enter(handle);
   } catch (...) {
@@ -26,6 +34,12 @@ Stream::Stream(Device device, int threads) {
   require(threads >= 0, "stream: threads must not be negative");
   state_ = std::make_shared<State>(device);
   threads_ = threads ? threads : hardware_threads();
+}
+
+Stream Stream::background(Device device) {
+  Stream s(device);
+  s.state_ = std::make_shared<State>(device, true);
+  return s;
 }
 
 Stream Stream::with_threads(int threads) const {
@@ -105,9 +119,15 @@ void Graph::launch(Stream& stream) {
   stream_->backend->launch_graph(handle_, stream.state_->handle);
 }
 
+int captures_in_progress() { return captures.load(std::memory_order_relaxed); }
+
 Graph capture(Stream& stream, const std::function<void()>& work) {
   require(!stream.capturing(), "capture: the stream is already being captured");
   auto& state = *stream.state_;
+  struct Counted {
+    Counted() { captures.fetch_add(1, std::memory_order_relaxed); }
+    ~Counted() { captures.fetch_sub(1, std::memory_order_relaxed); }
+  } const counted;
   std::vector<Buffer> kept;
   memory::Pool& pool = state.backend->pool();
   pool.close(*state.front);

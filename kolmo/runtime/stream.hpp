@@ -25,6 +25,8 @@ class Stream {
  public:
   /// `threads`: CPU threads an operator may use, 0 for every core this process may use.
   explicit Stream(Device device = {}, int threads = 0);
+  /// Of the device's lowest priority: its work starts when no other stream has any waiting.
+  static Stream background(Device device);
 
   Device device() const { return state_->device; }
   int threads() const { return threads_; }
@@ -39,6 +41,8 @@ class Stream {
   /// On a CUDA stream the host side must stay valid until the stream is synchronised.
   void copy(const Tensor& to, const Tensor& from);
   void fill(const Tensor& to, int byte);
+  /// See Backend::hold. The work queued meanwhile must fit into the device's queue, of about a thousand launches.
+  [[nodiscard]] std::shared_ptr<void> hold() { return state_->backend->hold(state_->handle); }
   void submit(std::function<void()> work) { state_->backend->submit(state_->handle, std::move(work)); }
 
  private:
@@ -104,6 +108,8 @@ class Graph {
 /// Runs `work` with `stream` recording instead of executing. Operators never allocate, synchronise or throw
 /// after their first launch, so any of them can be captured.
 Graph capture(Stream& stream, const std::function<void()>& work);
+/// Streams of this process that are being captured now.
+int captures_in_progress();
 
 /// Memory on a stream's device, from its stream-ordered pool: it is reused only by work queued after the
 /// buffer is gone. Contents are not initialised.

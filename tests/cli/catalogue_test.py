@@ -10,7 +10,7 @@ import unittest
 
 from command import KOLMO, CommandTest, kolmo, result
 
-COMMANDS = ["devices", "list", "info", "validate", "bench", "run", "occupancy", "completion", "entropy", "mi", "te", "ais", "network",
+COMMANDS = ["devices", "list", "info", "validate", "bench", "tune", "run", "occupancy", "completion", "entropy", "mi", "te", "ais", "network",
             "simulate"]
 SIMT = any(d["device"] == "simt" for d in result("devices"))
 

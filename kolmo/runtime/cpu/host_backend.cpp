@@ -1,4 +1,5 @@
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -62,6 +63,7 @@ class HostBackend final : public Backend {
     if (kind_ == DeviceKind::cpu) i.capability = vector_set();
     i.processors = hardware_threads();
     i.memory = host_memory();
+    if (kind_ == DeviceKind::cpu) i.cache = std::uint64_t(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
     return i;
   }
 

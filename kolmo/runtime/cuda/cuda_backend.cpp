@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/cuda/gate.hpp"
 #include "kolmo/runtime/memory/mapped.hpp"
 #include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/nvml.hpp"
@@ -77,6 +78,7 @@ class CudaBackend final : public Backend {
     i.capability = std::to_string(properties_.major) + "." + std::to_string(properties_.minor);
     i.processors = properties_.multiProcessorCount;
     i.memory = properties_.totalGlobalMem;
+    i.cache = std::uint64_t(properties_.l2CacheSize);
     i.bytes_per_second = 2.0 * memory_clock * 1e3 * bus / 8;
     int clock = 0;  // kHz, the highest
     cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, index_);
@@ -131,10 +133,23 @@ class CudaBackend final : public Backend {
     check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
     return s;
   }
+  Handle make_background_stream() override {
+    use();
+    int lowest = 0, highest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "reading the priorities of streams");
+    cudaStream_t s;
+    check(cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, lowest), "making a stream");
+    return s;
+  }
   void destroy_stream(Handle s) noexcept override {
     if (!lost_) cudaStreamDestroy(stream(s));
   }
   void synchronize(Handle s) override { check(cudaStreamSynchronize(stream(s)), "waiting"); }
+  std::shared_ptr<void> hold(Handle s) override {
+    use();
+    if (!gate_) gate_ = std::make_unique<Gate>();
+    return gate_->close(s);
+  }
   void submit(Handle, std::function<void()> work) override {
     use();
     work();
@@ -236,6 +251,7 @@ class CudaBackend final : public Backend {
   cudaMemPool_t driver_pool_ = nullptr;
   cudaStream_t outside_capture_ = nullptr;
   memory::Pool pool_{*this, {.name = name()}};
+  std::unique_ptr<Gate> gate_;
 };
 
 }  // namespace

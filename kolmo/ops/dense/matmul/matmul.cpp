@@ -155,7 +155,7 @@ constexpr Case<A> cases[] = {
 };
 
 constexpr CpuVariant<A> on_cpu[] = {
-    {.row = {.name = "openblas"},
+    {.row = {.name = "openblas", .vendor = true},
      .run = matmul_openblas,
      .workspace = matmul_openblas_workspace,
      .fits = matmul_openblas_fits},

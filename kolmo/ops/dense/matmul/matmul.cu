@@ -57,7 +57,7 @@ constexpr Variant variants[] = {
     {"f64 tiles 64x64"},
     {"f64 tiles 32x32"},
     {"f64 tiles 64x64, k in 8"},
-    {"cublaslt", true},
+    {"cublaslt", true, false, true},
     {"naive", false, true},
 };
 static_assert(std::size(plans) == std::size(variants));

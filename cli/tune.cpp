@@ -1,0 +1,84 @@
+#include "cli/tune.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "kolmo/tune/strategy.hpp"
+
+namespace kolmo::cli {
+namespace {
+
+template <class Names>
+std::vector<std::string> strings(const Names& names) {
+  return {std::begin(names), std::end(names)};
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Context& context) {
+  static TuneCommand o;
+  o.search.budget = 5;
+  auto* command = app.add_subcommand("tune", "Find the fastest configuration of operators, and remember it");
+  o.selection.add(*command);
+  o.device.add(*command);
+  command
+      ->add_option(
+          "--case", o.filter,
+          "only cases with this text in their name; default: the benchmark's, or all where there are none")
+      ->type_name("TEXT");
+  command->add_flag("--misses", o.misses,
+                    "the calls that were seen without a configuration, instead of cases");
+  command->add_option("--strategy", o.search.strategy, "how to search: halving, exhaustive, random or climb")
+      ->capture_default_str()
+      ->check(CLI::IsMember(strings(tune::strategy_names)))
+      ->type_name("STRATEGY");
+  command->add_option("--budget", o.search.budget, "seconds of measuring per case")
+      ->capture_default_str()
+      ->check(CLI::Range(0.01, 1e5))
+      ->type_name("SECONDS");
+  command
+      ->add_option(
+          "--mode", o.mode,
+          "measure as it will be used: stream_hot, stream_cold (caches overwritten before every sample), "
+          "graph_hot, graph_cold or eager; default stream_cold on cuda, else stream_hot")
+      ->check(CLI::IsMember(strings(tune::mode_names)))
+      ->type_name("MODE");
+  command
+      ->add_option("--store", o.store,
+                   "folder of results; default $KOLMO_TUNING, or kolmo/tuning in $XDG_CACHE_HOME or ~/.cache")
+      ->type_name("DIR");
+  command->add_flag("--dry-run", o.dry_run, "measure and report, store nothing");
+  command->add_flag("--json", o.json, "print JSON with every configuration's times");
+  command->add_option("--record", o.record, "also write the report to this JSON file")
+      ->type_name("FILE.json");
+  auto* list = command->add_flag("--list", o.list, "show what the store holds");
+  auto* exporting =
+      command->add_option("--export", o.export_to, "write all results to one file")->type_name("FILE");
+  auto* importing =
+      command->add_option("--import", o.import_from, "take results from such a file; newer ones stay")
+          ->type_name("FILE");
+  auto* gc = command
+                 ->add_option("--gc", o.keep,
+                              "remove damaged files, and the oldest results beyond this many bytes (as 64MB)")
+                 ->transform(CLI::AsSizeValue(false))
+                 ->type_name("BYTES");
+  for (auto* action : {list, exporting, importing, gc})
+    for (auto* other : {list, exporting, importing, gc})
+      if (action != other) action->excludes(other);
+  command->footer(
+      "A configuration replaces the default only where the lower 95 % bound of its gain exceeds 2 % and its "
+      "results\n"
+      "agree with the operator's oracle. Sizes share a configuration by buckets: powers of two up to 256, "
+      "then four\n"
+      "per octave.\n"
+      "Example:\n  kolmo tune vector_add --device cpu --budget 2\n"
+      "  kolmo tune --export tuning.json");
+  command->callback([&context, gc] {
+    o.gc = gc->count() > 0;
+    tune::Store store(o.store.empty() ? tune::Store::default_root() : o.store);
+    if (o.list || o.gc || !o.export_to.empty() || !o.import_from.empty()) return manage_store(o, store);
+    tune_operators(o, store, context);
+  });
+}
+
+}  // namespace kolmo::cli

@@ -1,0 +1,24 @@
+#pragma once
+#include <map>
+
+#include "kolmo/check/problem.hpp"
+#include "kolmo/runtime/stream.hpp"
+
+namespace kolmo::cli {
+
+/// The theoretical occupancy of a variant's largest launch.
+struct VariantOccupancy {
+  double ratio = 0;
+  int threads = 0;
+  bool possible = true;  ///< false when one of its kernels cannot be resident
+};
+
+/// By row of the table of CUDA variants, of those whose kernels this build compiled for the device's
+/// capability; nothing on other devices and in builds without the emulated GPU, which is asked for the
+/// launches.
+std::map<int, VariantOccupancy> variant_occupancies(const check::Problem& problem, const Stream& stream);
+
+/// The row the occupancy API would choose: the highest occupancy, of equals the larger block; -1 for none.
+int highest_occupancy(const std::map<int, VariantOccupancy>& variants);
+
+}  // namespace kolmo::cli

@@ -1,0 +1,155 @@
+#include "kolmo/tune/call.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "kolmo/op/shape.hpp"
+
+namespace kolmo::tune {
+namespace {
+
+constexpr std::string_view batch = "...";
+
+constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t n) {
+  h = (h ^ n) * 0xBF58476D1CE4E5B9u;
+  return h ^ (h >> 32);
+}
+
+std::int64_t number_of(const FieldInfo& f, const void* args) {
+  const auto n = std::int64_t(f.number(args));
+  return f.kind == FieldKind::integer ? bucket_edge(n) : n;
+}
+
+std::string text_of(const FieldInfo& f, std::int64_t n) {
+  if (f.kind == FieldKind::choice) return std::string(f.choices[std::size_t(n)]);
+  if (f.kind == FieldKind::flag) return n ? "true" : "false";
+  return std::to_string(n);
+}
+
+std::optional<std::int64_t> parse_integer(const std::string& text) {
+  std::int64_t n = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, n);
+  return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(n) : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_option(const FieldInfo& f, const std::string& text) {
+  if (f.kind == FieldKind::integer) return parse_integer(text);
+  if (f.kind == FieldKind::flag)
+    return text == "true" || text == "false" ? std::optional<std::int64_t>(text == "true") : std::nullopt;
+  const auto at = std::find(f.choices.begin(), f.choices.end(), text);
+  return at == f.choices.end() ? std::nullopt : std::optional(std::int64_t(at - f.choices.begin()));
+}
+
+bool is_number(std::string_view word) { return word[0] >= '0' && word[0] <= '9'; }
+
+}  // namespace
+
+std::uint64_t CallNumbers::hash(std::uint64_t op, Device device) const {
+  std::uint64_t h = mix(op, std::uint64_t(device.kind) << 32 | std::uint32_t(device.index));
+  for (std::size_t i = 0; i < count; ++i) h = mix(h, std::uint64_t(items[i]));
+  return h;
+}
+
+CallReader::CallReader(const OpBase& op) : op_(&op) {
+  for (const FieldInfo& f : op.fields()) {
+    if (!f.is_tensor()) continue;
+    if (!f.dtypes.single()) typed_.push_back(&f);
+    if (f.optional) optional_.push_back(&f);
+    const auto names = words(f.shape);
+    const int named = int(names.size()) - (!names.empty() && names[0] == batch);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (is_number(names[i])) continue;
+      auto size =
+          std::find_if(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == names[i]; });
+      if (size == sizes_.end()) size = sizes_.insert(size, {std::string(names[i]), {}});
+      size->places.push_back({&f, names[i] == batch ? 0 : int(names.size() - i), named});
+    }
+  }
+  for (const FieldInfo& f : op.fields()) {
+    const bool is_size =
+        std::any_of(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == f.name; });
+    if (f.kind == FieldKind::choice || f.kind == FieldKind::flag ||
+        (f.kind == FieldKind::integer && !is_size && f.max < 0x1p31))
+      options_.push_back(&f);
+  }
+  if (3 + sizes_.size() + options_.size() > CallNumbers::capacity || optional_.size() > 62)
+    fail<Unsupported>(std::string(op.name) + ": has too many arguments to be tuned");
+}
+
+std::int64_t CallReader::size_of_call(const Size& size, const void* args) const {
+  for (const Place& p : size.places) {
+    const Tensor& t = p.field->tensor(args);
+    if (!t.given()) continue;
+    if (p.axis) return t.extent[std::size_t(t.rank - p.axis)];
+    std::int64_t product = 1;
+    for (int i = 0; i < t.rank - p.named; ++i) product *= t.extent[std::size_t(i)];
+    return product;
+  }
+  return 0;
+}
+
+CallNumbers CallReader::read(const void* args, int threads) const {
+  CallNumbers n;
+  std::int64_t dtype = -1, given = 0;
+  for (const FieldInfo* f : typed_)
+    if (const Tensor& t = f->tensor(args); t.given()) {
+      dtype = std::int64_t(t.dtype);
+      break;
+    }
+  for (const FieldInfo* f : optional_) given = given << 1 | f->tensor(args).given();
+  n.push(dtype), n.push(threads), n.push(given);
+  for (const Size& s : sizes_) n.push(bucket_edge(size_of_call(s, args)));
+  for (const FieldInfo* f : options_) n.push(number_of(*f, args));
+  return n;
+}
+
+Key CallReader::key(const CallNumbers& n, std::string_view kernel_hash) const {
+  Key key;
+  key.kernel = op_->name, key.kernel_hash = kernel_hash;
+  key.dtype = n.items[0] < 0 ? "" : to_string(DType(n.items[0]));
+  if (n.items[1]) key.extras["threads"] = std::to_string(n.items[1]);
+  for (std::size_t i = 0; i < optional_.size(); ++i)
+    if (n.items[2] >> (optional_.size() - 1 - i) & 1)
+      key.extras["given " + std::string(optional_[i]->name)] = "true";
+  std::size_t at = 3;
+  for (const Size& s : sizes_) key.dims.push_back({s.name, bucket_of(n.items[at++])});
+  for (const FieldInfo* f : options_)
+    key.extras["option " + std::string(f->name)] = text_of(*f, n.items[at++]);
+  return key;
+}
+
+std::optional<CallNumbers> CallReader::numbers(const Key& key) const {
+  const auto extra = [&](const std::string& name) {
+    const auto found = key.extras.find(name);
+    return found == key.extras.end() ? std::string() : found->second;
+  };
+  if (key.kernel != op_->name || key.dims.size() != sizes_.size()) return {};
+  CallNumbers n;
+  n.push(-1);
+  for (const DType t : all_dtypes)
+    if (to_string(t) == key.dtype) n.items[0] = std::int64_t(t);
+  n.push(parse_integer(extra("threads")).value_or(0));
+  std::int64_t given = 0;
+  for (const FieldInfo* f : optional_)
+    given = given << 1 | (extra("given " + std::string(f->name)) == "true");
+  n.push(given);
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    const Bucket& b = key.dims[i].bucket;
+    if (key.dims[i].name != sizes_[i].name || bucket_of(b.high) != b) return {};
+    n.push(b.high);
+  }
+  for (const FieldInfo* f : options_) {
+    const auto value = parse_option(*f, extra("option " + std::string(f->name)));
+    if (!value) return {};
+    n.push(*value);
+  }
+  return n;
+}
+
+void CallReader::set_options(const CallNumbers& numbers, void* args) const {
+  std::size_t at = 3 + sizes_.size();
+  for (const FieldInfo* f : options_) f->set_number(args, double(numbers.items[at++]));
+}
+
+}  // namespace kolmo::tune

@@ -1,0 +1,59 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kolmo/op/registry.hpp"
+#include "kolmo/tune/profile.hpp"
+
+namespace kolmo::tune {
+
+/// What a call's configuration depends on, as numbers in an order that CallReader knows.
+struct CallNumbers {
+  static constexpr std::size_t capacity = 48;
+  std::array<std::int64_t, capacity> items;
+  std::size_t count = 0;
+
+  void push(std::int64_t n) { items[count++] = n; }
+  /// Of the operator at this place of the catalogue, on this device.
+  std::uint64_t hash(std::uint64_t op, Device device) const;
+};
+
+/// Reads off an operator's arguments which configuration they share: the dtype, the buckets of every named
+/// size
+/// ("..." counts as the product of its dimensions), which optional tensors are given, flags, choices and
+/// integers. Integers enter by their bucket, and not at all when their range goes beyond 2^31, as that of
+/// seeds does; real numbers never enter. Throws Unsupported for an operator with more than 48 of these.
+class CallReader {
+ public:
+  explicit CallReader(const OpBase& op);
+
+  const OpBase& op() const { return *op_; }
+  /// Of well-formed arguments. `threads`: of the stream on the CPU, else 0.
+  CallNumbers read(const void* args, int threads) const;
+  Key key(const CallNumbers& numbers, std::string_view kernel_hash) const;
+  /// The other way; nothing when the key is not one of this operator.
+  std::optional<CallNumbers> numbers(const Key& key) const;
+  /// Sets the options that are among the numbers.
+  void set_options(const CallNumbers& numbers, void* args) const;
+
+ private:
+  struct Place {
+    const FieldInfo* field;
+    int axis;  // from the end, 1 is the last; 0: the product of the leading ones
+    int named;
+  };
+  struct Size {
+    std::string name;
+    std::vector<Place> places;
+  };
+  std::int64_t size_of_call(const Size& size, const void* args) const;
+
+  const OpBase* op_;
+  std::vector<Size> sizes_;
+  std::vector<const FieldInfo*> typed_, optional_, options_;
+};
+
+}  // namespace kolmo::tune

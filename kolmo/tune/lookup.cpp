@@ -1,0 +1,289 @@
+#include "kolmo/tune/lookup.hpp"
+
+#include <atomic>
+#include <bit>
+#include <ctime>
+#include <memory>
+#include <mutex>
+
+#include "kolmo/op/chooser.hpp"
+#include "kolmo/op/source_hash.hpp"
+#include "kolmo/runtime/metrics.hpp"
+#include "kolmo/runtime/monitor.hpp"
+#include "kolmo/tune/call.hpp"
+#include "kolmo/tune/drift.hpp"
+
+namespace kolmo::tune {
+namespace {
+
+metrics::Counter& lookups(std::string_view kernel, const char* result) {
+  return metrics::counter("kolmo_tuner_lookups_total", {{"kernel", std::string(kernel)}, {"result", result}},
+                          "Calls by where their configuration came from");
+}
+
+metrics::Gauge& drift_ratio(std::string_view kernel) {
+  return metrics::gauge("kolmo_tuner_drift_ratio", {{"kernel", std::string(kernel)}},
+                        "Moving average of the times seen over the time tuned");
+}
+
+struct Known {
+  RunOptions options;
+  Origin origin;
+  metrics::Counter &found, &found_stale;
+  metrics::Gauge& ratio;
+  bool expired;
+  Drift drift;
+};
+
+struct Operator {
+  CallReader reader;
+  std::uint64_t id;
+  metrics::Counter& missed;
+};
+
+/// Open addressing, at most half full, never changed once it is published.
+template <class Id, class Value>
+class FixedMap {
+ public:
+  explicit FixedMap(std::size_t most) : slots_(std::bit_ceil(2 * most + 2)) {}
+  void insert(Id id, Value* value) { *slot(*this, id) = {id, value}; }
+  Value* find(Id id) const { return slot(*this, id)->value; }
+
+ private:
+  struct Slot {
+    Id id{};
+    Value* value = nullptr;
+  };
+  template <class Self>
+  static auto slot(Self& self, Id id) -> decltype(&self.slots_[0]) {
+    std::size_t at = std::hash<Id>{}(id)*0x9E3779B97F4A7C15u >> 20;
+    while (true) {
+      auto& s = self.slots_[at++ & (self.slots_.size() - 1)];
+      if (!s.value || s.id == id) return &s;
+    }
+  }
+  std::vector<Slot> slots_;
+};
+
+struct Table {
+  FixedMap<const OpBase*, Operator> operators;
+  FixedMap<std::uint64_t, Known> known;
+};
+
+/// Hashes that were seen, in memory of fixed size; says yes to further ones when it is full.
+class Seen {
+ public:
+  bool insert(std::uint64_t hash) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      auto& place = hashes_[(hash + i) % hashes_.size()];
+      std::uint64_t there = place.load(std::memory_order_relaxed);
+      if (there == hash) return false;
+      if (there == 0 && place.compare_exchange_strong(there, hash, std::memory_order_relaxed)) return true;
+      if (there == hash) return false;
+    }
+    return false;
+  }
+  void clear() {
+    for (auto& h : hashes_) h.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, 8192> hashes_{};
+};
+
+struct State {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Table>> tables;  // kept: a thread may be reading an old one
+  std::vector<std::unique_ptr<Operator>> operators;
+  std::vector<std::unique_ptr<Known>> known;
+  std::vector<Missed> missed;
+  std::string mode;
+  Seen seen;
+};
+State& state() {
+  static State& s = *new State;  // outlives every thread that runs operators
+  return s;
+}
+constinit std::atomic<const Table*> current{nullptr};
+constinit std::atomic<std::uint64_t> changes{0};
+
+struct Call {
+  const Operator* op = nullptr;
+  CallNumbers numbers;
+  std::uint64_t hash = 0;
+  Known* known = nullptr;
+};
+
+Call find(const OpBase& op, const void* args, Device device, int threads) {
+  Call call;
+  const Table* table = current.load(std::memory_order_acquire);
+  if (!table) return call;
+  call.op = table->operators.find(&op);
+  if (!call.op) return call;
+  call.numbers = call.op->reader.read(args, device.kind == DeviceKind::cpu ? threads : 0);
+  call.hash = call.numbers.hash(call.op->id, device);
+  call.known = table->known.find(call.hash);
+  return call;
+}
+
+void remember(const Call& call, Device device, bool stale) {
+  State& s = state();
+  if (!s.seen.insert(call.hash | 1)) return;
+  const OpBase& op = call.op->reader.op();
+  const std::scoped_lock lock(s.mutex);
+  if (s.missed.size() < 4096)
+    s.missed.push_back({device, call.op->reader.key(call.numbers, source_hash(op.name, device.kind)), stale});
+}
+
+Chosen choose(const OpBase& op, const void* args, Device device, int threads) {
+  const Choice c = look_up(op, args, device, threads);
+  return {c.options, c.call};
+}
+
+metrics::Counter& counter_of(const OpBase& op, Origin origin) {
+  constexpr const char* results[] = {"hit", "foreign", "capability", "miss"};
+  return lookups(op.name, results[std::size_t(origin)]);
+}
+
+/// The options a profile's winner stands for; nothing when they are not for this operator and device.
+std::optional<RunOptions> options_of(const Profile& p, const OpEntry& entry, DeviceKind kind) {
+  RunOptions o;
+  for (const auto& [name, value] : p.winning().params) {
+    if (name == "variant" && value >= 0 && value < entry.variant_count(kind))
+      o.variant = int(value);
+    else if (name == "threads" && kind == DeviceKind::cpu && value >= 0 && value <= 4096)
+      o.threads = int(value);
+    else
+      return {};
+  }
+  return o.variant >= 0 ? std::optional(o) : std::nullopt;
+}
+
+}  // namespace
+
+std::size_t use(const Store& store, std::span<const Device> devices, std::string_view mode) {
+  struct Best {
+    RunOptions options;
+    const OpBase* op;
+    Origin origin;
+    bool expired;
+    double seconds;
+    std::int64_t created;
+  };
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  std::map<const OpBase*, Operator*> operators;
+  std::map<std::string, const OpEntry*, std::less<>> by_name;
+  std::uint64_t id = 0;
+  for (const OpEntry& e : all_ops()) {
+    try {
+      s.operators.push_back(std::unique_ptr<Operator>(
+          new Operator{CallReader(*e.op), ++id * 0x9E3779B97F4A7C15u, counter_of(*e.op, Origin::none)}));
+      operators[e.op] = s.operators.back().get();
+      by_name[std::string(e.op->name)] = &e;
+    } catch (const Unsupported&) {  // not tunable: always its default
+    }
+  }
+  std::map<std::uint64_t, Best> best;
+  const std::int64_t now = std::time(nullptr);
+  const auto found = store.all();
+  for (const Device device : devices) {
+    const Environment here = environment_of(device, mode);
+    for (const Store::Found& f : found) {
+      const Origin origin = Store::origin(here, f.environment);
+      const auto entry = by_name.find(f.profile.key.kernel);
+      if (origin == Origin::none || entry == by_name.end() ||
+          f.profile.key.kernel_hash != source_hash(entry->first, device.kind))
+        continue;
+      const Operator& op = *operators[entry->second->op];
+      const auto numbers = op.reader.numbers(f.profile.key);
+      const auto options = options_of(f.profile, *entry->second, device.kind);
+      if (!numbers || !options) continue;
+      const Best b{*options,
+                   entry->second->op,
+                   origin,
+                   f.profile.stale || f.profile.expires < now,
+                   f.profile.winning().finding.seconds.median,
+                   f.profile.created};
+      auto [slot, fresh] = best.try_emplace(numbers->hash(op.id, device), b);
+      if (!fresh && (b.origin < slot->second.origin ||
+                     (b.origin == slot->second.origin && b.created > slot->second.created)))
+        slot->second = b;
+    }
+  }
+  auto table = std::make_unique<Table>(Table{FixedMap<const OpBase*, Operator>(operators.size()),
+                                             FixedMap<std::uint64_t, Known>(best.size())});
+  for (const auto& [op, reader] : operators) table->operators.insert(op, reader);
+  for (const auto& [hash, b] : best) {
+    s.known.push_back(std::unique_ptr<Known>(new Known{b.options, b.origin, counter_of(*b.op, b.origin),
+                                                       lookups(b.op->name, "stale"), drift_ratio(b.op->name),
+                                                       b.expired, Drift(b.seconds)}));
+    table->known.insert(hash, s.known.back().get());
+  }
+  s.mode = mode;
+  s.missed.clear();
+  s.seen.clear();
+  s.tables.push_back(std::move(table));
+  current.store(s.tables.back().get(), std::memory_order_release);
+  changes.fetch_add(1, std::memory_order_relaxed);
+  chooser.store(choose, std::memory_order_release);
+  monitor::on_timed.store(observe, std::memory_order_release);
+  return best.size();
+}
+
+void stop_using() {
+  chooser.store(nullptr, std::memory_order_release);
+  monitor::on_timed.store(nullptr, std::memory_order_release);
+  current.store(nullptr, std::memory_order_release);
+  changes.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t epoch() { return changes.load(std::memory_order_relaxed); }
+
+Choice look_up(const OpBase& op, const void* args, Device device, int threads) {
+  const Call call = find(op, args, device, threads);
+  if (!call.op) return {};
+  if (!call.known) {
+    call.op->missed.add();
+    remember(call, device, false);
+    return {};
+  }
+  const bool stale = call.known->expired || call.known->drift.stale();
+  (stale ? call.known->found_stale : call.known->found).add();
+  if (stale) remember(call, device, true);
+  return {call.known->options, call.known->origin, stale, call.hash};
+}
+
+void observe(std::uint64_t call, double seconds) {
+  const Table* table = current.load(std::memory_order_acquire);
+  Known* known = table ? table->known.find(call) : nullptr;
+  if (!known) return;
+  known->drift.add(seconds);
+  known->ratio.set(known->drift.ratio());
+}
+
+std::vector<Missed> missed() {
+  State& s = state();
+  const std::scoped_lock lock(s.mutex);
+  return s.missed;
+}
+
+std::size_t record_misses(Store& store) {
+  const auto all = missed();
+  std::string mode;
+  {
+    const std::scoped_lock lock(state().mutex);
+    mode = state().mode;
+  }
+  for (const Missed& m : all) {
+    const Environment here = environment_of(m.device, mode);
+    store.add_miss(here, m.key);
+    auto known = m.stale ? store.get(here, m.key) : std::nullopt;
+    if (!known || known->stale) continue;
+    known->stale = true;
+    store.put(here, *known);
+  }
+  return all.size();
+}
+
+}  // namespace kolmo::tune

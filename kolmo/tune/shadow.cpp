@@ -1,0 +1,111 @@
+#include "kolmo/tune/shadow.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "kolmo/runtime/metrics.hpp"
+#include "kolmo/runtime/monitor.hpp"
+#include "kolmo/tune/lookup.hpp"
+
+namespace kolmo::tune {
+
+bool Allowance::covers(double seconds, double now) {
+  level_ = std::min(most_, level_ + share_ * (now - filled_at_));
+  filled_at_ = now;
+  return level_ >= std::min(seconds, most_);
+}
+
+Production this_process() {
+  using Clock = std::chrono::steady_clock;
+  return {[] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); },
+          monitor::launches, [] { return captures_in_progress() > 0; },
+          [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
+          [] { return false; }};
+}
+
+ShadowMeasurer::ShadowMeasurer(Measurer& inner, const ShadowLimits& limits, Production production)
+    : inner_(inner),
+      limits_(limits),
+      production_(std::move(production)),
+      allowance_(limits.share, limits.window, production_.now()) {}
+
+/// Two looks, `idle` seconds apart, that see the same number of launches.
+void ShadowMeasurer::wait_for_slot() {
+  while (true) {
+    if (production_.stop()) throw Stopped{};
+    const std::uint64_t launches = production_.launches();
+    production_.sleep(limits_.idle);
+    if (production_.launches() == launches && !production_.capturing() &&
+        allowance_.covers(expected_, production_.now()))
+      return;
+  }
+}
+
+template <class F>
+auto ShadowMeasurer::in_slot(F f) {
+  wait_for_slot();
+  struct Account {
+    ShadowMeasurer& m;
+    double before;
+    ~Account() {
+      const double took = m.inner_.spent() - before;
+      m.allowance_.spend(took);
+      m.expected_ = std::max(m.expected_, std::min(took, m.limits_.longest));
+      metrics::counter("kolmo_tuner_shadow_gpu_seconds_total", {},
+                       "Device time spent on tuning beside production")
+          .add(took);
+    }
+  } const account{*this, inner_.spent()};
+  return f();
+}
+
+void ShadowMeasurer::prepare(std::size_t config) {
+  const double before = inner_.spent();
+  in_slot([&] { inner_.prepare(config); });
+  if (inner_.spent() - before > limits_.longest)
+    fail<Unsupported>("configuration " + std::to_string(config) +
+                      " takes too long to be tried beside production");
+}
+
+std::optional<double> ShadowMeasurer::sample(std::size_t config) {
+  return in_slot([&] { return inner_.sample(config); });
+}
+
+Shadow::Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallOptions options,
+               const ShadowLimits& limits)
+    : calls_(std::move(calls)),
+      device_(device),
+      store_(std::move(store)),
+      options_(std::move(options)),
+      limits_(limits),
+      thread_([this](std::stop_token stop) { work(stop); }) {}
+
+void Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production& production) {
+  if (fresh(*call.op, call.args, stream, options_.measure.mode, store_)) return;
+  const auto beside = [&](Measurer& m) { return std::make_unique<ShadowMeasurer>(m, limits_, production); };
+  const TunedCall tuned = tune_call(*call.op, call.args, stream, options_, &store_, beside);
+  if (!tuned.tuning.decided) return;
+  keep(tuned, store_);
+  const Device devices[] = {device_};
+  use(store_, devices, to_string(options_.measure.mode));
+}
+
+void Shadow::work(std::stop_token stop) {
+  options_.measure.warm_up = 0;  // production has the device warm, and a warm-up is no single launch
+  Stream stream = Stream::background(device_);
+  Production production = this_process();
+  production.stop = [stop] { return stop.stop_requested(); };
+  try {
+    while (!stop.stop_requested()) {
+      for (const PlannedCall& call : calls_) tune_one(call, stream, production);
+      for (int i = 0; i < 600 && !stop.stop_requested(); ++i) production.sleep(0.1);
+      record_misses(store_);  // what has become stale since
+    }
+  } catch (const ShadowMeasurer::Stopped&) {
+  } catch (const Error&) {  // tuning is never a reason to stop; production runs as it did
+    metrics::counter("kolmo_tuner_trials_total", {{"outcome", "aborted"}}, "Samples of candidates").add();
+  }
+}
+
+}  // namespace kolmo::tune

@@ -1,0 +1,75 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "kolmo/runtime/stream.hpp"
+#include "kolmo/tune/clocks.hpp"
+#include "kolmo/tune/measurer.hpp"
+
+namespace kolmo::tune {
+
+/// How work is measured; it should be how it will be used. In `stream_*` it is queued call by call, in
+/// `graph_*` replayed from a graph, in `eager` the host's time of queueing counts, too. Cold: caches are
+/// overwritten before every sample.
+enum class Mode : std::uint8_t { stream_hot, stream_cold, graph_hot, graph_cold, eager };
+inline constexpr std::string_view mode_names[] = {"stream_hot", "stream_cold", "graph_hot", "graph_cold",
+                                                  "eager"};
+inline std::string_view to_string(Mode m) { return mode_names[std::size_t(m)]; }
+
+struct MeasureOptions {
+  Mode mode = Mode::stream_hot;
+  double span = 0;  ///< seconds that a hot sample lasts at least; 0: 100 us on GPUs, 1 ms on the CPU
+  /// Seconds at most until successive windows of 20 ms agree within 1 %; 0: none, and samples of one call.
+  double warm_up = 1;
+  std::function<Clocks()> clocks;  ///< asked after every sample; throttled samples are thrown away
+};
+
+/// Times work on a stream: on a GPU by events around calls that are all queued before the first one starts,
+/// so that gaps between launches do not count; on the CPU by its clock. A sample taken while the clock was
+/// throttled, or below 95 % of the session's median, is thrown away.
+class StreamMeasurer final : public Measurer {
+ public:
+  /// `call(config)` queues the work once on the stream.
+  StreamMeasurer(Stream stream, std::function<void(std::size_t config)> call, MeasureOptions options = {});
+
+  void prepare(std::size_t config) override;
+  std::optional<double> sample(std::size_t config) override;
+  double spent() const override { return spent_; }
+
+  /// Clock after each sample, in hertz; empty where it is not known.
+  const std::vector<double>& clock_hertz() const { return hertz_; }
+  double temperature_celsius() const { return temperature_; }
+  const std::string& throttled() const { return throttled_; }
+
+ private:
+  struct Prepared {
+    int calls = 1;  // in a sample
+    std::unique_ptr<Graph> graph;
+  };
+  bool cold() const { return options_.mode == Mode::stream_cold || options_.mode == Mode::graph_cold; }
+  bool replayed() const { return options_.mode == Mode::graph_hot || options_.mode == Mode::graph_cold; }
+  void warm_up(std::size_t config);
+  void flush();
+  void queue(std::size_t config, Prepared& prepared);
+  void make_ready(std::size_t config);
+  double timed(std::size_t config, Prepared& prepared);
+  double timed_by_host(std::size_t config, Prepared& prepared);
+  bool clocks_are_steady();
+
+  Stream stream_;
+  std::function<void(std::size_t)> call_;
+  MeasureOptions options_;
+  Event begin_, end_;
+  Buffer flushed_;
+  std::map<std::size_t, Prepared> prepared_;
+  std::vector<double> hertz_;
+  double temperature_ = 0;
+  std::string throttled_;
+  bool warm_ = false;
+  double spent_ = 0;
+};
+
+}  // namespace kolmo::tune
