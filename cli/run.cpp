@@ -16,7 +16,7 @@ namespace kolmo::cli {
 namespace {
 
 struct Options {
-  std::string op, variant;
+  std::string op, variant, dtype;
   std::vector<std::string> in, set, out;
   DeviceOptions device;
 };
@@ -92,6 +92,16 @@ class Arguments {
                               std::string(op_.name) + " to choose it");
       f.set_number(args(), parse_value(std::string(op_.name) + ": " + name, f, value));
     }
+  }
+  /// The dtype of outputs that no input gives one.
+  void set_dtype(const std::string& name) {
+    if (name.empty()) return;
+    bool used = false;
+    for (const FieldInfo& f : op_.fields())
+      for (const DType t : all_dtypes)
+        if (f.kind == FieldKind::out && f.dtypes.has(t) && to_string(t) == name)
+          f.tensor(args()).dtype = t, used = true;
+    if (!used) fail<InvalidArgument>(std::string(op_.name) + ": no output can be " + name);
   }
   /// Gives every compulsory output, and those in `files`, its shape and memory.
   void allocate(const std::map<std::string, std::string>& files) {
@@ -171,6 +181,7 @@ void run_op(const Options& o) {
   Arguments arguments(entry);
   arguments.read(in);
   arguments.set(values);
+  arguments.set_dtype(o.dtype);
   arguments.allocate(out);
   const int variant = choose_variant(entry, o.variant, arguments.args(), stream.device().kind);
   const auto begin = std::chrono::steady_clock::now();
@@ -198,6 +209,8 @@ void add_run(CLI::App& app, Context&) {
   command->add_option("--out", o.out, "where to write an output; may be repeated")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
+  command->add_option("--dtype", o.dtype, "of the outputs, where no input gives one: f64, f32, f16 or bf16")
+      ->type_name("DTYPE");
   command
       ->add_option("--variant", o.variant,
                    "a variant of the operator by its name; default: the first that fits")

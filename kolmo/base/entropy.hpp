@@ -10,9 +10,6 @@ namespace kolmo {
 
 KOLMO_HD constexpr double x_log_x(double x) { return x == 0 ? 0 : exact_mul(x, log_exact(x)); }
 
-/// Devices differ in the bits of the NaN that arithmetic makes; results hold one NaN.
-KOLMO_HD constexpr double one_nan(double x) { return x == x ? x : std::numeric_limits<double>::quiet_NaN(); }
-
 /// Rounding may leave a quantity that cannot be negative a little below 0. Keeps NaN.
 KOLMO_HD constexpr double not_below_zero(double x) { return x < 0 ? 0 : x; }
 

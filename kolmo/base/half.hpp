@@ -1,13 +1,15 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "kolmo/base/hd.hpp"
 
 namespace kolmo {
 
 /// IEEE 754 binary16: storage only, arithmetic is done in float. Conversion rounds to nearest, ties to even;
-/// subnormals, infinities and NaN are kept.
+/// subnormals and infinities are kept; a NaN becomes the quiet NaN of its sign and upper payload bits.
+/// Kernels convert by the GPU's instruction, with the same bits.
 struct Half {
   std::uint16_t bits = 0;
 
@@ -15,7 +17,15 @@ struct Half {
   KOLMO_HD constexpr Half(float f) : bits(from(f)) {}  // NOLINT(google-explicit-constructor)
   KOLMO_HD constexpr operator float() const {          // NOLINT(google-explicit-constructor)
     const std::uint32_t sign = std::uint32_t(bits & 0x8000) << 16, magnitude = bits & 0x7fff;
-    if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+    if (magnitude > 0x7c00) return std::bit_cast<float>(sign | 0x7fc00000 | (magnitude & 0x3ff) << 13);
+#ifdef __CUDA_ARCH__
+    if (!std::is_constant_evaluated()) {
+      float f;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(bits));
+      return f;
+    }
+#endif
+    if (magnitude == 0x7c00) return std::bit_cast<float>(sign | 0x7f800000);
     if (magnitude >= 0x400) return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000));
     const float subnormal = float(magnitude) * 0x1p-24f;
     return sign ? -subnormal : subnormal;
@@ -26,6 +36,13 @@ struct Half {
     const std::uint32_t u = std::bit_cast<std::uint32_t>(f), sign = u >> 16 & 0x8000,
                         magnitude = u & 0x7fffffff;
     if (magnitude > 0x7f800000) return std::uint16_t(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
+#ifdef __CUDA_ARCH__
+    if (!std::is_constant_evaluated()) {
+      std::uint16_t rounded;
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(rounded) : "f"(f));
+      return rounded;
+    }
+#endif
     if (magnitude >= 0x477ff000) return std::uint16_t(sign | 0x7c00);
     if (magnitude < 0x38800000) {  // subnormal: adding 2^-1 * 2^-... lets the float adder round to 2^-24
       const float rounded = std::bit_cast<float>(magnitude) + 0x1p-1f;
@@ -53,5 +70,9 @@ struct BFloat16 {
     return std::uint16_t((u + 0x7fff + (u >> 16 & 1)) >> 16);
   }
 };
+
+/// What arithmetic on T is done in.
+template <class T>
+using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 }  // namespace kolmo

@@ -25,5 +25,19 @@ KOLMO_HD constexpr double exact_mul(double a, double b) {
   return a * b;
 #endif
 }
+KOLMO_HD constexpr float exact_add(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+KOLMO_HD constexpr float exact_mul(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
 
 }  // namespace kolmo

@@ -2,15 +2,19 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kolmo/base/hd.hpp"
 
 namespace kolmo {
 
 /// c0 + c1 x + c2 x^2 + ... by Horner's rule, each operation rounded: same bits on every device.
-KOLMO_HD constexpr double exact_polynomial(double, double c0) { return c0; }
-template <class... C>
-KOLMO_HD constexpr double exact_polynomial(double x, double c0, C... rest) {
+template <class T>
+KOLMO_HD constexpr T exact_polynomial(T, std::type_identity_t<T> c0) {
+  return c0;
+}
+template <class T, class... C>
+KOLMO_HD constexpr T exact_polynomial(T x, std::type_identity_t<T> c0, C... rest) {
   return exact_add(c0, exact_mul(x, exact_polynomial(x, rest...)));
 }
 

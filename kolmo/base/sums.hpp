@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "kolmo/base/hd.hpp"
 
@@ -14,6 +16,9 @@ namespace kolmo {
 // same way. Error of a row of n terms: at most (24 + n / 2^19) roundings of the sum of magnitudes.
 inline constexpr int sum_lanes = 256;
 inline constexpr std::int64_t sum_chunk = 2048;
+
+/// Devices differ in the bits of the NaN that arithmetic makes; results hold one NaN.
+KOLMO_HD constexpr double one_nan(double x) { return x == x ? x : std::numeric_limits<double>::quiet_NaN(); }
 
 /// N sums taken side by side.
 template <int N>
@@ -58,9 +63,19 @@ struct ChunkSums {
   std::int64_t k, chunks;
   Sums<N>* partial;
 
-  KOLMO_HD auto terms(std::int64_t item) const {
-    const std::int64_t row = item / chunks, first = (item - row * chunks) * sum_chunk;
-    return [first, of_row = rows(row)](std::int64_t i) { return of_row(first + i); };
+  struct Terms {
+    decltype(std::declval<Rows>()(0)) row;
+    std::int64_t first;
+    KOLMO_HD Sums<N> operator()(std::int64_t i) const { return row(first + i); }
+    /// W terms from the i-th on, where rows can be read that way.
+    template <int W>
+    KOLMO_HD void load(std::int64_t i, Sums<N> (&terms)[W]) const {
+      row.load(first + i, terms);
+    }
+  };
+  KOLMO_HD Terms terms(std::int64_t item) const {
+    const std::int64_t row = item / chunks;
+    return {rows(row), (item - row * chunks) * sum_chunk};
   }
   KOLMO_HD std::int64_t length(std::int64_t item) const {
     const std::int64_t rest = k - item % chunks * sum_chunk;

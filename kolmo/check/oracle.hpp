@@ -20,8 +20,8 @@ struct OracleBase {
   const OpBase* op;
   std::span<const Fact> facts;
   /// Inputs and options as given to the operator, in host memory; floating outputs are f64 whatever the
-  /// operator's dtype. Fills every given output.
-  virtual void expected(const void* args) const = 0;
+  /// operator's dtype, which is `dtype` for those that accept several. Fills every given output.
+  virtual void expected(const void* args, DType dtype) const = 0;
 
  protected:
   constexpr OracleBase(const OpBase* o, std::span<const Fact> f) : op(o), facts(f) {}
@@ -30,10 +30,17 @@ struct OracleBase {
 
 template <class Args>
 struct Oracle final : OracleBase {
-  void (*compute)(const Args&);
+  void (*compute)(const Args&) = nullptr;
+  void (*compute_in)(const Args&, DType) = nullptr;
   constexpr Oracle(const Op<Args>& o, void (*c)(const Args&), std::span<const Fact> f = {})
       : OracleBase(&o, f), compute(c) {}
-  void expected(const void* args) const override { compute(*static_cast<const Args*>(args)); }
+  /// For results that depend on the dtype by more than rounding.
+  constexpr Oracle(const Op<Args>& o, void (*c)(const Args&, DType), std::span<const Fact> f = {})
+      : OracleBase(&o, f), compute_in(c) {}
+  void expected(const void* args, DType dtype) const override {
+    const Args& a = *static_cast<const Args*>(args);
+    compute ? compute(a) : compute_in(a, dtype);
+  }
 };
 
 /// Element i (row-major) of a contiguous host tensor of any dtype.

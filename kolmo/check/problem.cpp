@@ -58,6 +58,10 @@ Problem::Problem(const OpBase& op, const CaseInfo& info, std::size_t index, std:
   const auto fields = op.fields();
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const FieldInfo& f = fields[i];
+    if (f.kind == FieldKind::integer)
+      for (const CaseSize& s : info.sizes)
+        if (s.name == f.name) f.set_number(args(), double(s.size));
+    if (f.kind == FieldKind::out) f.tensor(args()).dtype = info.dtype;
     if (!f.is_tensor() || !f.is_input() || !wants(f)) continue;
     const DType dtype = f.dtypes.single() ? f.dtypes.first() : info.dtype;
     inputs_[i] = HostTensor(dtype, kolmo::tensor(nullptr, dtype, shape_of(f)));
@@ -140,7 +144,7 @@ HostTensors expected(const OracleBase& oracle, const Problem& problem) {
       for (std::int64_t k = 0; k < like.size(); ++k) put(all[i].tensor, k, get(like, k));
     fields[i].tensor(args.data()) = all[i].tensor;
   }
-  oracle.expected(args.data());
+  oracle.expected(args.data(), common_dtype(problem.op(), problem.args()));
   return all;
 }
 

@@ -2,7 +2,9 @@
 // Runs the jobs of base/sums.hpp in kernels. Anonymous namespace: see device/grid.cuh.
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 
+#include "kolmo/base/pack.hpp"
 #include "kolmo/base/sums.hpp"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -77,6 +79,70 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   }
 }
 
+/// Sum of terms(0) ... terms(n - 1) by a warp, which reads W of them at once; the first thread gets it.
+/// Thread t holds, of each 32 W neighbouring lanes, those from t W on.
+template <int W, int N, class Terms>
+__device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int thread) {
+  constexpr int groups = sum_lanes / (32 * W);
+  Sums<N> lane[groups * W] = {};
+  std::int64_t first = thread * W;
+  const std::int64_t whole = n - n % sum_lanes;
+#pragma unroll 4
+  for (; first < whole; first += sum_lanes)
+#pragma unroll
+    for (int g = 0; g < groups; ++g) {
+      Sums<N> next[W];
+      terms.load(first + g * 32 * W, next);
+#pragma unroll
+      for (int w = 0; w < W; ++w) lane[g * W + w] = lane[g * W + w] + next[w];
+    }
+#pragma unroll
+  for (int a = 0; a < groups * W; ++a)
+    if (const std::int64_t i = first + a / W * 32 * W + a % W; i < n) lane[a] = lane[a] + terms(i);
+#pragma unroll
+  for (int half = groups / 2; half; half /= 2)
+#pragma unroll
+    for (int a = 0; a < half * W; ++a) lane[a] = lane[a] + lane[a + half * W];
+#pragma unroll
+  for (int half = 16; half; half /= 2)
+#pragma unroll
+    for (int w = 0; w < W; ++w) lane[w] = lane[w] + shuffle_xor(lane[w], half);
+#pragma unroll
+  for (int half = W / 2; half; half /= 2)
+#pragma unroll
+    for (int w = 0; w < half; ++w) lane[w] = lane[w] + lane[w + half];
+  return lane[0];
+}
+
+/// The items of a job, one per warp, read W terms at once.
+template <int W, int Block, class Job>
+__global__ void __launch_bounds__(Block) sum_items_wide(Job job, std::int64_t items) {
+  constexpr int warps = Block / 32;
+  const int thread = int(threadIdx.x) % 32;
+  for (std::int64_t item = std::int64_t(blockIdx.x) * warps + threadIdx.x / 32; item < items;
+       item += std::int64_t(gridDim.x) * warps) {
+    const auto sum = wide_sum<W, Job::sums>(job.terms(item), job.length(item), thread);
+    if (thread == 0) job.finish(item, sum);
+  }
+}
+
+/// A block takes a row, one chunk after the other: the simple way.
+template <class Chunks, class Partials>
+__global__ void __launch_bounds__(sum_block)
+    sum_rows_simply(Chunks chunks, Partials partials, std::int64_t rows) {
+  const int thread = int(threadIdx.x);
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+    for (std::int64_t item = row * chunks.chunks; item < (row + 1) * chunks.chunks; ++item) {
+      const auto sum = group_sum<sum_block, 1, Chunks::sums>(chunks.terms(item), chunks.length(item), thread);
+      if (thread == 0) chunks.finish(item, sum);
+    }
+    if (chunks.chunks == 1) continue;
+    __syncthreads();
+    const auto sum = group_sum<sum_block, 1, Chunks::sums>(partials.terms(row), chunks.chunks, thread);
+    if (thread == 0) partials.finish(row, sum);
+  }
+}
+
 /// The items of a job, in shape sum_shapes[Shape]; blocks of sum_block threads.
 template <int Shape, class Job>
 __global__ void __launch_bounds__(sum_block) sum_items(Job job, std::int64_t items) {
@@ -106,6 +172,51 @@ struct SumItems {
     });
   }
 };
+
+/// How rows are summed: by warps of a block that read 16 bytes at once where memory is aligned to that, by
+/// SumItems, or in the simple way.
+enum class SumMethod { wide, items, simple };
+struct SumPlan {
+  SumMethod method;
+  int block = sum_block;
+  int items_variant = 1;
+};
+inline constexpr SumPlan sum_plans[] = {{SumMethod::wide, 256},           {SumMethod::wide, 128},
+                                        {SumMethod::wide, 512},           {SumMethod::items, sum_block, 0},
+                                        {SumMethod::items, sum_block, 2}, {SumMethod::simple}};
+
+template <SumPlan Plan, int W, int N, class Rows, class Done>
+void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, void* partial,
+                 Stream& s) {
+  using Chunks = ChunkSums<N, Rows, Done>;
+  using Partials = PartialSums<N, Done>;
+  if constexpr (Plan.method == SumMethod::simple) {
+    auto* const sums = static_cast<Sums<N>*>(partial);
+    cuda::launch(sum_rows_simply<Chunks, Partials>, blocks(count, 1), sum_block, 0, native(s),
+                 Chunks{rows, done, k, sum_chunks(k), sums}, Partials{sums, done, sum_chunks(k)}, count);
+  } else {
+    const auto run = [&]<class Job>(const Job& job, std::int64_t items, std::int64_t terms) {
+      if constexpr (Plan.method == SumMethod::wide && std::is_same_v<Job, Chunks>)
+        if (terms > sum_shapes[0].width())
+          return cuda::launch(sum_items_wide<W, Plan.block, Job>, blocks(items, Plan.block / 32), Plan.block,
+                              0, native(s), job, items);
+      SumItems{native(s), Plan.items_variant}(job, items, terms);
+    };
+    sum_rows<N>(rows, done, count, k, partial, run);
+  }
+}
+
+/// N sums over each of `count` rows of k elements of T by sum_plans[plan]; `packed` as packed_rows says.
+template <int N, class T, class Rows, class Done>
+void sum_rows_by(int plan, bool packed, const Rows& rows, const Done& done, std::int64_t count,
+                 std::int64_t k, void* partial, Stream& s) {
+  select<std::size(sum_plans)>(plan, [&]<int P> {
+    if (packed)
+      sum_rows_by<sum_plans[P], pack_width<T>, N>(rows, done, count, k, partial, s);
+    else
+      sum_rows_by<sum_plans[P], 1, N>(rows, done, count, k, partial, s);
+  });
+}
 
 }  // namespace
 }  // namespace kolmo::cuda

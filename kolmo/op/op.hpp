@@ -42,7 +42,8 @@ struct CaseSize {
   std::string_view name;
   std::int64_t size;
 };
-/// Extents for the names in shape strings; "..." stands for one leading dimension.
+/// Extents for the names in shape strings, integer options among them; "..." stands for one leading
+/// dimension.
 struct CaseSizes {
   CaseSize items[8] = {};
   std::size_t count = 0;

@@ -87,7 +87,8 @@ DType common_dtype(const OpBase& op, const void* args) {
     if (f.is_tensor() && f.is_input() && !f.dtypes.single() && f.tensor(args).given())
       return f.tensor(args).dtype;
   for (const FieldInfo& f : op.fields())
-    if (f.is_tensor() && !f.dtypes.single()) return f.dtypes.first();
+    if (f.is_tensor() && !f.dtypes.single())
+      return f.dtypes.has(f.tensor(args).dtype) ? f.tensor(args).dtype : f.dtypes.first();
   return DType::f64;
 }
 

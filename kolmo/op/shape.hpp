@@ -7,7 +7,8 @@ namespace kolmo {
 /// then option ranges. Throws InvalidArgument naming operator and argument.
 Dims bind_inputs(const OpBase& op, const void* args, Device device);
 
-/// The dtype shared by the fields that accept several; the first accepted one if no such input is given.
+/// The dtype shared by the fields that accept several: that of the first such input given, else the one the
+/// first such output has, or else accepts.
 DType common_dtype(const OpBase& op, const void* args);
 
 /// The extents a field must have, from bound names, integer options and the operator's `sizes`.

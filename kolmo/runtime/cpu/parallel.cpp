@@ -43,4 +43,11 @@ void parallel_for(int threads, std::int64_t n, const std::function<void(std::int
   if (failure) std::rethrow_exception(failure);
 }
 
+void parallel_ranges(int threads, std::int64_t n,
+                     const std::function<void(std::int64_t, std::int64_t)>& work) {
+  constexpr std::int64_t range = 1 << 16;
+  parallel_for(threads, (n + range - 1) / range,
+               [&](std::int64_t i, int) { work(i * range, std::min(n, (i + 1) * range)); });
+}
+
 }  // namespace kolmo

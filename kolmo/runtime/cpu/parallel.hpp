@@ -12,4 +12,9 @@ int hardware_threads();
 /// stopped.
 void parallel_for(int threads, std::int64_t n, const std::function<void(std::int64_t, int)>& work);
 
+/// Calls work(begin, end) for ranges that together are [0, n), on up to `threads` threads: for cheap work on
+/// each of many elements.
+void parallel_ranges(int threads, std::int64_t n,
+                     const std::function<void(std::int64_t, std::int64_t)>& work);
+
 }  // namespace kolmo

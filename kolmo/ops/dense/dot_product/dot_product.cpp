@@ -1,0 +1,62 @@
+#include "kolmo/ops/dense/dot_product/dot_product.hpp"
+
+#include "kolmo/base/row_terms.hpp"
+#include "kolmo/runtime/cpu/sum_items.hpp"
+
+namespace kolmo {
+namespace {
+using A = DotProductArgs;
+
+std::int64_t row_length(const A& a) { return a.x.extent[std::size_t(a.x.rank - 1)]; }
+
+std::size_t workspace(const A& a, int) { return sum_rows_bytes<1>(a.dot.size(), row_length(a)); }
+
+void cpu(const A& a, void* workspace, Stream& s) {
+  const std::int64_t k = row_length(a);
+  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
+    sum_rows<1>(ProductRows<T>{a.x.as<T>(), a.y.as<T>(), k}, RoundedSum<T>{a.dot.as<T>()}, a.dot.size(), k,
+                workspace, SumItems{s.threads()});
+  });
+}
+
+// Half an ulp of the dtype. f64: 26 roundings (base/sums.hpp) of 2^-53 times sum |x_i y_i|, about 0.64 k.
+constexpr Case<A> cases[] = {
+    {.name = "k=1", .sizes = {{"...", 5}, {"k", 1}}},
+    {.name = "k=7 f64", .sizes = {{"...", 100}, {"k", 7}}, .tolerance = 0x1p-46},
+    {.name = "k=33 f32", .sizes = {{"...", 65}, {"k", 33}}, .dtype = DType::f32, .tolerance = 0x1p-24},
+    {.name = "k=1024 f32", .sizes = {{"...", 9}, {"k", 1024}}, .dtype = DType::f32, .tolerance = 0x1p-24},
+    {.name = "k=2100 f64", .sizes = {{"...", 5}, {"k", 2100}}, .tolerance = 0x1p-37},
+    {.name = "k=9001 f32", .sizes = {{"...", 2}, {"k", 9001}}, .dtype = DType::f32, .tolerance = 0x1p-24},
+    {.name = "k=6000 f16", .sizes = {{"...", 3}, {"k", 6000}}, .dtype = DType::f16, .tolerance = 0x1p-11},
+    {.name = "k=515 bf16", .sizes = {{"...", 6}, {"k", 515}}, .dtype = DType::bf16, .tolerance = 0x1p-8},
+    {.name = "one row of 2^24 f32",
+     .sizes = {{"...", 1}, {"k", 1 << 24}},
+     .dtype = DType::f32,
+     .benchmark_only = true},
+    {.name = "one row of 2^24 f64", .sizes = {{"...", 1}, {"k", 1 << 24}}, .benchmark_only = true},
+    {.name = "4096 rows of 4096 f32",
+     .sizes = {{"...", 4096}, {"k", 4096}},
+     .dtype = DType::f32,
+     .benchmark_only = true},
+    {.name = "2^20 rows of 16 f32",
+     .sizes = {{"...", 1 << 20}, {"k", 16}},
+     .dtype = DType::f32,
+     .benchmark_only = true},
+    {.name = "4096 rows of 4096 f16",
+     .sizes = {{"...", 4096}, {"k", 4096}},
+     .dtype = DType::f16,
+     .benchmark_only = true},
+};
+
+}  // namespace
+
+constinit const Op<A> dot_product{{.name = "dot_product",
+                                   .summary = "dot = sum_i x_i y_i along the last axis",
+                                   .source = "Higham 1993, pairwise summation",
+                                   .determinism = Determinism::everywhere},
+                                  {.flops = [](const A& a) { return 2.0 * double(a.x.size()); },
+                                   .cpu_workspace = workspace,
+                                   .cpu = cpu,
+                                   .cases = cases}};
+
+}  // namespace kolmo

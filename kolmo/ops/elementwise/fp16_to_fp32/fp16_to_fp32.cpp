@@ -1,0 +1,48 @@
+#include "kolmo/ops/elementwise/fp16_to_fp32/fp16_to_fp32.hpp"
+
+#include <algorithm>
+
+#include "kolmo/runtime/cpu/f16c.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+
+namespace kolmo {
+namespace {
+using A = Fp16ToFp32Args;
+
+void simple(const A& a, void*, Stream&) {
+  const Half* x = a.x.as<Half>();
+  std::copy(x, x + a.x.size(), a.y.as<float>());
+}
+
+void vectors(const A& a, void*, Stream& s) {
+  parallel_ranges(s.threads(), a.x.size(), [&](std::int64_t begin, std::int64_t end) {
+    f16c::convert(a.x.as<Half>() + begin, a.y.as<float>() + begin, end - begin);
+  });
+}
+
+constexpr CpuVariant<A> cpu_variants[] = {
+    {.row = {"F16C vectors"}, .run = vectors, .fits = [](const A&) { return f16c::available(); }},
+    {.row = {"one by one", false, true}, .run = simple},
+};
+
+void every_half(A& a) {
+  for (std::int64_t i = 0; i < a.x.size(); ++i) a.x.as<Half>()[i].bits = std::uint16_t(i);
+}
+
+constexpr Case<A> cases[] = {
+    {.name = "n=1", .sizes = {{"...", 1}}},
+    {.name = "n=1003", .sizes = {{"...", 1003}}},
+    {.name = "every half", .sizes = {{"...", 0x10000}}, .setup = every_half},
+    {.name = "n=2^24", .sizes = {{"...", 1 << 24}}, .benchmark_only = true},
+};
+
+}  // namespace
+
+constinit const Op<A> fp16_to_fp32{
+    {.name = "fp16_to_fp32",
+     .summary = "y = x in single precision, exactly",
+     .source = "IEEE 754-2019, 5.4.2",
+     .determinism = Determinism::everywhere},
+    {.flops = [](const A& a) { return double(a.x.size()); }, .cpu_variants = cpu_variants, .cases = cases}};
+
+}  // namespace kolmo
