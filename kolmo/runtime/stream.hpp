@@ -56,7 +56,7 @@ class Stream {
     Backend::Handle handle;
     memory::Front* front;
     std::vector<Buffer>* captured = nullptr;  // buffers freed while capturing live as long as the graph
-    explicit State(Device device);
+    explicit State(Device device, bool background = false);
     State(const State&) = delete;
     State& operator=(const State&) = delete;
     ~State();
