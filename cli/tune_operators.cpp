@@ -54,17 +54,17 @@ class Tuner {
       return known == occupancies.end() || known->second.possible;
     };
     Row row{tp.name()};
-    const tune::CallSpace space(op, placed.args(), stream_, options.feasible);
     const auto tuned = tune::tune_call(op, placed.args(), stream_, options, &store_);
     if (!o_.dry_run) tune::keep(tuned, store_);
     seconds_ += tuned.tuning.seconds, tried_ += tuned.tuning.tried;
-    fill(row, op, problem, space, tuned, space.find({highest_occupancy(occupancies), 0}));
+    fill(row, op, problem, tuned, tuned.space.find({highest_occupancy(occupancies), 0}));
     return row;
   }
 
  private:
-  void fill(Row& row, const OpBase& op, const check::Problem& problem, const tune::CallSpace& space,
-            const tune::TunedCall& tuned, int by_occupancy) {
+  void fill(Row& row, const OpBase& op, const check::Problem& problem, const tune::TunedCall& tuned,
+            int by_occupancy) {
+    const tune::CallSpace& space = tuned.space;
     const tune::Tuning& t = tuned.tuning;
     const tune::Finding& winner = t.finding(t.winner);
     row.seconds = winner.seconds.median, row.configuration = space[t.winner].label;

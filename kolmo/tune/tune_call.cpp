@@ -30,6 +30,19 @@ Space space_of(const OpBase& op, const void* args, const Stream& stream, std::si
   });
 }
 
+/// Of the second call: the first one pays for loading code and touching memory.
+double seconds_of_default(const OpBase& op, const void* args, Stream& stream) {
+  const RunOptions first{entry_of(op).fitting(args, stream.device().kind).at(0)};
+  double seconds = 0;
+  for (int i = 0; i < 2; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    run(op, args, stream, first);
+    stream.synchronize();
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return seconds;
+}
+
 Key key_of(const OpBase& op, const void* args, const Stream& stream) {
   const CallReader reader(op);
   const DeviceKind kind = stream.device().kind;
@@ -103,9 +116,17 @@ Mode default_mode(DeviceKind kind) { return kind == DeviceKind::cuda ? Mode::str
 TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const CallOptions& options,
                     const Store* known, const std::function<std::unique_ptr<Measurer>(Measurer&)>& around) {
   require(!stream.capturing(), std::string(op.name) + ": cannot be tuned while its stream is captured");
-  const CallSpace space(op, args, stream, options.feasible);
-  TunedCall tuned;
-  tuned.environment = environment_of(stream.device(), to_string(options.measure.mode));
+  const auto rows = entry_of(op).variants(stream.device().kind);
+  const bool with_naive = 100 * seconds_of_default(op, args, stream) < options.search.budget;
+  TunedCall tuned{CallSpace(op, args, stream,
+                            [&](int v) {
+                              return (with_naive || !rows[std::size_t(v)].naive) &&
+                                     (!options.feasible || options.feasible(v));
+                            }),
+                  environment_of(stream.device(), to_string(options.measure.mode)),
+                  {},
+                  {}};
+  const CallSpace& space = tuned.space;
   const Key key = key_of(op, args, stream);
 
   TuneOptions search = options.search;

@@ -47,6 +47,7 @@ struct CallOptions {
 };
 
 struct TunedCall {
+  CallSpace space;
   Environment environment;
   Profile profile;
   Tuning tuning;
@@ -54,8 +55,9 @@ struct TunedCall {
 
 /// Finds the configuration of one call by running it, many times, on the stream: outputs are overwritten, and
 /// so are tensors that are both input and output. The configuration that `known` has for this key is the
-/// incumbent. Throws InvalidArgument while the stream is captured, and what the operator throws.
-/// `around` may put another measurer around the stream's.
+/// incumbent. Naive rows are left out where a hundred times the default's time would exceed the budget.
+/// Throws InvalidArgument while the stream is captured, and what the operator throws. `around` may put
+/// another measurer around the stream's.
 TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const CallOptions& options = {},
                     const Store* known = nullptr,
                     const std::function<std::unique_ptr<Measurer>(Measurer&)>& around = {});
