@@ -89,7 +89,7 @@ void chunks(const memory::TracePool& pool) {
     std::vector<double> used(cells);
     for (const auto& b : c.blocks) {
       if (!b.used) continue;
-      const double scale = double(cells) / double(c.bytes);
+      const double scale = double(cells) / double(std::max<std::uint64_t>(c.bytes, 1));
       const double begin = double(b.address - c.address) * scale, end = begin + double(b.bytes) * scale;
       for (std::size_t cell = std::size_t(begin); cell < cells && double(cell) < end; ++cell)
         used[cell] += std::min(end, double(cell) + 1) - std::max(begin, double(cell));

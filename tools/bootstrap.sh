@@ -12,7 +12,7 @@ case "${1:-build}" in
   build) ;;
   test) packages+=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev chromium prometheus) ;;
   lint) packages+=(clang-format-14 clang-tidy-14 codespell shellcheck python3-venv) ;;
-  bench) packages+=(python3-venv) ;;
+  bench) packages+=(python3-venv libmimalloc-dev) ;;
   *) echo "usage: tools/bootstrap.sh build|test|lint|bench" >&2; exit 2 ;;
 esac
 if [ "${CUDA:-}" = 1 ]; then packages+=(python3-venv); fi

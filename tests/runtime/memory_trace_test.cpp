@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
+#include "kolmo/runtime/memory/analysis.hpp"
 #include "kolmo/runtime/memory/export.hpp"
 #include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
@@ -146,6 +148,25 @@ TEST(Trace, ThatIsNotOneIsRefused) {
     j["events"][0][std::size_t(column)] = 99;
     EXPECT_NE(refused(j.dump()).find("out of range"), std::string::npos) << column;
   }
+}
+
+TEST(Trace, ThatIsDamagedIsRefusedOrReadSafely) {
+  const std::string whole = to_json(small_trace()).dump();
+  std::mt19937_64 random(2);
+  int accepted = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = whole;
+    for (int n = 0; n < 3; ++n) text[random() % text.size()] = "0123456789,[]-.e"[random() % 16];
+    try {
+      const Trace trace = read_trace(text, "t.json");
+      for (std::size_t pool = 0; pool < trace.pools.size(); ++pool) {
+        analyse(trace, pool);
+        pytorch_snapshot(trace, pool), rmm_csv(trace, pool);
+      }
+      ++accepted;
+    } catch (const InvalidArgument&) {}
+  }
+  EXPECT_GT(accepted, 50) << "some damage only changes numbers";
 }
 
 TEST(Export, WritesRmmsLog) {

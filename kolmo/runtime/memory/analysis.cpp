@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "kolmo/runtime/memory/packing.hpp"
 
@@ -61,25 +62,24 @@ class Walk {
  private:
   /// What was live and reserved before the first event: the state at the end, less what happened since.
   void before() {
-    std::unordered_map<std::uint64_t, bool> seen;
-    std::int64_t requested = 0, granted = 0, reserved = 0;
+    std::unordered_set<std::uint64_t> seen;
+    Moment change{};  // modulo 2^64
     for (const TraceEvent& e : trace_.events) {
       if (e.pool != pool_) continue;
-      if (e.action == Action::reserve) reserved += std::int64_t(e.granted);
-      if (e.action == Action::release) reserved -= std::int64_t(e.granted);
-      if (e.action == Action::allocate)
-        requested += std::int64_t(e.requested), granted += std::int64_t(e.granted);
-      if (e.action == Action::free)
-        requested -= std::int64_t(e.requested), granted -= std::int64_t(e.granted);
-      if (e.action == Action::allocate) seen.emplace(e.address, true);
-      if (e.action == Action::free && seen.emplace(e.address, false).second)
+      if (e.action == Action::reserve) change.reserved += e.granted;
+      if (e.action == Action::release) change.reserved -= e.granted;
+      if (e.action == Action::allocate) change.requested += e.requested, change.granted += e.granted;
+      if (e.action == Action::free) change.requested -= e.requested, change.granted -= e.granted;
+      const bool first =
+          (e.action == Action::allocate || e.action == Action::free) && seen.insert(e.address).second;
+      if (first && e.action == Action::free)
         lives_.push_back({e.requested, 0, std::size_t(&e - trace_.events.data()) + 1});
     }
-    const auto less = [](std::uint64_t end, std::int64_t change) {
-      return std::uint64_t(std::max<std::int64_t>(0, std::int64_t(end) - change));
+    const auto less = [](std::uint64_t end, std::uint64_t by) {
+      return std::int64_t(end - by) < 0 ? 0 : end - by;
     };
-    before_ = {less(a_.end.live_bytes, requested), less(a_.end.granted_bytes, granted),
-               less(a_.end.reserved_bytes, reserved)};
+    before_ = {less(a_.end.live_bytes, change.requested), less(a_.end.granted_bytes, change.granted),
+               less(a_.end.reserved_bytes, change.reserved)};
     std::uint64_t seen_freed = 0;
     for (const Life& life : lives_) seen_freed += life.bytes;
     if (before_.requested > seen_freed)  // live from before the first event until after the last one
@@ -88,7 +88,7 @@ class Walk {
 
   std::size_t place(const TraceEvent& e, std::size_t parts) const {
     const double share = trace_.seconds > 0 ? double(e.nanoseconds) * 1e-9 / trace_.seconds : 0;
-    return std::min(parts - 1, std::size_t(share * double(parts)));
+    return std::min(parts - 1, std::size_t(std::min(share, 1.0) * double(parts)));
   }
   /// Carries the present state over to the slices and windows that have passed.
   void fill(std::size_t slice, std::size_t window) {
@@ -156,9 +156,9 @@ class Walk {
     if (at == live_.end()) return;  // allocated before the trace
     const Block& block = at->second;
     lives_.push_back({e.requested, block.begin, i + 1});
-    --live_of_size_[{e.requested, e.granted}];
+    --live_of_size_[{block.event.requested, block.event.granted}];
     TagCourse& tag = tags_[block.event.tag];
-    tag.use.live_bytes -= e.requested;
+    tag.use.live_bytes -= block.event.requested;
     tag.lives.push_back(double(e.nanoseconds - std::min(e.nanoseconds, block.event.nanoseconds)) * 1e-9);
     live_.erase(at);
   }

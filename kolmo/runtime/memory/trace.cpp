@@ -26,6 +26,7 @@ TraceEvent event(const Json& row, const Trace& trace) {
   e.action = Action(below(1, std::size_t(Action::fail) + 1));
   e.pool = std::uint8_t(below(2, trace.pools.size()));
   e.source = MemorySource(below(6, memory_sources));
+  if (e.requested > e.granted) throw std::out_of_range(columns[4]);
   e.stream = std::uint16_t(below(7, 1 << 16));
   e.tag = std::uint16_t(below(8, trace.tags.size()));
   e.thread = std::uint16_t(below(9, 1 << 16));
@@ -49,9 +50,11 @@ TracePool pool(const Json& j) {
     s.from[i] = stats.at("from").at(memory_source_names[i]).get<std::uint64_t>();
   for (const Json& c : j.at("chunks")) {
     TraceChunk chunk{c.at("address").get<std::uint64_t>(), c.at("bytes").get<std::uint64_t>(), {}};
-    for (const Json& b : c.at("blocks"))
-      chunk.blocks.push_back({chunk.address + b.at(0).get<std::uint64_t>(), b.at(1).get<std::uint64_t>(),
-                              b.at(2).get<int>() != 0});
+    for (const Json& b : c.at("blocks")) {
+      const auto offset = b.at(0).get<std::uint64_t>(), bytes = b.at(1).get<std::uint64_t>();
+      if (offset > chunk.bytes || bytes > chunk.bytes - offset) throw std::out_of_range("a block of a chunk");
+      chunk.blocks.push_back({chunk.address + offset, bytes, b.at(2).get<int>() != 0});
+    }
     p.chunks.push_back(std::move(chunk));
   }
   return p;
