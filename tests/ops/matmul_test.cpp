@@ -16,8 +16,8 @@ namespace {
 struct Sizes {
   std::int64_t m, n, k;
 };
-constexpr Sizes tiles{300, 170, 90};  // more rows than a strip of eight small tiles has
-constexpr Sizes deep{40, 20, 1100};   // deep enough to be cut into parts
+constexpr Sizes tiles{270, 70, 40};  // more rows than a strip of eight small tiles has
+constexpr Sizes deep{40, 20, 1100};  // deep enough to be cut into parts
 
 /// Integers from -2 to 2, whose products sum exactly in every dtype.
 int left(std::int64_t row, std::int64_t l) { return int((row * 7 + l * 3) % 5) - 2; }
