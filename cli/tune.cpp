@@ -28,6 +28,8 @@ void add_tune(CLI::App& app, Context& context) {
       ->type_name("TEXT");
   command->add_flag("--misses", o.misses,
                     "the calls that were seen without a configuration, instead of cases");
+  command->add_flag("--stale", o.stale,
+                    "leave out what the store has a result for that is neither old nor stale");
   command->add_option("--strategy", o.search.strategy, "how to search: halving, exhaustive, random or climb")
       ->capture_default_str()
       ->check(CLI::IsMember(strings(tune::strategy_names)))

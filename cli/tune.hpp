@@ -14,7 +14,7 @@ struct TuneCommand {
   std::string filter, mode, store, record;
   std::string export_to, import_from;
   std::uint64_t keep = 0;  ///< bytes that --gc leaves
-  bool misses = false, list = false, gc = false, dry_run = false, json = false;
+  bool misses = false, stale = false, list = false, gc = false, dry_run = false, json = false;
   tune::TuneOptions search;
 };
 

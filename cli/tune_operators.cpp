@@ -39,9 +39,11 @@ class Tuner {
   double seconds() const { return seconds_; }
   std::size_t tried() const { return tried_; }
 
-  Row operator()(const OpBase& op, const TuneProblem& tp) {
+  /// Nothing when the store has a fresh result and only others are asked for.
+  std::optional<Row> operator()(const OpBase& op, const TuneProblem& tp) {
     const check::Problem& problem = tp.problem();
     check::Placement placed(problem, stream_);
+    if (o_.stale && tune::fresh(op, placed.args(), stream_, options_.measure.mode, store_)) return {};
     std::optional<check::Verifier> verifier;
     tune::CallOptions options = options_;
     options.verify = [&](const tune::Candidate& c) {
@@ -140,7 +142,12 @@ class Report {
   void add(const OpEntry& entry, Tuner& tuner, Json& results, Make make) {
     try {
       const TuneProblem problem = make();
-      const Row row = tuner(*entry.op, problem);
+      const auto tuned = tuner(*entry.op, problem);
+      if (!tuned) {
+        ++fresh_;
+        return;
+      }
+      const Row& row = *tuned;
       results.push_back(row.json);
       table_.add({std::string(entry.name()), row.name, row.configuration, duration(row.seconds),
                   factor(row.vs_default), factor(row.vs_naive), factor(row.vs_occupancy),
@@ -164,6 +171,7 @@ class Report {
     record_.set("summary", {{"cases", tuned_},
                             {"average_speedup", average},
                             {"best_speedup", best_},
+                            {"fresh", fresh_},
                             {"configurations_tried", tuner.tried()},
                             {"seconds", tuner.seconds()},
                             {"mode", tuner.mode()},
@@ -175,6 +183,7 @@ class Report {
       return;
     }
     if (!table_.empty()) table_.print(std::cout);
+    if (fresh_) std::cout << fresh_ << " cases have a fresh result\n";
     std::cout << tuned_ << " cases, " << tuner.tried() << " configurations tried in "
               << duration(tuner.seconds()) << " (" << tuner.mode() << "); average speed-up over the defaults "
               << significant(average, 3) << "x (geometric mean)\n";
@@ -186,7 +195,7 @@ class Report {
   TextTable table_{{"operator", "case", "configuration", ">time", ">default", ">naive", ">occupancy",
                     ">vendor", ">of roofline", ""}};
   double log_speedup_ = 0, best_ = 1;
-  std::size_t tuned_ = 0, failed_ = 0;
+  std::size_t tuned_ = 0, fresh_ = 0, failed_ = 0;
 };
 
 }  // namespace

@@ -103,7 +103,8 @@ constexpr FieldKind kind_of() {
 
 template <class Args, std::size_t I>
 constexpr auto accessor = +[](void* args) -> void* {
-  return &(static_cast<Args*>(args)->*std::get<I>(Args::fields()).member);
+  constexpr auto member = std::get<I>(Args::fields()).member;  // the tuple is not made again for each access
+  return &(static_cast<Args*>(args)->*member);
 };
 
 template <class Args, class T>

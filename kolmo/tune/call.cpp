@@ -15,9 +15,16 @@ constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t n) {
   return h ^ (h >> 32);
 }
 
-std::int64_t number_of(const FieldInfo& f, const void* args) {
-  const auto n = std::int64_t(f.number(args));
-  return f.kind == FieldKind::integer ? bucket_edge(n) : n;
+// The hot path reads arguments by their place in the argument struct.
+template <class T>
+const T& at(const void* args, std::ptrdiff_t offset) {
+  return *reinterpret_cast<const T*>(static_cast<const std::byte*>(args) + offset);
+}
+const Tensor& tensor_at(const void* args, std::ptrdiff_t offset) { return at<Tensor>(args, offset); }
+std::int64_t number_at(const FieldInfo& f, const void* args, std::ptrdiff_t offset) {
+  if (f.kind == FieldKind::flag) return at<bool>(args, offset);
+  return f.kind == FieldKind::integer ? bucket_edge(at<std::int64_t>(args, offset))
+                                      : at<std::int32_t>(args, offset);
 }
 
 std::string text_of(const FieldInfo& f, std::int64_t n) {
@@ -52,34 +59,44 @@ std::uint64_t CallNumbers::hash(std::uint64_t op, Device device) const {
 }
 
 CallReader::CallReader(const OpBase& op) : op_(&op) {
+  const auto decides = [](const FieldInfo& f) { return f.is_tensor() && f.is_input() && !f.optional; };
+  const bool by_inputs = std::any_of(op.fields().begin(), op.fields().end(), decides);
   for (const FieldInfo& f : op.fields()) {
     if (!f.is_tensor()) continue;
-    if (!f.dtypes.single()) typed_.push_back(&f);
-    if (f.optional) optional_.push_back(&f);
-    const auto names = words(f.shape);
-    const int named = int(names.size()) - (!names.empty() && names[0] == batch);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (is_number(names[i])) continue;
-      auto size =
-          std::find_if(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == names[i]; });
-      if (size == sizes_.end()) size = sizes_.insert(size, {std::string(names[i]), {}});
-      size->places.push_back({&f, names[i] == batch ? 0 : int(names.size() - i), named});
-    }
+    if (!f.dtypes.single()) typed_.push_back(offset_of(f));
+    if (f.optional) optional_.push_back({&f, offset_of(f)});
+    if (decides(f) || !by_inputs) add_sizes(f);
   }
   for (const FieldInfo& f : op.fields()) {
     const bool is_size =
         std::any_of(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == f.name; });
     if (f.kind == FieldKind::choice || f.kind == FieldKind::flag ||
         (f.kind == FieldKind::integer && !is_size && f.max < 0x1p31))
-      options_.push_back(&f);
+      options_.push_back({&f, offset_of(f)});
   }
   if (3 + sizes_.size() + options_.size() > CallNumbers::capacity || optional_.size() > 62)
     fail<Unsupported>(std::string(op.name) + ": has too many arguments to be tuned");
 }
 
+std::ptrdiff_t CallReader::offset_of(const FieldInfo& f) const {
+  std::vector<std::byte> args = op_->default_args();
+  return static_cast<std::byte*>(f.at(args.data())) - args.data();
+}
+
+void CallReader::add_sizes(const FieldInfo& f) {
+  const auto names = words(f.shape);
+  const int named = int(names.size()) - (!names.empty() && names[0] == batch);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (is_number(names[i])) continue;
+    auto size = std::find_if(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == names[i]; });
+    if (size == sizes_.end()) size = sizes_.insert(size, {std::string(names[i]), {}});
+    size->places.push_back({offset_of(f), names[i] == batch ? 0 : int(names.size() - i), named});
+  }
+}
+
 std::int64_t CallReader::size_of_call(const Size& size, const void* args) const {
   for (const Place& p : size.places) {
-    const Tensor& t = p.field->tensor(args);
+    const Tensor& t = tensor_at(args, p.offset);
     if (!t.given()) continue;
     if (p.axis) return t.extent[std::size_t(t.rank - p.axis)];
     std::int64_t product = 1;
@@ -92,15 +109,15 @@ std::int64_t CallReader::size_of_call(const Size& size, const void* args) const 
 CallNumbers CallReader::read(const void* args, int threads) const {
   CallNumbers n;
   std::int64_t dtype = -1, given = 0;
-  for (const FieldInfo* f : typed_)
-    if (const Tensor& t = f->tensor(args); t.given()) {
+  for (const std::ptrdiff_t offset : typed_)
+    if (const Tensor& t = tensor_at(args, offset); t.given()) {
       dtype = std::int64_t(t.dtype);
       break;
     }
-  for (const FieldInfo* f : optional_) given = given << 1 | f->tensor(args).given();
+  for (const Located& f : optional_) given = given << 1 | tensor_at(args, f.offset).given();
   n.push(dtype), n.push(threads), n.push(given);
   for (const Size& s : sizes_) n.push(bucket_edge(size_of_call(s, args)));
-  for (const FieldInfo* f : options_) n.push(number_of(*f, args));
+  for (const Located& f : options_) n.push(number_at(*f.field, args, f.offset));
   return n;
 }
 
@@ -111,11 +128,11 @@ Key CallReader::key(const CallNumbers& n, std::string_view kernel_hash) const {
   if (n.items[1]) key.extras["threads"] = std::to_string(n.items[1]);
   for (std::size_t i = 0; i < optional_.size(); ++i)
     if (n.items[2] >> (optional_.size() - 1 - i) & 1)
-      key.extras["given " + std::string(optional_[i]->name)] = "true";
+      key.extras["given " + std::string(optional_[i].field->name)] = "true";
   std::size_t at = 3;
   for (const Size& s : sizes_) key.dims.push_back({s.name, bucket_of(n.items[at++])});
-  for (const FieldInfo* f : options_)
-    key.extras["option " + std::string(f->name)] = text_of(*f, n.items[at++]);
+  for (const Located& f : options_)
+    key.extras["option " + std::string(f.field->name)] = text_of(*f.field, n.items[at++]);
   return key;
 }
 
@@ -131,16 +148,16 @@ std::optional<CallNumbers> CallReader::numbers(const Key& key) const {
     if (to_string(t) == key.dtype) n.items[0] = std::int64_t(t);
   n.push(parse_integer(extra("threads")).value_or(0));
   std::int64_t given = 0;
-  for (const FieldInfo* f : optional_)
-    given = given << 1 | (extra("given " + std::string(f->name)) == "true");
+  for (const Located& f : optional_)
+    given = given << 1 | (extra("given " + std::string(f.field->name)) == "true");
   n.push(given);
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     const Bucket& b = key.dims[i].bucket;
     if (key.dims[i].name != sizes_[i].name || bucket_of(b.high) != b) return {};
     n.push(b.high);
   }
-  for (const FieldInfo* f : options_) {
-    const auto value = parse_option(*f, extra("option " + std::string(f->name)));
+  for (const Located& f : options_) {
+    const auto value = parse_option(*f.field, extra("option " + std::string(f.field->name)));
     if (!value) return {};
     n.push(*value);
   }
@@ -149,7 +166,7 @@ std::optional<CallNumbers> CallReader::numbers(const Key& key) const {
 
 void CallReader::set_options(const CallNumbers& numbers, void* args) const {
   std::size_t at = 3 + sizes_.size();
-  for (const FieldInfo* f : options_) f->set_number(args, double(numbers.items[at++]));
+  for (const Located& f : options_) f.field->set_number(args, double(numbers.items[at++]));
 }
 
 }  // namespace kolmo::tune

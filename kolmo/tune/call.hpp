@@ -21,11 +21,11 @@ struct CallNumbers {
   std::uint64_t hash(std::uint64_t op, Device device) const;
 };
 
-/// Reads off an operator's arguments which configuration they share: the dtype, the buckets of every named
-/// size
-/// ("..." counts as the product of its dimensions), which optional tensors are given, flags, choices and
-/// integers. Integers enter by their bucket, and not at all when their range goes beyond 2^31, as that of
-/// seeds does; real numbers never enter. Throws Unsupported for an operator with more than 48 of these.
+/// Reads off an operator's arguments which configuration they share: the dtype, the buckets of the inputs'
+/// named sizes (of the outputs' where no input is compulsory; "..." counts as the product of its dimensions),
+/// which optional tensors are given, flags, choices and integers. Integers enter by their bucket, and not at
+/// all when their range goes beyond 2^31, as that of seeds does; real numbers never enter. Throws Unsupported
+/// for an operator with more than 48 of these.
 class CallReader {
  public:
   explicit CallReader(const OpBase& op);
@@ -41,19 +41,26 @@ class CallReader {
 
  private:
   struct Place {
-    const FieldInfo* field;
-    int axis;  // from the end, 1 is the last; 0: the product of the leading ones
+    std::ptrdiff_t offset;  // of the tensor in the argument struct
+    int axis;               // from the end, 1 is the last; 0: the product of the leading ones
     int named;
   };
   struct Size {
     std::string name;
     std::vector<Place> places;
   };
+  struct Located {
+    const FieldInfo* field;
+    std::ptrdiff_t offset;
+  };
+  std::ptrdiff_t offset_of(const FieldInfo& field) const;  ///< in the argument struct
+  void add_sizes(const FieldInfo& field);
   std::int64_t size_of_call(const Size& size, const void* args) const;
 
   const OpBase* op_;
   std::vector<Size> sizes_;
-  std::vector<const FieldInfo*> typed_, optional_, options_;
+  std::vector<std::ptrdiff_t> typed_;
+  std::vector<Located> optional_, options_;
 };
 
 }  // namespace kolmo::tune

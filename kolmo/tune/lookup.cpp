@@ -108,31 +108,17 @@ constinit std::atomic<const Table*> current{nullptr};
 constinit std::atomic<std::uint64_t> changes{0};
 
 struct Call {
-  const Operator* op = nullptr;
+  const Operator& op;
   CallNumbers numbers;
-  std::uint64_t hash = 0;
-  Known* known = nullptr;
 };
 
-Call find(const OpBase& op, const void* args, Device device, int threads) {
-  Call call;
-  const Table* table = current.load(std::memory_order_acquire);
-  if (!table) return call;
-  call.op = table->operators.find(&op);
-  if (!call.op) return call;
-  call.numbers = call.op->reader.read(args, device.kind == DeviceKind::cpu ? threads : 0);
-  call.hash = call.numbers.hash(call.op->id, device);
-  call.known = table->known.find(call.hash);
-  return call;
-}
-
-void remember(const Call& call, Device device, bool stale) {
+void remember(const Call& call, std::uint64_t hash, Device device, bool stale) {
   State& s = state();
-  if (!s.seen.insert(call.hash | 1)) return;
-  const OpBase& op = call.op->reader.op();
+  if (!s.seen.insert(hash | 1)) return;
+  const OpBase& op = call.op.reader.op();
   const std::scoped_lock lock(s.mutex);
   if (s.missed.size() < 4096)
-    s.missed.push_back({device, call.op->reader.key(call.numbers, source_hash(op.name, device.kind)), stale});
+    s.missed.push_back({device, call.op.reader.key(call.numbers, source_hash(op.name, device.kind)), stale});
 }
 
 Chosen choose(const OpBase& op, const void* args, Device device, int threads) {
@@ -241,17 +227,21 @@ void stop_using() {
 std::uint64_t epoch() { return changes.load(std::memory_order_relaxed); }
 
 Choice look_up(const OpBase& op, const void* args, Device device, int threads) {
-  const Call call = find(op, args, device, threads);
-  if (!call.op) return {};
-  if (!call.known) {
-    call.op->missed.add();
-    remember(call, device, false);
+  const Table* table = current.load(std::memory_order_acquire);
+  const Operator* entry = table ? table->operators.find(&op) : nullptr;
+  if (!entry) return {};
+  const Call call{*entry, entry->reader.read(args, device.kind == DeviceKind::cpu ? threads : 0)};
+  const std::uint64_t hash = call.numbers.hash(entry->id, device);
+  Known* known = table->known.find(hash);
+  if (!known) {
+    entry->missed.add();
+    remember(call, hash, device, false);
     return {};
   }
-  const bool stale = call.known->expired || call.known->drift.stale();
-  (stale ? call.known->found_stale : call.known->found).add();
-  if (stale) remember(call, device, true);
-  return {call.known->options, call.known->origin, stale, call.hash};
+  const bool stale = known->expired || known->drift.stale();
+  (stale ? known->found_stale : known->found).add();
+  if (stale) remember(call, hash, device, true);
+  return {known->options, known->origin, stale, hash};
 }
 
 void observe(std::uint64_t call, double seconds) {

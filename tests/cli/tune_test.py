@@ -56,6 +56,8 @@ class Tune(CommandTest):
         self.assertEqual(len(self.profiles()), 1)
         [known] = self.listed()["profiles"]
         self.assertEqual(known["winner"], profile["winner"])
+        again = json.loads(self.tune(*CASE, "--stale", "--json").stdout)["summary"]
+        self.assertEqual((again["cases"], again["fresh"]), (0, 1))
         text = self.tune("--list").stdout
         self.assertIn("matmul", text)
         self.assertIn("1 results", text)
@@ -111,7 +113,7 @@ class Tune(CommandTest):
         report = self.tune("--misses", "matmul", "--device", "cpu", "--threads", "2", "--budget", "20", "--json")
         self.assertEqual(report.returncode, 0, report.stderr)
         [case] = json.loads(report.stdout)["ops"][0]["results"]
-        self.assertEqual(case["sizes"]["m"], 128)
+        self.assertEqual(case["sizes"]["a0"], 128)
         self.assertEqual(list(self.store.rglob(".untuned/*.json")), [])
         self.assertEqual(kolmo(*run, env=environment).returncode, 0)
         self.assertEqual(list(self.store.rglob(".untuned/*.json")), [], "it is known now")
