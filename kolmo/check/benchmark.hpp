@@ -30,8 +30,8 @@ struct Benchmark {
 Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream, int variant = -1,
                          const BenchmarkOptions& options = {});
 
-/// The time that the device needs at least for these bytes and flops, by its measured peaks; 0 when the peaks are
-/// not known, or the data fit in its caches and their transfer would take longest.
+/// The time that the device needs at least for these bytes and flops, by its measured peaks; 0 when the peaks
+/// are not known, or the data fit in its caches and their transfer would take longest.
 double least_seconds(const Cost& cost, DType dtype, Stream& stream);
 
 /// What the device reaches when nothing is in its way, with the stream's threads: memory bandwidth (CPU: a

@@ -41,7 +41,8 @@ class Stream {
   /// On a CUDA stream the host side must stay valid until the stream is synchronised.
   void copy(const Tensor& to, const Tensor& from);
   void fill(const Tensor& to, int byte);
-  /// See Backend::hold. The work queued meanwhile must fit into the device's queue, of about a thousand launches.
+  /// See Backend::hold. The work queued meanwhile must fit into the device's queue, of about a thousand
+  /// launches.
   [[nodiscard]] std::shared_ptr<void> hold() { return state_->backend->hold(state_->handle); }
   void submit(std::function<void()> work) { state_->backend->submit(state_->handle, std::move(work)); }
 

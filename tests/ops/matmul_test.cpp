@@ -72,10 +72,10 @@ struct Product {
   }
 };
 
-class Everywhere : public testing::TestWithParam<DeviceKind> {};
+class MatmulEverywhere : public testing::TestWithParam<DeviceKind> {};
 
 // Shifted by one element, nothing can be copied in packs.
-TEST_P(Everywhere, EveryVariantAddsIntegersExactly) {
+TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
   const Device device{GetParam()};
   if (!available(device)) GTEST_SKIP() << "this build has no emulated GPU";
   const OpEntry& entry = entry_of(matmul);
@@ -100,7 +100,7 @@ TEST_P(Everywhere, EveryVariantAddsIntegersExactly) {
     EXPECT_EQ(ran.contains(int(v)), !rows[v].hardware_only) << rows[v].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Matmul, Everywhere, testing::Values(DeviceKind::cpu, DeviceKind::simt),
+INSTANTIATE_TEST_SUITE_P(Matmul, MatmulEverywhere, testing::Values(DeviceKind::cpu, DeviceKind::simt),
                          [](const auto& info) { return info.param == DeviceKind::cpu ? "cpu" : "simt"; });
 
 TEST(Matmul, ManyThreadsCallOpenBlasAtOnce) {

@@ -18,7 +18,7 @@ struct Place {
   DeviceKind kind;
   bool own_threads, graph;
 };
-class Everywhere : public testing::TestWithParam<Place> {
+class PipelineEverywhere : public testing::TestWithParam<Place> {
  protected:
   SimulatedDevice* simulated_ =
       GetParam().kind == DeviceKind::sim ? &SimulatedDevice::make(byte_per_millisecond) : nullptr;
@@ -30,16 +30,16 @@ class Everywhere : public testing::TestWithParam<Place> {
 };
 constexpr Place simulated_places[] = {
     {DeviceKind::sim, true, false}, {DeviceKind::sim, false, false}, {DeviceKind::sim, true, true}};
-INSTANTIATE_TEST_SUITE_P(Host, Everywhere,
+INSTANTIATE_TEST_SUITE_P(Host, PipelineEverywhere,
                          testing::Values(Place{DeviceKind::cpu, true, false},
                                          Place{DeviceKind::cpu, false, false}));
-INSTANTIATE_TEST_SUITE_P(Simulated, Everywhere, testing::ValuesIn(simulated_places));
+INSTANTIATE_TEST_SUITE_P(Simulated, PipelineEverywhere, testing::ValuesIn(simulated_places));
 
 /// A device that fails on command.
-class FailingDevice : public Everywhere {};
+class FailingDevice : public PipelineEverywhere {};
 INSTANTIATE_TEST_SUITE_P(Simulated, FailingDevice, testing::ValuesIn(simulated_places));
 
-TEST_P(Everywhere, EveryItemComesBackInOrderWithItsResult) {
+TEST_P(PipelineEverywhere, EveryItemComesBackInOrderWithItsResult) {
   constexpr std::size_t count = 500;
   auto stages = load_stages(simulated_);
   if (GetParam().graph)  // which repeats the kernel of the slot's first item, so all are equal in bytes
@@ -62,7 +62,7 @@ TEST_P(Everywhere, EveryItemComesBackInOrderWithItsResult) {
   EXPECT_EQ(r.failed + r.dropped + r.rejected, 0u);
 }
 
-TEST_P(Everywhere, AnItemThatFailsComesBackWithItsErrorAndTheOthersAreNotConcerned) {
+TEST_P(PipelineEverywhere, AnItemThatFailsComesBackWithItsErrorAndTheOthersAreNotConcerned) {
   auto stages = load_stages(simulated_);
   const auto fails = [](const char* where, std::size_t remainder, auto plain) {
     return [=](const Load& l, auto&&... more) {
@@ -89,7 +89,7 @@ TEST_P(Everywhere, AnItemThatFailsComesBackWithItsErrorAndTheOthersAreNotConcern
   EXPECT_EQ(back_.errors[2], "read cannot");
 }
 
-TEST_P(Everywhere, ThePartsOfAnItemComeBackTogether) {
+TEST_P(PipelineEverywhere, ThePartsOfAnItemComeBackTogether) {
   auto stages = load_stages(simulated_);
   stages.parts = [](const Load& l) { return 1 + int(l.index % 9); };
   const auto share = [parts = stages.parts](const Load& l, int part) {
@@ -112,7 +112,7 @@ TEST_P(Everywhere, ThePartsOfAnItemComeBackTogether) {
   EXPECT_THAT(back_.errors, ElementsAre("the third part cannot"));
 }
 
-TEST_P(Everywhere, WhatTheReceiverThrowsIsThrownByDrain) {
+TEST_P(PipelineEverywhere, WhatTheReceiverThrowsIsThrownByDrain) {
   std::atomic<int> received = 0;
   LoadPipeline pipeline(
       device_, load_stages(simulated_),
@@ -133,7 +133,7 @@ TEST_P(Everywhere, WhatTheReceiverThrowsIsThrownByDrain) {
   EXPECT_EQ(received, 20);
 }
 
-TEST_P(Everywhere, ManyThreadsMaySubmit) {
+TEST_P(PipelineEverywhere, ManyThreadsMaySubmit) {
   constexpr std::size_t threads = 4, each = 200;
   std::vector<std::size_t> last(threads, 0);
   std::atomic<int> inside = 0;

@@ -37,10 +37,10 @@ void sizes(const Args& a, Dims& dims) {
   dims.set("e", 1 + a.surrogates);
 }
 
-double flops(
-    const Args& a) {  // of brute force: a distance and three comparisons per pair; structures do less
+/// Of the distances to the k neighbours of every point; what finding them takes depends on the data.
+double flops(const Args& a) {
   const double n = double(a.y.extent[0]), d = columns(a.x) + columns(a.y) + columns(a.z);
-  return double(a.x.extent[0]) * double(1 + a.surrogates) * n * n * (2 * d + 3) / double(problems(a));
+  return double(a.x.extent[0]) * double(1 + a.surrogates) * n * double(a.k) * (2 * d + 3);
 }
 
 /// Throws unless segment offsets climb from 0 to n and leave every problem enough rows.

@@ -13,9 +13,9 @@ void check(const Args& a) {
   require_rows("ksg_mutual_information", a.y.extent[0], a.k, a.theiler);
 }
 
-double flops(const Args& a) {  // of brute force, as in ksg_conditional_mutual_information
+double flops(const Args& a) {  // as in ksg_conditional_mutual_information
   const double n = double(a.y.extent[0]), d = double(a.x.extent[2] + a.y.extent[1]);
-  return double(a.x.extent[0]) * double(1 + a.surrogates) * n * n * (2 * d + 3);
+  return double(a.x.extent[0]) * double(1 + a.surrogates) * n * double(a.k) * (2 * d + 3);
 }
 
 // The arithmetic is that of ksg_conditional_mutual_information; so are the tolerances.

@@ -22,10 +22,10 @@ void sizes(const Args& a, Dims& dims) {
   dims.set("e", 1 + a.surrogates);
 }
 
-double flops(const Args& a) {  // of brute force, as in ksg_conditional_mutual_information
+double flops(const Args& a) {  // as in ksg_conditional_mutual_information
   const EmbeddedSeries e = embedded(a);
   const double n = double(e.rows * a.target.extent[0]), d = double(a.source_history + 1 + e.condition);
-  return double(a.source.extent[0]) * double(1 + a.surrogates) * n * n * (2 * d + 3);
+  return double(a.source.extent[0]) * double(1 + a.surrogates) * n * double(a.k) * (2 * d + 3);
 }
 
 template <class T>

@@ -141,7 +141,7 @@ constinit const Op<NearestNeighborsArgs> nearest_neighbors{
      .source = "definition",
      .determinism = Determinism::everywhere},
     {.check = check,
-     .flops = [](const NearestNeighborsArgs& a) { return 2.0 * double(a.x.size()) * double(a.x.extent[0]); },
+     .flops = [](const NearestNeighborsArgs& a) { return 2.0 * double(a.x.size()) * double(a.k); },
      .cpu_workspace = [](const NearestNeighborsArgs& a,
                          int) { return std::size_t(a.x.extent[0]) * sizeof(std::int64_t) + a.x.bytes(); },
      .cpu = cpu,
