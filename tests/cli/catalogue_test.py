@@ -81,6 +81,23 @@ class Catalogue(CommandTest):
                 self.assertIn(field["name"], kolmo("info", op["name"]).stdout)
         self.assertEqual({op["group"] for op in result("list", "--group", "info")}, {"info"})
 
+    def test_aliases_are_the_operator_with_options_set(self):
+        alias = result("info", "fused_layernorm_gelu")
+        self.assertEqual(alias["alias_of"], "layer_norm")
+        defaults = {f["name"]: f.get("default") for f in alias["fields"]}
+        self.assertEqual(defaults["activation"], "gelu")
+        self.assertTrue(all("gelu" in case["name"] for case in alias["cases"]))
+        self.assertLess(len(alias["cases"]), len(result("info", "layer_norm")["cases"]))
+        self.assertIn("= layer_norm with activation=gelu", kolmo("list", "--group", "nn").stdout)
+        self.assertIn("alias fused_layernorm_gelu", kolmo("info", "layer_norm").stdout)
+        record = result("validate", "fused_layernorm_gelu", "--device", "cpu")
+        self.assertEqual([op["name"] for op in record["ops"]], ["fused_layernorm_gelu"])
+        self.assertEqual({r["case"] for r in record["ops"][0]["results"]}, {"fused_layernorm_gelu k=300 f32"})
+
+    def test_cpu_variants_are_listed(self):
+        rows = result("info", "fp32_to_fp16")["cpu_variants"]
+        self.assertEqual([row["naive"] for row in rows], [False, True])
+
     def test_colours_only_on_a_terminal(self):
         self.assertNotIn("\033", kolmo("list").stdout)
         self.assertIn(b"\033[", self.on_terminal({}))
@@ -219,6 +236,24 @@ class Run(CommandTest):
         self.refused(*given, "--set", "k=1.5", mentions=["k is '1.5', expected an integer"])
         self.refused(*given, "--set", "algorithm=ksg3", mentions=["ksg1, ksg2"])
         self.refused(*given, "--set", "k=3", "--set", "k=4", mentions=["k is given twice"])
+
+    def test_an_alias_and_a_variant(self):
+        y = self.path / "y.npy"
+        given = ["--in", f"x={self.x}", "--out", f"y={y}", "--set", "eps=0", "--device", "cpu"]
+        run = kolmo("run", "fused_layernorm_gelu", *given)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for value, want in zip(read_f8(y), [-0.15865525393145705, 0.8413447460685429] * 2):
+            self.assertAlmostEqual(value, want, places=14)
+        self.refused("run", "fused_layernorm_gelu", *given, "--set", "activation=relu",
+                     mentions=["fused_layernorm_gelu: its name says what activation is"])
+        self.refused("run", "layer_norm", *given, "--variant", "none", mentions=["no variant is called 'none'"])
+
+    def test_outputs_without_inputs_have_the_dtype_asked_for(self):
+        given = ["run", "random_uniform", "--set", "n=3", "--out", f"values={self.z}"]
+        self.assertIn("(3) f64", kolmo(*given).stdout)
+        self.assertEqual(len(read_f8(self.z)), 3)
+        self.assertIn("(3) f32", kolmo(*given, "--dtype", "f32").stdout)
+        self.refused(*given, "--dtype", "i64", mentions=["random_uniform: no output can be i64"])
 
     def test_wrong_arguments_leave_no_file(self):
         short = self.file("short.npy", npy([1, 2], (2,)))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kolmo/base/sums.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo {
@@ -19,11 +20,11 @@ void normalise(const A& a, std::int64_t row, std::int64_t k) {
   const T* const x = a.x.as<T>() + row * k;
   T* const y = a.y.as<T>() + row * k;
   const T *const scale = a.scale.as<T>(), *const shift = a.shift.as<T>();
-  double sum = 0, squares = 0;
-  for (std::int64_t i = 0; i < k; ++i) sum += double(x[i]);
-  const double mean = sum / double(k);
-  for (std::int64_t i = 0; i < k; ++i) squares += (double(x[i]) - mean) * (double(x[i]) - mean);
-  const double rstd = 1 / std::sqrt(squares / double(k) + a.eps);
+  const auto mean_of = [&](const auto& term) {
+    return lane_sum<1>([&](std::int64_t i) { return Sums<1>{{term(double(x[i]))}}; }, k).value[0] / double(k);
+  };
+  const double mean = mean_of([](double v) { return v; });
+  const double rstd = 1 / std::sqrt(mean_of([&](double v) { return (v - mean) * (v - mean); }) + a.eps);
   for (std::int64_t i = 0; i < k; ++i) {
     C v = C((double(x[i]) - mean) * rstd);
     if (scale) v *= C(scale[i]);
