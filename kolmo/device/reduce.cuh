@@ -87,7 +87,7 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
   Sums<N> lane[groups * W] = {};
   std::int64_t first = thread * W;
   const std::int64_t whole = n - n % sum_lanes;
-#pragma unroll 4
+#pragma unroll W
   for (; first < whole; first += sum_lanes)
 #pragma unroll
     for (int g = 0; g < groups; ++g) {

@@ -14,12 +14,12 @@ struct Shape {
   int threads, block;
 };
 constexpr Shape shapes[] = {{Way::whole, 32, 128},  {Way::whole, 256, 256}, {Way::whole, 512, 512},
-                            {Way::parts, 256, 256}, {Way::parts, 512, 512}, {Way::thread, 1, 128}};
+                            {Way::parts, 256, 256}, {Way::parts, 128, 128}, {Way::thread, 1, 128}};
 constexpr Variant variants[] = {{"warp per row"},
                                 {"block of 256 per row"},
                                 {"block of 512 per row"},
                                 {"row in parts of a block of 256"},
-                                {"row in parts of a block of 512"},
+                                {"row in parts of a block of 128"},
                                 {.name = "thread per row", .naive = true}};
 
 /// Inlined for each element of a tile, the error function would be most of the kernel.
