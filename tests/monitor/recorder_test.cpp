@@ -126,7 +126,7 @@ class SampledTimes : public testing::Test {
  protected:
   void TearDown() override {  // what waits would wait for ever in the next test
     device_.advance_to(device_.now() + 1);
-    metrics::collect();
+    detail::harvest(all);
   }
   void launch(double seconds, std::string_view name = "test_sampled") {
     const Scope scope(name, stream_, no_work);
@@ -143,10 +143,11 @@ class SampledTimes : public testing::Test {
   }
   metrics::HistogramData timed() {
     stream_.synchronize();
-    metrics::collect();
+    detail::harvest(all);
     return kernel_.duration.read();
   }
 
+  static constexpr auto all = ~std::size_t(0);
   SimulatedDevice& device_ = SimulatedDevice::make();
   Stream stream_{device_.device()};
   Kernel kernel_{"test_times", device_.device()};
