@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <span>
@@ -92,6 +93,11 @@ Json snapshot(const std::vector<metrics::Family>& families, const History& histo
     for (const metrics::Family& f : families)
       if (f.name.starts_with(prefix))
         for (const metrics::Sample& s : f.samples) add(list, subject, f, s, history);
+    if (!subject.identity.empty()) {
+      const std::string first(subject.identity[0]);
+      std::stable_sort(list.begin(), list.end(),
+                       [&](const Json& a, const Json& b) { return a.value(first, "") < b.value(first, ""); });
+    }
     all[std::string(subject.name)] = std::move(list);
   }
   return all;

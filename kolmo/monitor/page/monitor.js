@@ -172,10 +172,11 @@
   const update = (s) => {
     by("title").textContent = `Kolmo ${s.kolmo_version}, process ${s.pid}`;
     document.title = `Kolmo monitor, process ${s.pid}`;
-    const cpu = s.cpu[0] ?? {}, gpu = s.gpu[0];
+    const cpu = s.cpu[0] ?? {}, busy = s.gpu.map((g) => g.busy_ratio).filter((ratio) => ratio !== undefined);
     const tiles = [["processor, this process", text("percent", cpu.busy_ratio?.process)], ["memory, this process", text("bytes", cpu.memory_used_bytes?.process)],
       ["launches", text("rate", s.kernel.reduce((all, k) => all + (k.launches_per_second ?? 0), 0))]];
-    if (gpu) tiles.push(["GPU busy", text("percent", gpu.busy_ratio)], ["GPU memory", text("bytes", gpu.memory_used_bytes)]);
+    if (busy.length) tiles.push(["busiest GPU", text("percent", Math.max(...busy))]);
+    if (s.gpu.length) tiles.push(["GPU memory", text("bytes", s.gpu.reduce((all, g) => all + (g.memory_used_bytes ?? 0), 0))]);
     if (s.pipeline[0]) tiles.push(["pipeline p99", text("seconds", s.pipeline[0].latency_seconds?.["1m"].p99)]);
     tiles.push(["monitoring takes", text("percent", sum(s.monitor[0]?.overhead_seconds_per_second))]);
     by("tiles").replaceChildren(...tiles.map(([name, value]) => element("div", {}, [element("dt", {}, name), element("dd", {}, value)])));
