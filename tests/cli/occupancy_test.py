@@ -1,5 +1,4 @@
 """kolmo occupancy, without a GPU."""
-import json
 import unittest
 
 from command import CommandTest, kolmo, result
