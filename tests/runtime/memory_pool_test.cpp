@@ -323,6 +323,19 @@ TEST(Pool, KeepsNoMoreThanItIsTold) {
   EXPECT_EQ(world.upstream.reserved(), 0u) << "the pool was emptied for the second try";
 }
 
+TEST(Pool, TakesMemoryAheadOfNeed) {
+  World world(2);
+  world.pool.prime(10 << 20);
+  EXPECT_EQ(world.upstream.reserved(), 10u << 20);
+  const auto calls = world.upstream.calls;
+  const auto a = world.get(0, 5 << 20), b = world.get(1, 5 << 20);
+  EXPECT_EQ(world.upstream.calls, calls);
+  EXPECT_EQ(world.upstream.waits, 0) << "any stream may use it";
+  world.put(0, a, 5 << 20), world.put(1, b, 5 << 20);
+  world.upstream.capacity = 0;
+  EXPECT_THROW(world.pool.prime(1 << 20), OutOfMemory);
+}
+
 TEST(Pool, ForgetsStreamsThatAreGone) {
   World world(1);
   for (int i = 0; i < 1000; ++i) {

@@ -102,11 +102,11 @@ class CudaBackend final : public Backend {
                         std::to_string(free) + " of " + std::to_string(total) + " are free");
     }
     check(e, "allocating");
-    if (capturing(s)) check(cudaStreamSynchronize(outside_capture_), "allocating");
+    if (!s || capturing(s)) check(cudaStreamSynchronize(outside_capture_), "allocating");
     return p;
   }
   void deallocate(void* data, std::size_t, Handle s) noexcept override {
-    if (!lost_) cudaFreeAsync(data, s ? order(s) : outside_capture_);
+    if (!lost_) cudaFreeAsync(data, order(s));
   }
   void* allocate_host(std::size_t bytes) override {
     use();
@@ -230,7 +230,7 @@ class CudaBackend final : public Backend {
     return status != cudaStreamCaptureStatusNone;
   }
   /// The stream whose order an allocation joins: never one that is being captured.
-  cudaStream_t order(Handle s) const { return capturing(s) ? outside_capture_ : stream(s); }
+  cudaStream_t order(Handle s) const { return !s || capturing(s) ? outside_capture_ : stream(s); }
 
   void use() {
     if (lost_) fail<DeviceError>(name() + " was lost after an earlier error");

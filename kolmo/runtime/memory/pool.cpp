@@ -179,7 +179,7 @@ Pool::Acquired Pool::find(Front& f, std::size_t bytes) {
   return {arena_.take(span, bytes), MemorySource::donated};
 }
 
-void* Pool::reserve(Front& f, std::size_t bytes) {
+void* Pool::reserve(Upstream::Handle stream, std::size_t bytes) {
   {
     const std::scoped_lock lock(chunks_mutex_);
     if (arena_.reserved() + growing_ + bytes > limit_) return nullptr;
@@ -188,7 +188,7 @@ void* Pool::reserve(Front& f, std::size_t bytes) {
   void* data = nullptr;
   std::exception_ptr failure;
   try {
-    data = upstream_.allocate(bytes, f.stream);
+    data = upstream_.allocate(bytes, stream);
   } catch (const OutOfMemory&) {
   } catch (...) {
     failure = std::current_exception();
@@ -207,24 +207,29 @@ Pool::Acquired Pool::grow(Front& f, std::size_t bytes) {
     if (bytes < largest_growth / 2)
       generous = std::clamp(round_up(arena_.reserved() / 4, chunk_step), size, largest_growth);
   }
-  void* data = reserve(f, generous);
+  void* data = reserve(f.stream, generous);
   if (data)
     size = generous;
   else if (size < generous)
-    data = reserve(f, size);
+    data = reserve(f.stream, size);
   if (!data) return {};
   const std::scoped_lock lock(chunks_mutex_);
+  return {arena_.take(add(data, size, &f), bytes), MemorySource::upstream};
+}
+
+/// A chunk that was reserved for the front's stream, hence for others after it, or for any stream.
+Span* Pool::add(void* data, std::size_t bytes, const Front* front) {
   Span* span = nullptr;
-  try {  // the memory is there for this stream's work, and for others' after it
-    span = arena_.add(data, size, {order_.stamp(f.id)});
+  try {
+    span = arena_.add(data, bytes, front ? Stamps{order_.stamp(front->id)} : Stamps{});
   } catch (...) {
-    upstream_.deallocate(data, size, f.stream);
+    upstream_.deallocate(data, bytes, front ? front->stream : nullptr);
     throw;
   }
-  if (options_.on_host) ASAN_POISON_MEMORY_REGION(data, size);
-  note(Action::reserve, &f, data, size, size);
+  if (options_.on_host) ASAN_POISON_MEMORY_REGION(data, bytes);
+  note(Action::reserve, front, data, bytes, bytes);
   reserved_peak_ = std::max<std::uint64_t>(reserved_peak_, arena_.reserved());
-  return {arena_.take(span, bytes), MemorySource::upstream};
+  return span;
 }
 
 Pool::Acquired Pool::acquire(Front& f, std::size_t bytes) {
@@ -305,11 +310,13 @@ void Pool::open(Front& f) {
   f.closed = false;
 }
 
-void Pool::prime(Front& f, std::size_t bytes) {
-  const Acquired got = grow(f, round_up(bytes, chunk_step));
-  if (!got.span)
+void Pool::prime(std::size_t bytes) {
+  const std::size_t size = round_up(bytes, chunk_step);
+  void* const data = bytes > too_much ? nullptr : reserve(nullptr, size);
+  if (!data)
     fail<OutOfMemory>(options_.name + ": no memory for " + bytes_text(double(bytes)) + "; " + state());
-  give(f, got.span);
+  const std::scoped_lock lock(chunks_mutex_);
+  add(data, size, nullptr);
 }
 
 void Pool::trim() {

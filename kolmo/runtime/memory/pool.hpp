@@ -49,7 +49,7 @@ class Pool {
   void open(Front& front);
 
   /// Takes a chunk of this size from the upstream ahead of need.
-  void prime(Front& front, std::size_t bytes);
+  void prime(std::size_t bytes);
   /// Gives every unused chunk back to the upstream, and has that trimmed.
   void trim();
   PoolStats stats() const;
@@ -68,7 +68,8 @@ class Pool {
   Acquired acquire(Front& front, std::size_t bytes);
   Acquired find(Front& front, std::size_t bytes);
   Acquired grow(Front& front, std::size_t bytes);
-  void* reserve(Front& front, std::size_t bytes);
+  void* reserve(Upstream::Handle stream, std::size_t bytes);
+  Span* add(void* data, std::size_t bytes, const Front* front);
   void give(Front& front, Span* span);
   void flush(Front& front);
   void give_back(Front& front, std::uint64_t keep);

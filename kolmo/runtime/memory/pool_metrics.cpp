@@ -81,14 +81,6 @@ void withdraw_metrics_of(const void* pool) {
   pools.erase(pool);
 }
 
-std::vector<PoolStats> all_pool_stats() {
-  auto& [mutex, pools] = watched();
-  const std::scoped_lock lock(mutex);
-  std::vector<PoolStats> all;
-  for (const auto& [pool, published] : pools) all.push_back(published.view.stats());
-  return all;
-}
-
 std::vector<TracePool> traced_pools() {
   auto& [mutex, pools] = watched();
   const std::scoped_lock lock(mutex);

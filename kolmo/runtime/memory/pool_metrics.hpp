@@ -15,9 +15,7 @@ struct PoolView {
 void publish_metrics_of(const void* pool, PoolView view);
 void withdraw_metrics_of(const void* pool);
 
-/// The state of every pool of this process.
-std::vector<PoolStats> all_pool_stats();
-/// The same with chunks and blocks, in the order of the pools' numbers in trace events.
+/// Every pool of this process, at its number in trace events.
 std::vector<TracePool> traced_pools();
 
 }  // namespace kolmo::memory

@@ -49,10 +49,9 @@ void trim_now(const Evidence& e, Advice& advice) {
 
 void prime(const Evidence& e, Advice& advice) {
   if (e.a.reserves < 8 || e.a.releases || e.a.reserved_peak < 8 * worth) return;
-  advice.push_back({"prime",
-                    fmt::format("the pool grew {} times to {}", e.a.reserves, text(e.a.reserved_peak)),
-                    fmt::format("take it at once at the start: Pool::prime(front, {})", e.a.reserved_peak),
-                    e.a.reserved_peak});
+  advice.push_back(
+      {"prime", fmt::format("the pool grew {} times to {}", e.a.reserves, text(e.a.reserved_peak)),
+       fmt::format("take it at once at the start: Pool::prime({})", e.a.reserved_peak), e.a.reserved_peak});
 }
 
 void add_class(const Evidence& e, Advice& advice) {

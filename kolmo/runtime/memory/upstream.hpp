@@ -10,7 +10,8 @@ class Upstream {
   using Handle = void*;
   virtual ~Upstream() = default;
 
-  /// Memory for work queued on `stream` from now on, aligned to 256 bytes. Throws OutOfMemory.
+  /// Memory for work queued on `stream` from now on, aligned to 256 bytes; a null stream: for any work.
+  /// Throws OutOfMemory.
   virtual void* allocate(std::size_t bytes, Handle stream) = 0;
   /// Takes memory back after the work queued on `stream` so far; a null stream: nothing uses it any more.
   virtual void deallocate(void* data, std::size_t bytes, Handle stream) noexcept = 0;
