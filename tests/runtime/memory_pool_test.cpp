@@ -362,6 +362,7 @@ TEST(PoolStats, SayWhatTheyAreDefinedToSay) {
   EXPECT_EQ(s.largest_free, (2u << 20) - 65'536 - 1'105'920);
   EXPECT_DOUBLE_EQ(s.satisfiability, 0.5) << "1.1 MB would not fit again";
   world.put(0, a, 1000), world.put(0, b, 1'100'000);
+  EXPECT_EQ(world.pool.stats().peak_bytes, 1'101'000u);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ struct Run {
 
 /// What a stream keeps for itself: runs by size class, the most recently freed into first. Its blocks are
 /// only ever used in the stream's order, so that reusing one needs no event.
-struct Front {
+struct alignas(64) Front {
   Upstream::Handle stream;
   std::uint32_t id;  // in Order
 
@@ -59,6 +59,7 @@ struct Front {
   std::size_t empty_bytes = 0;  // of runs without a block in use
   bool closed = false;          // the stream is being captured
   std::uint64_t allocations = 0, from[memory_sources] = {};
+  std::int64_t uncounted = 0;  // bytes by which live memory has changed since the pool was told
   std::uint64_t live = 0, live_bytes = 0, granted_bytes = 0, direct_bytes = 0;
   std::array<std::uint64_t, 64> recent{};  // the latest sizes asked for, as a ring
 

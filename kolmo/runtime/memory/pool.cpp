@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/runtime/memory/front.hpp"
@@ -19,6 +20,7 @@ constexpr std::size_t chunk_step = 2 << 20;       // the driver maps memory in p
 constexpr std::size_t largest_growth = 32 << 20;  // of a chunk, beyond what was asked for
 constexpr std::size_t front_bytes = 8 << 20;      // of empty runs a front keeps
 constexpr int fits_to_try = 16;                   // before waiting for another stream
+constexpr std::int64_t live_step = 64 << 10;
 constexpr unsigned sampling = 64;
 constexpr std::size_t too_much = std::numeric_limits<std::size_t>::max() / 2;
 
@@ -65,6 +67,7 @@ void Pool::leave(Front& front) noexcept {
     const std::scoped_lock chunks(chunks_mutex_);
     order_.leave(front.id);
   }
+  live_bytes_ += std::uint64_t(front.uncounted);
   gone_.allocations += front.allocations;
   for (int s = 0; s < memory_sources; ++s) gone_.from[s] += front.from[s];
   std::erase_if(fronts_, [&](const auto& f) { return f.get() == &front; });
@@ -80,11 +83,19 @@ void Pool::note(Action action, const Front* front, const void* data, std::size_t
   record(e);
 }
 
+/// The pool hears of changes in steps: with one counter for all, threads would wait for its cache line.
+void Pool::change_live(Front& f, std::int64_t bytes) {
+  f.uncounted += bytes;
+  if (f.uncounted < live_step && f.uncounted > -live_step) return;
+  const auto change = std::uint64_t(std::exchange(f.uncounted, 0));
+  raise_to(peak_bytes_, live_bytes_.fetch_add(change, std::memory_order_relaxed) + change);
+}
+
 void Pool::count(Front& f, std::size_t bytes, std::size_t granted, MemorySource source) {
   f.recent[f.allocations++ % f.recent.size()] = bytes;
   ++f.from[int(source)], ++f.live;
   f.live_bytes += bytes, f.granted_bytes += granted;
-  raise_to(peak_bytes_, live_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  change_live(f, std::int64_t(bytes));
 }
 
 Pool::Block Pool::allocate(Front& f, std::size_t bytes) {
@@ -138,7 +149,7 @@ void Pool::deallocate(Front& f, Block block, std::size_t bytes) noexcept {
   const std::scoped_lock lock(f.mutex);
   const std::size_t granted = run ? run->block_bytes : bytes;
   --f.live, f.live_bytes -= bytes, f.granted_bytes -= granted;
-  live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  change_live(f, -std::int64_t(bytes));
   note(Action::free, &f, block.data, bytes, granted);
   if (!run) {
     f.direct_bytes -= bytes;

@@ -76,6 +76,7 @@ class Pool {
   void release(Span* span, Upstream::Handle stream);
   void note(Action action, const Front* front, const void* data, std::size_t requested, std::size_t granted,
             MemorySource source = {}) const;
+  void change_live(Front& front, std::int64_t bytes);
   void count(Front& front, std::size_t bytes, std::size_t granted, MemorySource source);
   std::string state() const;
 
@@ -84,10 +85,12 @@ class Pool {
   metrics::Histogram& seconds_;
   const std::uint8_t number_;  // in traces
   std::atomic<std::uint64_t> keep_, limit_;
-  std::atomic<std::uint64_t> live_bytes_{0}, peak_bytes_{0}, retries_{0}, failures_{0};
+  std::atomic<std::uint64_t> retries_{0}, failures_{0};
+  alignas(64) std::atomic<std::uint64_t> live_bytes_{0};  // apart from what every call reads
+  std::atomic<std::uint64_t> peak_bytes_{0};
 
   // Locked in this order: the list of fronts, one front, the chunks.
-  mutable std::mutex fronts_mutex_;
+  alignas(64) mutable std::mutex fronts_mutex_;
   std::vector<std::unique_ptr<Front>> fronts_;
   PoolStats gone_;  // counters of fronts that left
   mutable std::mutex chunks_mutex_;
