@@ -1,5 +1,5 @@
 # cmake -D ROOT=... -D OUTPUT=... -P source_hashes.cmake
-# Writes OUTPUT, a source that defines kolmo::source_hash. A hash is the SHA-256 of the lines
+# Writes OUTPUT, a source that defines kolmo::detail::built_in_source_hash. A hash is the SHA-256 of the lines
 # "<path> <SHA-256 of the file>\n", sorted by path, of one file of kolmo/ops/<group>/<op> and of every file it
 # reaches through #include "kolmo/...": for GPUs <op>.cu; for the CPU <op>.cpp, where a header also reaches the
 # .cpp beside it.
@@ -67,7 +67,7 @@ foreach(header IN LISTS headers)
 endforeach()
 file(WRITE ${OUTPUT} "#include \"kolmo/op/source_hash.hpp\"
 
-std::string_view kolmo::source_hash(std::string_view op, DeviceKind kind) {
+std::string_view kolmo::detail::built_in_source_hash(std::string_view op, DeviceKind kind) {
   static constexpr struct {
     std::string_view op, cpu, cuda;
   } table[] = {

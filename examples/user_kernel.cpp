@@ -74,7 +74,7 @@ constinit const check::Oracle<SaxpyArgs> saxpy_oracle{saxpy, expected};
 }  // namespace
 
 int main(int argc, char** argv) {
-  check::register_op({.group = "mine", .op = &saxpy, .cuda = &saxpy_cuda}, saxpy_oracle);
+  check::register_op({.group = "mine", .op = &saxpy, .cuda = &saxpy_cuda, .sources = "1"}, saxpy_oracle);
   if (argc > 1) return command(argc, argv);
   bool ok = true;
   for (const DeviceInfo& device : devices()) {

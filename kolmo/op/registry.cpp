@@ -5,6 +5,8 @@
 #include <mutex>
 #include <string>
 
+#include "kolmo/op/source_hash.hpp"
+
 namespace kolmo {
 
 OpEntry OpEntry::of(const CaseInfo& c) const {
@@ -98,6 +100,14 @@ void register_op(const OpEntry& entry) {
         fail<InvalidArgument>("register_op: there is already an operator called '" + std::string(name) + "'");
   }
   c.latest = &c.all.emplace_back(std::move(next));
+}
+
+std::string_view source_hash(std::string_view op, DeviceKind kind) {
+  const std::string_view built_in = detail::built_in_source_hash(op, kind);
+  if (!built_in.empty()) return built_in;
+  for (const OpEntry& e : all_ops())
+    if (e.op->name == op) return e.sources;
+  return {};
 }
 
 const OpEntry& entry_of(const OpBase& op) {

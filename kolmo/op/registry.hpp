@@ -14,8 +14,9 @@ struct OpEntry {
   const OpBase* op;
   const CudaImpl* cuda = nullptr;
   const CudaImpl* simt = nullptr;
-  AliasInfo alias = {};           ///< its name is empty for the operator itself
-  std::string_view sources = {};  ///< hash of those of an operator that was added
+  AliasInfo alias = {};  ///< its name is empty for the operator itself
+  /// Of an operator that was added: what tells versions of its sources apart, for what was tuned with them.
+  std::string_view sources = {};
 
   std::string_view name() const { return alias.name.empty() ? op->name : alias.name; }
   /// An operator has the cases of its aliases too, an alias its own.

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,13 +25,15 @@ void launch_loaded(const LoadedKernel& kernel, const std::array<unsigned, 3>& gr
                    const std::array<unsigned, 3>& block, std::size_t shared, Device device, void* stream,
                    std::span<void*> arguments);
 
-/// What a GPU's driver knows of a kernel that is part of the program: the last word on tune::occupancy.
+/// What a GPU's driver knows of a kernel that nvcc put into the program: the last word on tune::occupancy.
+/// Nothing for any other function.
 struct KernelFacts {
   int registers;       ///< per thread
   std::size_t shared;  ///< static, bytes
   int blocks;          ///< that a multiprocessor holds at a time
 };
-KernelFacts driver_facts(const void* kernel, int threads, std::size_t dynamic_shared, Device device);
+std::optional<KernelFacts> driver_facts(const void* kernel, int threads, std::size_t dynamic_shared,
+                                        Device device);
 
 /// What one multiprocessor of a GPU can hold at a time, as its driver says.
 struct MultiprocessorFacts {

@@ -73,10 +73,16 @@ void launch_loaded(const LoadedKernel& kernel, const std::array<unsigned, 3>& gr
   check(cudaLaunchKernelExC(&launch, kernel.handle, arguments.data()), "launching a kernel", device);
 }
 
-KernelFacts driver_facts(const void* kernel, int threads, std::size_t dynamic_shared, Device device) {
+std::optional<KernelFacts> driver_facts(const void* kernel, int threads, std::size_t dynamic_shared,
+                                        Device device) {
   check(cudaSetDevice(device.index), "selecting the device", device);
   cudaFuncAttributes a{};
-  check(cudaFuncGetAttributes(&a, kernel), "asking for a kernel's resources", device);
+  const cudaError_t e = cudaFuncGetAttributes(&a, kernel);
+  if (e == cudaErrorInvalidDeviceFunction) {
+    cudaGetLastError();
+    return std::nullopt;
+  }
+  check(e, "asking for a kernel's resources", device);
   if (dynamic_shared > 48 * 1024)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(dynamic_shared)),
           "asking for shared memory", device);

@@ -21,7 +21,7 @@ void launch_loaded(const LoadedKernel&, const std::array<unsigned, 3>&, const st
   no_cuda();
 }
 
-KernelFacts driver_facts(const void*, int, std::size_t, Device) { no_cuda(); }
+std::optional<KernelFacts> driver_facts(const void*, int, std::size_t, Device) { no_cuda(); }
 MultiprocessorFacts driver_facts(Device) { no_cuda(); }
 
 bool nvtx_available() { return false; }
