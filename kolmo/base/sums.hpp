@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "kolmo/base/hd.hpp"
+#include "kolmo/base/quotient.hpp"
 
 namespace kolmo {
 
@@ -74,11 +74,11 @@ struct ChunkSums {
     }
   };
   KOLMO_HD Terms terms(std::int64_t item) const {
-    const std::int64_t row = item / chunks;
+    const std::int64_t row = quotient(item, chunks);
     return {rows(row), (item - row * chunks) * sum_chunk};
   }
   KOLMO_HD std::int64_t length(std::int64_t item) const {
-    const std::int64_t rest = k - item % chunks * sum_chunk;
+    const std::int64_t rest = k - (item - quotient(item, chunks) * chunks) * sum_chunk;
     return rest < sum_chunk ? rest : sum_chunk;
   }
   KOLMO_HD void finish(std::int64_t item, const Sums<N>& s) const {

@@ -4,6 +4,7 @@
 
 #include "kolmo/base/half.hpp"
 #include "kolmo/base/pack.hpp"
+#include "kolmo/base/quotient.hpp"
 #include "kolmo/device/grid.cuh"
 
 namespace kolmo::cuda {
@@ -107,7 +108,7 @@ template <class T, int Block, int W>
 __device__ RowTile<T, Block, W, tile_elements<T>> load_part(const T* x, std::int64_t k, std::int64_t parts,
                                                             std::int64_t item, std::int64_t& begin) {
   constexpr std::int64_t part = Block * tile_elements<T>;
-  const std::int64_t row = item / parts;
+  const std::int64_t row = quotient(item, parts);
   begin = (item - row * parts) * part;
   RowTile<T, Block, W, tile_elements<T>> tile;
   tile.n = int(k - begin < part ? k - begin : part), tile.thread = int(threadIdx.x);

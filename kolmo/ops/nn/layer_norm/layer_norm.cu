@@ -13,19 +13,23 @@ struct Shape {
   Way way;
   int threads, block;
 };
-constexpr Shape shapes[] = {{Way::whole, 32, 128},  {Way::whole, 256, 256}, {Way::whole, 512, 512},
-                            {Way::parts, 256, 256}, {Way::parts, 128, 128}, {Way::thread, 1, 128}};
+constexpr Shape shapes[] = {{Way::whole, 32, 128},  {Way::whole, 128, 128}, {Way::whole, 256, 256},
+                            {Way::whole, 512, 512}, {Way::parts, 256, 256}, {Way::parts, 128, 128},
+                            {Way::thread, 1, 128}};
 constexpr Variant variants[] = {{"warp per row"},
+                                {"block of 128 per row"},
                                 {"block of 256 per row"},
                                 {"block of 512 per row"},
                                 {"row in parts of a block of 256"},
                                 {"row in parts of a block of 128"},
                                 {.name = "thread per row", .naive = true}};
 
-/// Inlined for each element of a tile, the error function would be most of the kernel.
-template <class C>
-[[gnu::noinline]] __device__ C activated(Activation f, C x) {
-  return activate(f, x);
+/// Inlined for each pack of a tile, the error function would be most of the kernel.
+template <class C, int W>
+[[gnu::noinline]] __device__ Pack<C, W> activated(Activation f, Pack<C, W> x) {
+#pragma unroll
+  for (int w = 0; w < W; ++w) x.value[w] = activate(f, x.value[w]);
+  return x;
 }
 
 template <class T>
@@ -39,10 +43,6 @@ struct Problem {
   Activation activation;
 
   __device__ C rstd_of(C squares) const { return 1 / std::sqrt(squares / C(k) + eps); }
-  __device__ C result(C v, C mean_, C rstd_, C scale_, C shift_) const {
-    const C normalised = (v - mean_) * rstd_ * scale_ + shift_;
-    return activation == Activation::none ? normalised : activated(activation, normalised);
-  }
   __device__ void keep(std::int64_t row, C mean_, C rstd_) const {
     if (mean) mean[row] = double(mean_);
     if (rstd) rstd[row] = double(rstd_);
@@ -53,9 +53,13 @@ struct Problem {
     Pack<T, W> factor{}, summand{}, out;
     if (scale) factor = load_pack<W>(scale + at);
     if (shift) summand = load_pack<W>(shift + at);
+    Pack<C, W> result;
 #pragma unroll
     for (int w = 0; w < W; ++w)
-      out.value[w] = T(result(v[w], mean_, rstd_, scale ? C(factor.value[w]) : C(1), C(summand.value[w])));
+      result.value[w] = (v[w] - mean_) * rstd_ * (scale ? C(factor.value[w]) : C(1)) + C(summand.value[w]);
+    if (activation != Activation::none) result = activated(activation, result);
+#pragma unroll
+    for (int w = 0; w < W; ++w) out.value[w] = T(result.value[w]);
     store_pack(y + row * k + at, out);
   }
 };
@@ -111,7 +115,9 @@ __global__ void __launch_bounds__(Block)
   constexpr std::int64_t part = Block * cuda::tile_elements<T>;
   const auto length = [&](std::int64_t i) { return C(i + 1 < parts ? part : p.k - i * part); };
   for (std::int64_t item = blockIdx.x; item < p.rows * parts; item += gridDim.x) {
-    const std::int64_t row = item / parts;
+    const std::int64_t row = quotient(item, parts);
+    std::int64_t begin = 0;
+    auto tile = cuda::load_part<T, Block, W>(p.x, p.k, parts, item, begin);
     const Moments<C>* const of_row = partial + row * parts;
     C mean = 0, squares = 0;
     for (std::int64_t i = threadIdx.x; i < parts; i += Block) mean += length(i) * of_row[i].mean;
@@ -121,8 +127,6 @@ __global__ void __launch_bounds__(Block)
       squares += of_row[i].squares + length(i) * d * d;
     }
     const C rstd = p.rstd_of(cuda::combine<Block>(squares, cuda::Plus()));
-    std::int64_t begin = 0;
-    auto tile = cuda::load_part<T, Block, W>(p.x, p.k, parts, item, begin);
     tile.each_pack([&](const C* v, int at) { p.template write<W>(v, row, begin + at, mean, rstd); });
     if (begin == 0 && threadIdx.x == 0) p.keep(row, mean, rstd);
   }

@@ -13,9 +13,11 @@ struct Shape {
   Way way;
   int threads, block;
 };
-constexpr Shape shapes[] = {{Way::whole, 32, 128},  {Way::whole, 256, 256}, {Way::whole, 512, 512},
-                            {Way::parts, 256, 256}, {Way::parts, 128, 128}, {Way::thread, 1, 128}};
+constexpr Shape shapes[] = {{Way::whole, 32, 128},  {Way::whole, 128, 128}, {Way::whole, 256, 256},
+                            {Way::whole, 512, 512}, {Way::parts, 256, 256}, {Way::parts, 128, 128},
+                            {Way::thread, 1, 128}};
 constexpr Variant variants[] = {{"warp per row"},
+                                {"block of 128 per row"},
                                 {"block of 256 per row"},
                                 {"block of 512 per row"},
                                 {"row in parts of a block of 256"},
@@ -67,7 +69,10 @@ __global__ void __launch_bounds__(Block) scale_parts(const T* x, const Partial<C
                                                      std::int64_t items, std::int64_t k, std::int64_t parts) {
   using C = Compute<T>;
   for (std::int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const auto* const of_row = partial + item / parts * parts;
+    const std::int64_t row = quotient(item, parts);
+    std::int64_t begin = 0;
+    auto tile = cuda::load_part<T, Block, W>(x, k, parts, item, begin);
+    const auto* const of_row = partial + row * parts;
     C largest = C(-INFINITY), sum = 0;
     for (std::int64_t p = threadIdx.x; p < parts; p += Block)
       largest = cuda::Larger()(of_row[p].largest, largest);
@@ -75,10 +80,8 @@ __global__ void __launch_bounds__(Block) scale_parts(const T* x, const Partial<C
     for (std::int64_t p = threadIdx.x; p < parts; p += Block)
       sum += of_row[p].sum == 0 ? C(0) : of_row[p].sum * std::exp(of_row[p].largest - largest);
     const C scale = 1 / cuda::combine<Block>(sum, cuda::Plus());
-    std::int64_t begin = 0;
-    auto tile = cuda::load_part<T, Block, W>(x, k, parts, item, begin);
     tile.each([&](C& v) { v = std::exp(v - largest) * scale; });
-    tile.store(y + item / parts * k + begin);
+    tile.store(y + row * k + begin);
   }
 }
 
