@@ -55,13 +55,15 @@ std::unique_ptr<Load> make_load(const std::string& name, const std::string& filt
 }
 
 void serve(const Options& o) {
-  const auto end = o.seconds > 0 ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                      std::chrono::duration<double>(o.seconds))
-                                 : Clock::time_point::max();
+  const auto end = [&] {
+    const std::chrono::duration<double> wanted(o.seconds);
+    return o.seconds > 0 ? Clock::now() + std::chrono::duration_cast<Clock::duration>(wanted)
+                         : Clock::time_point::max();
+  };
   for (const std::string& name : o.load) find_op(name);
   if (o.load.empty()) {
     o.device.monitoring.begin();
-    std::this_thread::sleep_until(end);
+    std::this_thread::sleep_until(end());
   } else {
     Stream stream = o.device.open();
     std::fprintf(stderr, "kolmo: note: load on %s\n", describe(stream).c_str());
@@ -69,11 +71,12 @@ void serve(const Options& o) {
     std::vector<std::unique_ptr<Load>> loads;
     for (const std::string& name : o.load) loads.push_back(make_load(name, o.filter, stream));
     constexpr int rounds = 32;  // launches of each that a device may have before it
-    while (Clock::now() < end) {
+    const auto last = end();    // the time to prepare the load is not part of it
+    do {
       for (int i = 0; i < rounds; ++i)
         for (const auto& load : loads) run(*load->op, load->placed.args(), stream);
       stream.synchronize();
-    }
+    } while (Clock::now() < last);
   }
   const auto last = nlohmann::ordered_json::parse(monitor::fetch(metrics_url(), "/api/v1/snapshot?curves=1"));
   if (o.json)
