@@ -23,7 +23,9 @@ class Smallest {
  public:
   using V = hn::Vec<D>;
   Smallest(D d, int k) : k_(k) {
-    for (int i = 0; i < size(); ++i) best_[i] = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity());
+    using Limits = std::numeric_limits<hn::TFromD<D>>;
+    for (int i = 0; i < size(); ++i)
+      best_[i] = hn::Set(d, Limits::has_infinity ? Limits::infinity() : Limits::max());
   }
   HWY_INLINE void add(D d, V v) {
     if constexpr (K > 0) {  // unrolled: the array lives in registers
@@ -47,6 +49,12 @@ class Smallest {
     }
   }
   V largest() const { return best_[size() - 1]; }
+  /// How many of them are smaller than v.
+  V count_below(D d, V v) const {
+    auto n = hn::Zero(d);
+    for (int i = 0; i < size(); ++i) n = hn::Sub(n, hn::VecFromMask(d, hn::Lt(best_[i], v)));
+    return n;
+  }
 
  private:
   /// Keeps the smaller of the two; the larger goes on to the next place.

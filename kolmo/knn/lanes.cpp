@@ -1,5 +1,6 @@
 // Many estimates at once. All estimates of a target share y and z, so one list of neighbours in (y, z) per
-// point serves them all: walk it with one estimate per vector lane until no lane can find a nearer point.
+// point serves them all: walk it with one estimate per vector lane until no lane can find a nearer point,
+// first in 16-bit steps, which tell the k-th neighbour from nearly all others, then exactly near it.
 // Counts follow from ranks: |x_j - x_i| < eps holds for an interval of ranks found by bisecting the exact
 // predicate, and so does |z_j - z_i| < eps, so counting in (x, z) compares 16-bit integers.
 #include "kolmo/knn/lanes.hpp"
@@ -14,6 +15,8 @@
 // clang-format on
 #include "kolmo/knn/lanes-inl.hpp"
 #include "kolmo/knn/lanes_count-inl.hpp"
+#include "kolmo/knn/lanes_steps-inl.hpp"
+#include "kolmo/knn/lanes_walk-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kolmo::knn {
@@ -30,7 +33,7 @@ void prepare(const Problem<T>& p, Shared<T>& s) {
   for (int c = 0; c < p.dy; ++c) place(s.yz + c * s.padded, p.y + c, p.dy);
   for (int c = 0; c < p.dz; ++c) place(s.yz + (p.dy + c) * s.padded, p.z + c, p.dz);
   s.key_cells.build(s.n);
-  for (std::int64_t b = 0; b < (p.dx == 1 ? p.b : 0); ++b) {
+  for (std::int64_t b = 0; b < (p.ranked() ? p.b : 0); ++b) {
     Sorted<T> sorted{s.x_sorted + b * s.padded, s.scratch_row, s.x_rank + b * s.padded, s.n};
     sorted.sort(p.x + b * p.x_step, 1, s.scratch);
     std::fill(sorted.value + s.n, sorted.value + s.padded, std::numeric_limits<T>::infinity());
@@ -63,45 +66,110 @@ void write_lists(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, st
   });
 }
 
-/// Puts the samples of the group's estimates side by side, and their ranks.
-template <class T, class R>
-void load_group(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group) {
-  R* ranks = reinterpret_cast<R*>(w.rank);
-  for (int of_pack = 0; of_pack < packs; ++of_pack) {
-    const T* x[pack];
-    const std::uint32_t* rank[pack];
+/// Chooses the width of a step: x within eight interquartile ranges of its quartiles, and most of the
+/// distances listed, fit into 15 bits.
+template <class T>
+void write_steps(const Problem<T>& p, Shared<T>& s, std::int64_t points, int threads) {
+  constexpr T most = 32766;
+  T widest = 0;
+  for (std::int64_t b = 0; b < p.b; ++b) {
+    const T* x = s.x_sorted + b * s.padded;
+    const T lower = x[s.n / 4], upper = x[s.n - 1 - s.n / 4], reach = 8 * (upper - lower);
+    const T low = reach > 0 ? std::max(x[0], lower - reach) : x[0];
+    const T high = reach > 0 ? std::min(x[s.n - 1], upper + reach) : x[s.n - 1];
+    s.x_range[b] = {low, std::int16_t(low > x[0] ? 1 : -32768), 0};
+    widest = std::max(widest, high - low);
+  }
+  double mean = 0;
+  for (std::int64_t i = 0; i < points; ++i)
+    if (s.listed[i]) mean += double(s.distance[i * s.length + s.listed[i] - 1]) / double(points);
+  s.step = std::max(widest / most, T(mean / 8192));
+  const T per_step = 1 / s.step;
+  if (!(s.step > 0) || !std::isfinite(per_step)) {
+    s.step = 0;
+    return;
+  }
+  for (std::int64_t b = 0; b < p.b; ++b) {
+    const T *x = s.x_sorted + b * s.padded, low = s.x_range[b].low;
+    for (std::int64_t r = 0; r < s.n; ++r)
+      s.x_steps[b * s.padded + r] = std::int16_t(std::clamp((x[r] - low) * per_step, T(0), T(32767)));
+    s.x_range[b].most = (x[s.n - 1] - low) * per_step < 32767 ? 32767 : 32766;
+  }
+  parallel_for(threads, points, [&](std::int64_t i, int) {
+    for (std::int64_t e = i * s.length; e < i * s.length + s.listed[i]; ++e)
+      s.far[e] = std::int16_t(std::min(s.distance[e] * per_step, T(32767)));
+  });
+}
+
+/// Calls put(pack, row, position of the row in the key) for every row, with the maps of the pack's lanes in
+/// w.index.
+template <class T, class Put>
+void for_each_row(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used,
+                  const Put& put) {
+  for (int of_pack = 0; of_pack < used; ++of_pack) {
     for (int l = 0; l < pack; ++l) {
       const std::int64_t lane = std::min(group * group_lanes + of_pack * pack + l, s.lanes - 1);
-      const std::int64_t b = lane / p.estimates();
-      x[l] = p.x + b * p.x_step, rank[l] = s.x_rank + b * s.padded;
-      write_map(p.surrogate(b, lane % p.estimates()), s.n, w.index + l * s.padded);
+      write_map(p.surrogate(lane / p.estimates(), lane % p.estimates()), s.n, w.index + l * s.padded);
     }
-    for (std::int64_t i = 0; i < s.n; ++i) {
-      const std::int64_t at = s.key.at[i];
-      for (int l = 0; l < pack; ++l) {
-        const std::int64_t from = w.index[l * s.padded + i];
-        for (int c = 0; c < p.dx; ++c) w.column(of_pack, c, p, s)[at * pack + l] = x[l][from * p.dx + c];
-        if (p.dx == 1) ranks[at * group_lanes + of_pack * pack + l] = R(rank[l][from]);
-      }
-    }
-    if ((group * packs + of_pack + 1) * pack >= s.lanes) break;
+    for (std::int64_t i = 0; i < s.n; ++i) put(of_pack, i, std::int64_t(s.key.at[i]));
   }
+}
+
+/// Puts the samples of the group's estimates side by side.
+template <class T>
+void load_columns(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used) {
+  const T* x[group_lanes];
+  for (int l = 0; l < group_lanes; ++l) x[l] = p.x + s.alternative(p, group, l) * p.x_step;
+  for_each_row(p, s, w, group, used, [&](int of_pack, std::int64_t i, std::int64_t at) {
+    for (int l = 0; l < pack; ++l) {
+      const T* row = x[of_pack * pack + l] + std::int64_t(w.index[l * s.padded + i]) * p.dx;
+      for (int c = 0; c < p.dx; ++c) w.column(of_pack, c, p, s)[at * pack + l] = row[c];
+    }
+  });
+}
+
+/// Their ranks, and what they are in steps.
+template <class T, class R>
+void load_ranks(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used) {
+  const std::uint32_t* rank[group_lanes];
+  const std::int16_t* steps[group_lanes];
+  for (int l = 0; l < group_lanes; ++l) {
+    const std::int64_t b = s.alternative(p, group, l);
+    rank[l] = s.x_rank + b * s.padded, steps[l] = s.x_steps + b * s.padded;
+  }
+  for_each_row(p, s, w, group, used, [&](int of_pack, std::int64_t i, std::int64_t at) {
+    for (int l = of_pack * pack; l < (of_pack + 1) * pack; ++l) {
+      const std::uint32_t r = rank[l][w.index[l % pack * s.padded + i]];
+      w.template ranks<R>(l, s)[at] = R(r), w.template places<R>(l, s)[r] = R(at);
+      w.steps[at * group_lanes + l] = steps[l][r];
+    }
+  });
 }
 
 template <int K, class T, class R>
 void run_group(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
                std::int64_t begin, std::int64_t end) {
-  load_group<T, R>(p, s, w, group);
   const int used = int(std::min<std::int64_t>(packs, (s.lanes - group * group_lanes + pack - 1) / pack));
-  const bool by_rank = p.dx == 1 && p.dz <= 1;
+  const bool ranked = p.ranked();
+  if (ranked) load_ranks<T, R>(p, s, w, group, used);
+  bool columns = false;
   for (std::int64_t t = begin; t < end; t += tile) {
     const std::int64_t stop = std::min(end, t + tile);
-    for (int of_pack = 0; of_pack < used; ++of_pack)
-      walk_tile<K, T, R>(p, s, w, group, of_pack, t, stop, begin);
-    if (!by_rank)
+    const bool in_steps = *w.in_steps;
+    if (!columns && (!in_steps || p.theiler)) load_columns(p, s, w, group, used), columns = true;
+    if (in_steps) {
+      const std::int64_t exactly = StepWalk<K, T, R>(p, s, w, group, used)(t, stop, begin);
+      *w.in_steps = exactly * 8 < (stop - t) * used * pack;
+    } else {
+      for (int of_pack = 0; of_pack < used; ++of_pack)
+        p.dx == 1 ? walk_columns<K, true>(p, s, w, of_pack, t, stop, begin)
+                  : walk_columns<K, false>(p, s, w, of_pack, t, stop, begin);
+    }
+    if (ranked)
+      find_intervals<T, R>(p, s, w, group, used, t, stop);
+    else
       count_by_distance<T>(p, s, w, used, t, stop);
-    else if (p.dz)
-      count_by_rank<T, R>(s, w, used, t, stop);
+    if (ranked && p.dz) count_by_rank<T, R>(s, w, used, t, stop);
     if (p.theiler) subtract_window<T>(p, s, w, used, t, stop);
     add_terms(p, s, w, group, used, t, stop);
   }
@@ -124,6 +192,9 @@ void all_lanes(const Problem<T>& p, Shared<T>& s, int threads) {
   for (std::int64_t begin = 0; begin < s.n; begin += s.slice) {
     const std::int64_t end = std::min(s.n, begin + s.slice);
     write_lists(p, s, begin, end, threads);
+    s.step = 0;
+    if (p.ranked()) write_steps(p, s, end - begin, threads);
+    for (int t = 0; t < threads; ++t) *bench_of(p, s, t).in_steps = s.step > 0;
     switch (p.k) {
       case 3:
         run_groups<3>(p, s, begin, end, threads);

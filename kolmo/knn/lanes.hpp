@@ -12,11 +12,18 @@ namespace kolmo::knn {
 
 // A group is 32 estimates side by side; its samples of x are kept in four packs of eight lanes.
 inline constexpr int group_lanes = 32, pack = 8, packs = group_lanes / pack;
-inline constexpr int tile = 512;  // points between the passes over a group
+inline constexpr int tile = 128;  // points between the passes over a group
 
 /// Which estimate a lane computes.
 struct Lane {
   std::int64_t alternative, number;
+};
+
+/// Steps of x that can be trusted: at its ends are the values past the range, if there are any.
+template <class T>
+struct StepRange {
+  T low;
+  std::int16_t least, most;
 };
 
 /// What all estimates of a problem share. Points are numbered in the order of the first column of z, or of y
@@ -37,11 +44,18 @@ struct Shared {
   T* distance;               // neighbour lists in (y, z): distances ascending
   std::uint32_t* neighbour;  // and the points at them
   std::int32_t* listed;      // entries of each point's list
+  T step;                    // distances are walked in steps of this width; 0: as they are
+  std::int16_t* far;         // distances of the lists in steps
+  std::int16_t* x_steps;     // of each alternative, ascending
+  StepRange<T>* x_range;     // of each alternative
   PsiTerm* terms;
   PsiSum* sums;        // by lane
   std::byte* benches;  // one per thread
   std::size_t bench_bytes;
 
+  std::int64_t alternative(const Problem<T>& p, std::int64_t group, int lane) const {
+    return std::min(group * group_lanes + lane, lanes - 1) / p.estimates();
+  }
   const T* y(int c) const { return yz + c * padded; }
   const T* z(int c, int dy) const { return yz + (dy + c) * padded; }
 };
@@ -49,11 +63,17 @@ struct Shared {
 /// What one thread needs for one group.
 template <class T>
 struct Bench {
-  T* x;                         // pack, column, point, lane
-  std::uint32_t* rank;          // point, lane: 16-bit ranks when they fit
-  std::uint32_t* index;         // lane of a pack, row: the surrogate's map
-  T* radius;                    // point of the tile, lane
-  std::uint32_t *first, *size;  // point of the tile, lane: ranks within the radius in x
+  T* x;  // pack, column, point, lane
+  // By lane, 16 bits each when they fit: the rank of each point's x, and the point of each rank.
+  std::uint32_t *rank, *place;
+  std::uint32_t* index;                  // lane of a pack, row: the surrogate's map
+  std::int16_t* steps;                   // point, lane: x in steps
+  std::int16_t* entry;                   // of a list, lane: distances in steps
+  std::uint32_t* near;                   // of a list: lanes to which the entry is near their radius
+  std::int16_t *least_step, *most_step;  // lane
+  bool* in_steps;                        // whether walking in steps pays
+  T* radius;                             // point of the tile, lane
+  std::uint32_t *first, *size;           // point of the tile, lane: ranks within the radius in x
   std::uint32_t *z_first, *z_size, *n_z, *n_xz, *n_yz;
   T* candidate_distance;  // of a neighbour list, or in the neighbourhood of z
   std::uint32_t* candidate;
@@ -63,8 +83,13 @@ struct Bench {
   void layout(const Problem<T>& p, const Shared<T>& s, Arena& arena) {
     const auto n = std::size_t(s.padded);
     x = arena.take<T>(n * std::size_t(p.dx) * group_lanes);
-    rank = arena.take<std::uint32_t>(n * group_lanes);
+    rank = arena.take<std::uint32_t>(p.ranked() ? n * group_lanes : 0);
+    place = arena.take<std::uint32_t>(p.ranked() ? n * group_lanes : 0);
     index = arena.take<std::uint32_t>(n * pack);
+    steps = arena.take<std::int16_t>(p.ranked() ? n * group_lanes : 0);
+    entry = arena.take<std::int16_t>(std::size_t(s.length) * group_lanes);
+    least_step = arena.take<std::int16_t>(group_lanes), most_step = arena.take<std::int16_t>(group_lanes);
+    in_steps = arena.take<bool>(1);
     radius = arena.take<T>(tile * group_lanes);
     for (auto* counts : {&first, &size, &z_first, &z_size, &n_z, &n_xz, &n_yz})
       *counts = arena.take<std::uint32_t>(tile * group_lanes);
@@ -72,6 +97,14 @@ struct Bench {
     candidate = arena.take<std::uint32_t>(n + 1);
     order = arena.take<std::uint64_t>(n + 1);
     guess = arena.take<T>(1);
+  }
+  template <class R>
+  R* ranks(int lane, const Shared<T>& s) const {
+    return reinterpret_cast<R*>(rank) + lane * s.padded;
+  }
+  template <class R>
+  R* places(int lane, const Shared<T>& s) const {
+    return reinterpret_cast<R*>(place) + lane * s.padded;
   }
   T* column(int of_pack, int c, const Problem<T>& p, const Shared<T>& s) const {
     return x + (of_pack * p.dx + c) * s.padded * pack;
@@ -84,13 +117,15 @@ void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads)
   s.n = p.n, s.padded = (p.n + pack + pack) / pack * pack;
   s.lanes = p.b * p.estimates(), s.groups = (s.lanes + group_lanes - 1) / group_lanes;
   s.length = list_length(p.n, p.k);
+  // Where a list that runs out is mended by a search in x, one half as long costs less.
+  if (p.ranked() && !p.theiler) s.length = std::max(s.length / 2, std::min(p.k, s.length));
   s.slice =
       std::clamp(std::int64_t(list_memory / double(s.length * std::int64_t(sizeof(T) + 4))) / tile * tile,
                  std::int64_t(tile), (p.n + tile - 1) / tile * tile);
   const auto n = std::size_t(s.padded);
   s.key = {arena.take<T>(n), arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n), p.n};
   s.yz = arena.take<T>(n * std::size_t(p.dy + p.dz));
-  const bool ranked = p.dx == 1;
+  const bool ranked = p.ranked();
   s.x_sorted = arena.take<T>(ranked ? n * std::size_t(p.b) : 0);
   s.x_rank = arena.take<std::uint32_t>(ranked ? n * std::size_t(p.b) : 0);
   s.x_cells = arena.take<Cells<T>>(ranked ? std::size_t(p.b) : 0);
@@ -105,6 +140,9 @@ void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads)
   s.distance = arena.take<T>(std::size_t(s.slice * s.length));
   s.neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.length));
   s.listed = arena.take<std::int32_t>(std::size_t(s.slice));
+  s.far = arena.take<std::int16_t>(ranked ? std::size_t(s.slice * s.length) : 0);
+  s.x_steps = arena.take<std::int16_t>(ranked ? n * std::size_t(p.b) : 0);
+  s.x_range = arena.take<StepRange<T>>(ranked ? std::size_t(p.b) : 0);
   s.terms = arena.take<PsiTerm>(n + 1);
   s.sums = arena.take<PsiSum>(std::size_t(s.groups * group_lanes));
   Arena one;

@@ -26,6 +26,8 @@ struct Problem {
   std::int64_t local_step = 0;
 
   bool conditional() const { return dz > 0; }
+  /// Whether counts in (x, z) follow from intervals of ranks.
+  bool ranked() const { return dx == 1 && dz <= 1; }
   std::int64_t estimates() const { return 1 + surrogates; }
   /// Rows the Theiler window excludes as neighbours of one another, each row itself included.
   bool excluded(std::int64_t i, std::int64_t j) const {

@@ -115,7 +115,7 @@ class Watching(unittest.TestCase):
 
     def test_a_trace_holds_every_launch(self):
         trace = self.path / "trace.json"
-        done = kolmo("bench", "vector_add", "--device", "cpu", "--samples", "3", "--trace", trace)
+        done = kolmo("bench", "vector_add", "--device", "cpu", "--samples", "3", "--case", "n=1000", "--trace", trace)
         self.assertEqual(done.returncode, 0, done.stderr)
         events = json.loads(trace.read_text())["traceEvents"]
         spans = [e for e in events if e["ph"] == "X"]
@@ -141,7 +141,7 @@ class Watching(unittest.TestCase):
         self.assertFalse((self.path / "z.npy").exists())
 
     def test_nvtx_is_refused_without_its_headers(self):
-        done = kolmo("bench", "vector_add", "--device", "cpu", "--samples", "3", "--nvtx")
+        done = kolmo("bench", "vector_add", "--device", "cpu", "--samples", "3", "--case", "n=1000", "--nvtx")
         self.assertIn(done.returncode, (0, 2))
         if done.returncode == 2:
             self.assertIn("NVTX", done.stderr)

@@ -1,0 +1,258 @@
+// Included once per vector target by foreach_target.h: no ordinary include guard.
+#if defined(KOLMO_KNN_LANES_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KOLMO_KNN_LANES_STEPS_INL
+#undef KOLMO_KNN_LANES_STEPS_INL
+#else
+#define KOLMO_KNN_LANES_STEPS_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include "kolmo/knn/interval-inl.hpp"
+#include "kolmo/knn/lanes.hpp"
+#include "kolmo/knn/lanes_walk-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace kolmo::knn {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// x and the distances of the lists in whole steps of one width, 16 bits each: the k-th smallest distance in
+// steps, q, is less than 1.02 from the exact one, since every term is and order statistics move no further
+// than what they order. Entries within 2 of q are measured exactly, nearer ones only counted. What steps
+// cannot tell (a neighbourhood that meets values past the range of the steps, a list that ran out, too many
+// entries near q) is walked exactly.
+/// Why steps cannot tell the radius of a lane.
+inline constexpr std::int16_t ran_out = 1, out_of_range = 2;
+
+/// What walk_near() notes of each lane.
+struct NearLanes {
+  HWY_ALIGN std::int16_t nearer[group_lanes];  // entries surely nearer than the k-th neighbour
+  HWY_ALIGN std::int16_t near[group_lanes];    // entries near q
+  HWY_ALIGN std::int16_t last[group_lanes], before[group_lanes];  // the last two of them
+  HWY_ALIGN std::int16_t n_yz[group_lanes];                       // at least so many are nearer in (y, z)
+  HWY_ALIGN std::int16_t q[group_lanes], doubtful[group_lanes];
+};
+
+/// The list of point i in lanes [v, v + Lanes(d)): how many of the k nearest lie before those near q, which
+/// entries are near q, and how many entries of (y, z) are nearer. Returns how far it walked.
+template <int K, class T, class D>
+HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int v,
+                                  std::int64_t i, std::int64_t listed, NearLanes& lanes) {
+  const hn::RebindToUnsigned<D> du;
+  const auto width = std::int64_t(hn::Lanes(d));
+  const std::int16_t* far = s.far + listed * s.length;
+  const std::uint32_t* neighbour = s.neighbour + listed * s.length;
+  const std::int64_t length = s.listed[listed];
+  const auto xi = hn::Load(d, w.steps + i * group_lanes + v);
+  const auto entry = [&](std::int64_t at) HWY_ATTR __attribute__((always_inline)) {
+    const auto x = hn::Load(d, w.steps + std::int64_t(neighbour[at]) * group_lanes + v);
+    const auto e = hn::Max(hn::Abs(hn::Sub(x, xi)), hn::Set(d, far[at]));
+    hn::Store(e, d, w.entry + at * width);
+    return e;
+  };
+  const auto two = hn::Set(d, 2);
+  Smallest<K, D> best(d, int(p.k));
+  std::int64_t at = 0;
+  for (bool more = true; at < length && more;) {
+    if (at + 8 <= length) {
+      best.add(d, entry(at), entry(at + 1), entry(at + 2), entry(at + 3));
+      best.add(d, entry(at + 4), entry(at + 5), entry(at + 6), entry(at + 7));
+      at += 8;
+    } else {
+      best.add(d, entry(at++));
+    }
+    more = !hn::AllFalse(d, hn::Lt(hn::Set(d, far[at - 1]), hn::SaturatedAdd(best.largest(), two)));
+  }
+  const auto q = best.largest(), below = hn::Sub(q, two), reach = hn::SaturatedAdd(q, hn::Set(d, 3));
+  const auto past_range = hn::Or(hn::Lt(hn::SaturatedSub(xi, reach), hn::Load(d, w.least_step + v)),
+                                 hn::Lt(hn::Load(d, w.most_step + v), hn::SaturatedAdd(xi, reach)));
+  const auto list_ended = hn::Lt(hn::Set(d, at ? far[at - 1] : std::int16_t(0)), hn::SaturatedAdd(q, two));
+  const auto untold = hn::Or(past_range, hn::Lt(hn::Set(d, 32760), q));
+  const auto why = hn::IfThenElseZero(list_ended, hn::Set(d, ran_out));
+  hn::Store(hn::IfThenElse(untold, hn::Set(d, out_of_range), why), d, lanes.doubtful + v);
+  hn::Store(best.count_below(d, below), d, lanes.nearer + v);
+  hn::Store(q, d, lanes.q + v);
+
+  auto n_yz = hn::Zero(d), near = n_yz, last = n_yz, before = n_yz, number = n_yz;
+  const auto band = hn::Set(du, 5);
+  const auto one = hn::Set(d, 1);
+  for (std::int64_t e = 0; e < at; ++e, number = hn::Add(number, one)) {
+    const auto past = hn::BitCast(du, hn::Sub(hn::Load(d, w.entry + e * width), below));
+    const auto is_near = hn::RebindMask(d, hn::Lt(past, band));
+    before = hn::IfThenElse(is_near, last, before), last = hn::IfThenElse(is_near, number, last);
+    near = hn::Sub(near, hn::VecFromMask(d, is_near));
+    n_yz = hn::Sub(n_yz, hn::VecFromMask(d, hn::Lt(hn::Set(d, far[e]), below)));
+  }
+  hn::Store(near, d, lanes.near + v);
+  hn::Store(last, d, lanes.last + v);
+  hn::Store(before, d, lanes.before + v);
+  hn::Store(n_yz, d, lanes.n_yz + v);
+  return at;
+}
+
+/// The m-th smallest, m from 0, of the first `n` values; they are put in order.
+template <class T>
+HWY_INLINE T smallest(T* value, int n, int m) {
+  for (int a = 1; a < n; ++a)
+    for (int b = a; b > 0 && value[b] < value[b - 1]; --b) std::swap(value[b], value[b - 1]);
+  return value[m];
+}
+
+/// Radii and counts of a group, point by point.
+template <int K, class T, class R>
+class StepWalk {
+ public:
+  StepWalk(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used)
+      : p_(p), s_(s), w_(w), used_(used * pack) {
+    for (int l = 0; l < group_lanes; ++l) {
+      const std::int64_t b = s.alternative(p, group, l);
+      cells_[l] = &s.x_cells[b], value_[l] = cells_[l]->value, rank_[l] = w.template ranks<R>(l, s);
+      w.least_step[l] = s.x_range[b].least, w.most_step[l] = s.x_range[b].most;
+    }
+  }
+
+  /// For the points [begin, end) of a tile; `slice` is the first point with lists. Returns how many estimates
+  /// of a radius took an exact walk.
+  std::int64_t operator()(std::int64_t begin, std::int64_t end, std::int64_t slice) {
+    const hn::CappedTag<std::int16_t, group_lanes> d;
+    const int width = int(hn::Lanes(d));
+    std::int64_t exactly = 0, at = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (i + 1 < end) fetch_list(i + 1 - slice, at);
+      i_ = i, listed_ = i - slice, to_ = (i - begin) * group_lanes, doubtful_ = 0;
+      for (int l = 0; l < group_lanes; ++l) xi_[l] = value_[l][rank_[l][i]];
+      for (int v = 0; v < used_; v += width) {
+        at = walk_near<K>(d, p_, s_, w_, v, i, listed_, lanes_);
+        measure_near(v, std::min(width, used_ - v), width, at);
+      }
+      if (doubtful_) walk_exactly();
+      exactly += doubtful_;
+    }
+    return exactly;
+  }
+
+ private:
+  /// Fetches what of a list is likely to be read: as much as of the list before.
+  HWY_INLINE void fetch_list(std::int64_t listed, std::int64_t entries) const {
+    constexpr std::int64_t line = 64;
+    const std::int64_t from = listed * s_.length;
+    for (std::int64_t e = 0; e < entries; e += line / std::int64_t(sizeof(T)))
+      __builtin_prefetch(s_.distance + from + e);
+    for (std::int64_t e = 0; e < entries; e += line / 4) __builtin_prefetch(s_.neighbour + from + e);
+    for (std::int64_t e = 0; e < entries; e += line / 2) __builtin_prefetch(s_.far + from + e);
+  }
+  T x_distance(std::int64_t j, int l) const { return std::abs(value_[l][rank_[l][j]] - xi_[l]); }
+  T distance(std::int64_t e, int l) const {
+    const std::int64_t at = listed_ * s_.length + e;
+    return std::max(x_distance(s_.neighbour[at], l), s_.distance[at]);
+  }
+
+  /// Radii and counts of lanes [v, v + lanes) whose lists were walked up to `at`. Nearly always one entry is
+  /// near q: all lanes are treated so without a branch, and the others mended.
+  void measure_near(int v, int lanes, int width, std::int64_t at) {
+    int other[group_lanes], others = 0;
+    for (int l = v; l < v + lanes; ++l) {
+      w_.radius[to_ + l] = distance(lanes_.last[l], l);
+      other[others] = l;
+      others += lanes_.near[l] != 1 || lanes_.doubtful[l];
+    }
+    for (int m = 0; m < others; ++m)
+      if (const int l = other[m]; lanes_.doubtful[l] || lanes_.near[l] > limit)
+        doubt_[doubtful_++] = l;
+      else
+        w_.radius[to_ + l] = nearest(l, l - v, width, at);
+    const T* listed = s_.distance + listed_ * s_.length;
+    for (int l = v; l < v + lanes; ++l) {  // the entry the walk stopped at is further than any radius
+      const T radius = w_.radius[to_ + l];
+      std::int64_t n = lanes_.n_yz[l];
+      n += listed[n] < radius, n += listed[n] < radius;
+      while (n < at && listed[n] < radius) ++n;
+      w_.n_yz[to_ + l] = std::uint32_t(n);
+    }
+  }
+
+  /// The radius of a lane with several entries near q.
+  T nearest(int l, int in_vector, int width, std::int64_t at) const {
+    const int found = lanes_.near[l], nth = int(p_.k) - 1 - lanes_.nearer[l];
+    if (found == 2) {
+      const T a = distance(lanes_.last[l], l), b = distance(lanes_.before[l], l);
+      return nth ? std::max(a, b) : std::min(a, b);
+    }
+    T near[limit];
+    int n = 0;
+    for (std::int64_t e = 0; e < at; ++e)
+      if (std::abs(w_.entry[e * width + in_vector] - lanes_.q[l]) <= 2) near[n++] = distance(e, l);
+    return smallest(near, found, nth);
+  }
+
+  /// The lanes that steps could not tell.
+  HWY_NOINLINE void walk_exactly() {
+    const hn::CappedTag<T, 1> d;
+    // Lists run out where x is rare: there few points lie within the radius in x. Else one search in (y, z)
+    // serves all lanes. It comes before the walks, which may overwrite the candidates.
+    int left = 0;
+    T furthest = -1;
+    for (int m = 0; m < doubtful_; ++m) {
+      const int l = doubt_[m];
+      const bool bounded = lanes_.doubtful[l] == ran_out;
+      const T bound = T(lanes_.q[l] + 2) * s_.step;
+      if (bounded && !p_.theiler && search_in_x(l, bound)) continue;
+      if (bounded) furthest = std::max(furthest, bound);
+      doubt_[left++] = l;
+    }
+    const std::int64_t found = furthest < 0 ? 0 : write_up_to(p_, s_, w_, i_, furthest);
+    for (const bool shared : {true, false}) {
+      for (int m = 0; m < left; ++m) {
+        const int l = doubt_[m];
+        if ((lanes_.doubtful[l] == ran_out) != shared) continue;
+        const auto far_x = [&](std::int64_t j) HWY_ATTR { return hn::Set(d, x_distance(j, l)); };
+        const auto reach = shared ? among_candidates<K>(d, p_, w_, far_x, found)
+                                  : walk<K>(d, p_, s_, w_, far_x, i_, listed_);
+        w_.radius[to_ + l] = hn::GetLane(reach.radius);
+        w_.n_yz[to_ + l] = std::uint32_t(hn::GetLane(reach.n_yz));
+      }
+    }
+  }
+
+  /// Searches the points at most `bound` away in x, which must hold the k nearest. False when they are many.
+  bool search_in_x(int l, T bound) {
+    const Interval in =
+        interval(*cells_[l], xi_[l], std::nextafter(bound, std::numeric_limits<T>::infinity()));
+    if (in.size * 8 > s_.n) return false;
+    const R* place = w_.template places<R>(l, s_);
+    T best[64];
+    std::fill_n(best, p_.k, std::numeric_limits<T>::infinity());
+    for (std::int64_t r = in.first; r < in.first + in.size; ++r) {
+      const std::int64_t j = place[r];
+      T far = std::abs(value_[l][r] - xi_[l]);
+      for (int c = 0; c < p_.dy + p_.dz; ++c)
+        far = std::max(far, std::abs(s_.yz[c * s_.padded + j] - s_.yz[c * s_.padded + i_]));
+      if (j == i_ || !(far < best[p_.k - 1])) continue;
+      std::int64_t at = p_.k - 1;
+      for (; at > 0 && far < best[at - 1]; --at) best[at] = best[at - 1];
+      best[at] = far;
+    }
+    w_.radius[to_ + l] = best[p_.k - 1];
+    w_.n_yz[to_ + l] = std::uint32_t(count_nearer(s_, p_.dy + p_.dz, i_, best[p_.k - 1]));
+    return true;
+  }
+
+  static constexpr int limit = 8;  // entries near q that are measured
+  const Problem<T>& p_;
+  const Shared<T>& s_;
+  const Bench<T>& w_;
+  const int used_;
+  const T* value_[group_lanes];  // x in order, of the lane's alternative
+  const R* rank_[group_lanes];   // of each point in it
+  const Cells<T>* cells_[group_lanes];
+  NearLanes lanes_;
+  std::int64_t i_, listed_, to_;
+  T xi_[group_lanes];
+  int doubt_[group_lanes], doubtful_;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kolmo::knn
+HWY_AFTER_NAMESPACE();
+#endif
