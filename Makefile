@@ -4,7 +4,7 @@ help:
 	@echo 'make demo    build Kolmo and infer who drives whom in US macroeconomic data'
 	@echo 'make test    every test: release build, ASan and UBSan, changed kernels under TSan'
 	@echo 'make bench   speed, beside scikit-learn and infomeasure'
-	@echo 'make bench-runtime    tuner, memory, pipeline and monitor; DEVICE=cuda for the GPU'
+	@echo 'make bench-runtime    tuner, memory, pipeline, busy ratio and monitor; DEVICE=cuda for the GPU'
 	@echo 'make lint    layering, sizes, formatting, spelling, static analysis'
 	@echo 'CUDA=1 first fetches a CUDA toolkit on a machine that has none'
 

@@ -1,76 +1,30 @@
-#include "kolmo/runtime/pipeline/pipeline.hpp"
-
 #include <CLI/CLI.hpp>
-#include <array>
-#include <chrono>
-#include <cmath>
 #include <iostream>
+#include <numeric>
 
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/pipeline_load.hpp"
 #include "cli/record.hpp"
 #include "cli/table.hpp"
 #include "kolmo/base/philox.hpp"
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/tune/statistics.hpp"
 
 namespace kolmo::cli {
 namespace {
 
+using namespace pipeline_load;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
   DeviceOptions device;
-  std::int64_t kilobytes = 16384, items = 400, slots = 3, parts = 1;
-  double compute = 1, seconds = 2, objective = 10;
+  std::int64_t kilobytes = 16384, items = 400, repeats = 5, parts = 1;
+  std::vector<int> slots = {3, 4};
+  double compute = 1, seconds = 2, objective = 10, spin = PipelineOptions{}.spin * 1e6;
   bool graph = false, json = false;
   std::string record;
 };
-
-/// An item goes up, is added to itself `kernels` times, and comes down.
-struct Item {
-  std::size_t bytes = 0;
-  int kernels = 1, parts = 1;
-  std::size_t index = 0;
-  Clock::time_point due{};
-};
-using Measured = Pipeline<Item, int>;
-
-PipelineStages<Item, int> stages() {
-  const auto part_bytes = [](const Item& item) { return item.bytes / std::size_t(item.parts) / 8 * 8; };
-  PipelineStages<Item, int> s;
-  s.parts = [](const Item& item) { return item.parts; };
-  s.bytes = [=](const Item& item, int) { return PipelineBytes{part_bytes(item), part_bytes(item)}; };
-  s.fill = [](const Item& item, const PipelineSlot& slot) {
-    const int byte =
-        int(item.index % 8);  // in the last element alone: a host's memset is slower than the bus
-    std::memset(slot.staged_input + slot.bytes.input - sizeof(float), byte, sizeof(float));
-  };
-  s.compute = [](const Item& item, const PipelineSlot& slot, Stream& stream) {
-    const auto at = [&](void* data) {
-      return tensor(data, DType::f32, std::array{slot.bytes.input / sizeof(float)}, stream.device());
-    };
-    for (int i = 0; i < item.kernels; ++i)
-      vector_add({.x = at(slot.input), .y = at(slot.input), .z = at(slot.output)}, stream);
-  };
-  s.read = [](const Item& item, const PipelineSlot& slot, int& wrong) {
-    float in = 0, out = 0;
-    std::memset(&in, int(item.index % 8), sizeof in);
-    std::memcpy(&out, slot.staged_output + slot.bytes.output - sizeof out, sizeof out);
-    wrong += out != in + in;
-  };
-  return s;
-}
-
-/// Kernels for which the compute stage takes `ratio` times the upload.
-int kernels_for(double ratio, const Item& item, Device device, const PipelineOptions& o) {
-  Measured pipeline(
-      device, stages(), [](auto&) {}, o);
-  pipeline.measure_alone(item);
-  const StageSeconds one = pipeline.report().alone;
-  const double wanted = ratio * one.upload / std::max(one.compute, 1e-9);
-  return int(std::clamp(std::round(wanted), 1., 10000.));
-}
 
 struct Run {
   PipelineReport report;
@@ -128,67 +82,180 @@ std::vector<double> arrivals_at(double interval, bool poisson, std::size_t count
   return t;
 }
 
-Json saturation_json(const PipelineReport& r, const Item& item) {
-  const double per_item = r.wall / double(r.done);
-  return {{"bytes", item.bytes},
-          {"kernels", item.kernels},
-          {"items", r.done},
-          {"parts", r.parts},
-          {"alone_seconds",
-           {{"upload", r.alone.upload}, {"compute", r.alone.compute}, {"download", r.alone.download}}},
-          {"mean_seconds",
-           {{"fill", r.mean.fill},
-            {"upload", r.mean.upload},
-            {"compute", r.mean.compute},
-            {"download", r.mean.download},
-            {"read", r.mean.read}}},
-          {"seconds_per_item", per_item},
+/// A way to run the pipeline as fast as possible.
+struct Arm {
+  int slots;
+  bool graph;
+  std::vector<PipelineReport> runs = {};
+
+  template <class F>
+  double median(const F& of) const {
+    std::vector<double> all;
+    for (const PipelineReport& r : runs) all.push_back(of(r));
+    return tune::median(std::move(all));
+  }
+  double per_item() const {
+    return median([](auto& r) { return r.wall / double(r.done); });
+  }
+  double efficiency() const {
+    return median([](auto& r) { return r.efficiency; });
+  }
+};
+
+Json stages_json(const StageSeconds& s) {
+  return {{"fill", s.fill},
+          {"upload", s.upload},
+          {"compute", s.compute},
+          {"download", s.download},
+          {"read", s.read}};
+}
+
+Json run_json(const PipelineReport& r) {
+  const double serial = r.alone.upload + r.alone.compute + r.alone.download;
+  return {{"alone_seconds", stages_json(r.alone)},
+          {"copies_at_once_seconds", stages_json(r.together)},
+          {"mean_seconds", stages_json(r.mean)},
+          {"seconds_per_item", r.wall / double(r.done)},
           {"efficiency", r.efficiency},
-          {"speedup_over_serial",
-           (r.alone.upload + r.alone.compute + r.alone.download) * double(r.parts) / r.wall},
+          {"efficiency_limit", r.efficiency_limit},
+          {"speedup_over_serial", serial * double(r.parts) / r.wall},
           {"overlap", r.overlap},
+          {"at_once", r.at_once},
           {"bound", r.bound}};
+}
+
+/// Runs every arm `repeats` times, in turns that begin with another one each time.
+std::vector<Arm> saturate(const Options& o, const Item& item, Device device, const PipelineOptions& options,
+                          int& wrong) {
+  std::vector<Arm> arms;
+  for (const int slots : o.slots)
+    for (const bool graph : {false, true})
+      if (!graph || !in_host_memory(device)) arms.push_back({slots, graph});
+  for (std::size_t turn = 0; turn < std::size_t(o.repeats); ++turn)
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      Arm& arm = arms[(turn + i) % arms.size()];
+      PipelineOptions with = options;
+      with.slots = arm.slots, with.graph = arm.graph;
+      const Run run = run_items(item, std::size_t(o.items), {}, device, with);
+      arm.runs.push_back(run.report);
+      wrong += run.wrong;
+    }
+  return arms;
+}
+
+struct Load {
+  const char* arrivals;
+  double share;
+  std::size_t items;
+  double p50, p99, p999, within;
+  bool met;  // 99 % within the objective
+};
+
+/// Items that arrive at shares of the rate at which one takes `per_item` seconds, evenly or at random.
+std::vector<Load> run_loads(const Options& o, const Item& item, double per_item, Device device,
+                            const PipelineOptions& options, int& wrong) {
+  std::vector<Load> loads;
+  for (const bool poisson : {false, true})
+    for (const double share : {.5, .7, .8, .9}) {
+      const auto count = std::size_t(std::clamp(o.seconds * share / per_item, 20., 1e6));
+      Run run = run_items(item, count, arrivals_at(per_item / share, poisson, count), device, options);
+      const auto within = std::count_if(run.latency.begin(), run.latency.end(),
+                                        [&](double l) { return l <= options.objective; });
+      const double p50 = run.quantile(.5), p99 = run.quantile(.99), p999 = run.quantile(.999);
+      loads.push_back({poisson ? "Poisson" : "paced", share, count, p50, p99, p999,
+                       double(within) / double(count), p99 <= options.objective});
+      wrong += run.wrong;
+    }
+  return loads;
+}
+
+/// The largest load up to which every one meets the objective; 0 if the smallest does not.
+double largest_met(const std::vector<Load>& loads, std::string_view arrivals) {
+  double largest = 0;
+  for (const Load& l : loads)
+    if (l.arrivals == arrivals) {
+      if (!l.met) break;
+      largest = l.share;
+    }
+  return largest;
+}
+
+std::string percent(double share, int digits = 3) { return significant(100 * share, digits) + " %"; }
+
+void print(const std::vector<Arm>& arms, const std::vector<Load>& loads, double objective, bool copies) {
+  const PipelineReport& r = arms.front().runs.front();
+  std::cout << "alone: upload " << duration(r.alone.upload) << ", compute " << duration(r.alone.compute)
+            << ", download " << duration(r.alone.download);
+  if (copies)
+    std::cout << ";\ncopies while the others run: upload " << duration(r.together.upload) << ", download "
+              << duration(r.together.download) << ": efficiency at most " << percent(r.efficiency_limit);
+  std::cout << "\n\nas fast as possible, medians of " << arms.front().runs.size() << " runs\n";
+  TextTable full(
+      {"slots", "kernels", ">an item", ">efficiency", ">two stages at once", ">three", "bound by"});
+  for (const Arm& a : arms)
+    full.add({std::to_string(a.slots), a.graph ? "in a graph" : "one by one", duration(a.per_item()),
+              percent(a.efficiency()), percent(a.median([](auto& p) { return p.at_once[1]; })),
+              percent(a.median([](auto& p) { return p.at_once[2]; })), std::string(a.runs.back().bound)});
+  full.print(std::cout);
+  std::cout << '\n';
+  const std::string limit = duration(objective);
+  TextTable table(
+      {"arrivals", ">load", ">items", ">p50", ">p99", ">p99.9", ">within " + limit, "p99 within " + limit});
+  for (const Load& l : loads)
+    table.add({l.arrivals, percent(l.share, 2), std::to_string(l.items), duration(l.p50), duration(l.p99),
+               duration(l.p999), percent(l.within), l.met ? "yes" : "NO"});
+  table.print(std::cout);
+  for (const char* arrivals : {"paced", "Poisson"}) {
+    const double load = largest_met(loads, arrivals);
+    std::cout << arrivals << " arrivals: p99 within " << limit
+              << (load > 0 ? " up to a load of " + percent(load, 2) : " at no measured load") << '\n';
+  }
 }
 
 void measure(const Options& o, Context& context) {
   const Stream stream = o.device.open();
   const Device device = stream.device();
-  const PipelineOptions options{.name = "measured",
-                                .slots = int(o.slots),
-                                .objective = o.objective * 1e-3,
-                                .graph = o.graph,
-                                .cpu_threads = o.device.threads};
+  PipelineOptions options{.name = "measured",
+                          .slots = o.slots.front(),
+                          .objective = o.objective * 1e-3,
+                          .spin = o.spin * 1e-6,
+                          .cpu_threads = o.device.threads};
   Item item{std::size_t(o.kilobytes) << 10, 1, int(o.parts)};
-  if (!in_host_memory(device)) item.kernels = kernels_for(o.compute, item, device, options);
-  Run full = run_items(item, std::size_t(o.items), {}, device, options);
-  const double per_item = full.report.wall / double(full.report.done);
-  Json results = saturation_json(full.report, item), loads = Json::array();
-  int wrong = full.wrong;
-
-  TextTable table({"arrivals", ">load", ">items", ">p50", ">p99", ">p99.9", ">within objective"});
-  for (const bool poisson : {false, true})
-    for (const double load : {.5, .7, .8, .9}) {
-      const auto count = std::size_t(std::clamp(o.seconds * load / per_item, 20., 1e6));
-      Run run = run_items(item, count, arrivals_at(per_item / load, poisson, count), device, options);
-      const auto within = double(std::count_if(run.latency.begin(), run.latency.end(),
-                                               [&](double l) { return l <= options.objective; }));
-      const double share = within / double(run.latency.size());
-      wrong += run.wrong;
-      const double p50 = run.quantile(.5), p99 = run.quantile(.99), p999 = run.quantile(.999);
-      const char* name = poisson ? "Poisson" : "paced";
-      loads.push_back({{"arrivals", name},
-                       {"load", load},
-                       {"items", count},
-                       {"p50", p50},
-                       {"p99", p99},
-                       {"p99_9", p999},
-                       {"within_objective", share}});
-      table.add({name, significant(100 * load, 2) + " %", std::to_string(count), duration(p50), duration(p99),
-                 duration(p999), significant(100 * share, 3) + " %"});
-    }
+  item.kernels = kernels_for(o.compute, item, device, options);
+  int wrong = 0;
+  const std::vector<Arm> arms = saturate(o, item, device, options, wrong);
+  options.graph = o.graph && !in_host_memory(device);
+  const double per_item = arms[options.graph].per_item();
+  const std::vector<Load> loads = run_loads(o, item, per_item, device, options, wrong);
   if (wrong) fail<DeviceError>("pipeline: " + std::to_string(wrong) + " results are wrong");
+
+  Json results{{"bytes", item.bytes},
+               {"kernels", item.kernels},
+               {"items", o.items},
+               {"parts", o.parts},
+               {"spin_seconds", options.spin}};
+  for (const Arm& a : arms) {
+    Json runs = Json::array();
+    for (const PipelineReport& r : a.runs) runs.push_back(run_json(r));
+    results["saturated"].push_back({{"slots", a.slots},
+                                    {"graph", a.graph},
+                                    {"seconds_per_item", a.per_item()},
+                                    {"efficiency", a.efficiency()},
+                                    {"runs", std::move(runs)}});
+  }
   results["objective_seconds"] = options.objective;
-  results["loads"] = std::move(loads);
+  results["loads_of"] = {{"slots", options.slots}, {"graph", options.graph}};
+  for (const Load& l : loads)
+    results["loads"].push_back({{"arrivals", l.arrivals},
+                                {"load", l.share},
+                                {"items", l.items},
+                                {"p50", l.p50},
+                                {"p99", l.p99},
+                                {"p99_9", l.p999},
+                                {"within_objective", l.within},
+                                {"meets_objective", l.met}});
+  for (const char* arrivals : {"paced", "Poisson"})
+    results["largest_load_that_meets_objective"][arrivals] = largest_met(loads, arrivals);
   Record record("pipeline", device, context.command_line);
   record.add(find_op("vector_add"), std::move(results));
   if (!o.record.empty()) record.write(o.record);
@@ -196,14 +263,9 @@ void measure(const Options& o, Context& context) {
     std::cout << record.json().dump(2) << '\n';
     return;
   }
-  const PipelineReport& r = full.report;
   std::cout << "device: " << describe(stream) << "\n"
-            << o.kilobytes << " KiB up and down, " << item.kernels << " kernels each; alone: upload "
-            << duration(r.alone.upload) << ", compute " << duration(r.alone.compute) << ", download "
-            << duration(r.alone.download) << "\nsaturated: " << duration(per_item) << " an item, efficiency "
-            << significant(100 * r.efficiency, 3) << " %, overlap " << significant(r.overlap, 3)
-            << ", bound by " << r.bound << "\n";
-  table.print(std::cout);
+            << o.kilobytes << " KiB up and down, " << item.kernels << " kernels each; ";
+  print(arms, loads, options.objective, !in_host_memory(device));
 }
 
 }  // namespace
@@ -218,10 +280,20 @@ void add_pipeline(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->check(CLI::Range(0.01, 100.))
       ->type_name("RATIO");
-  add_count(*c, "--items", o.items, 10, 1000000, "items of the run as fast as possible");
-  add_count(*c, "--slots", o.slots, 2, 8, "items between upload and download");
+  add_count(*c, "--items", o.items, 10, 1000000, "items of a run as fast as possible");
+  add_count(*c, "--repeats", o.repeats, 1, 1000, "runs as fast as possible, of each kind");
+  c->add_option("--slots", o.slots,
+                "items between upload and download; the first number is that of the loads")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::Range(2, 8))
+      ->type_name("N");
   add_count(*c, "--parts", o.parts, 1, 64, "parts an item is split into");
-  c->add_flag("--graph", o.graph, "replay a graph of the kernels");
+  c->add_option("--spin", o.spin, "how long threads look for work before they sleep")
+      ->capture_default_str()
+      ->check(CLI::Range(0., 1e6))
+      ->type_name("US");
+  c->add_flag("--graph", o.graph, "replay a graph of the kernels where items arrive at a load");
   c->add_option("--seconds", o.seconds, "length of the run at each load")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 1000.))
@@ -233,12 +305,12 @@ void add_pipeline(CLI::App& app, Context& context) {
   c->add_option("--record", o.record, "write the results here")->type_name("FILE.json");
   c->add_flag("--json", o.json, "print one JSON object");
   c->footer(
-      "Items go through as fast as possible, which gives the efficiency: the slowest stage by itself over "
-      "the\n"
-      "time per item. Then they arrive at 50 to 90 % of that rate, evenly or at random; latency runs from "
-      "when\n"
-      "an item is due.\n"
-      "Example:\n  kolmo pipeline --device cuda --record pipeline.json");
+      "Items go through as fast as possible, with kernels queued one by one and in graphs, which gives the\n"
+      "efficiency: the slowest stage by itself over the time per item. Copies in both directions at once "
+      "give\n"
+      "the most that the link allows. Then items arrive at 50 to 90 % of the rate of the first --slots,\n"
+      "evenly or at random; latency runs from when an item is due.\n"
+      "Example:\n  kolmo pipeline --device cuda --slots 3,4 --record pipeline.json");
   c->callback([&context] { measure(o, context); });
 }
 

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 device=${DEVICE:-cpu}
 out=${OUT:-bench/results/runtime-$device}
-programs=(kolmo bench_memory bench_tuner bench_monitor)
+programs=(kolmo bench_busy bench_memory bench_monitor bench_pipeline bench_tuner)
 
 if [ -z "${BUILD:-}" ]; then
   BUILD=build/ci
@@ -31,8 +31,12 @@ measure "tuner: what tuning gains over naive, default, occupancy's choice and th
   kolmo tune --device "$device" --budget "${TUNE_BUDGET:-2}" --store "$store" --record "$out/tuning.json"
 measure "memory: a pair of allocate and free, and replays against the bounds" \
   bench_memory --device "$device" --record "$out/memory.json"
-measure "pipeline: efficiency when full, latency at 50 to 90 % load" \
+measure "pipeline: efficiency when full, latency at 50 to 90 % load against 10 ms" \
   kolmo pipeline --device "$device" --record "$out/pipeline.json"
+measure "pipeline: beside the same work written by hand" \
+  bench_pipeline --device "$device" --record "$out/pipeline_peers.json"
+measure "busy: a full pipeline and products of matrices, second by second" \
+  bench_busy --device "$device" --record "$out/busy.json"
 measure "monitor: throughput with the recorder off and on" bench_monitor --device "$device" --record "$out/monitor.json"
 rm -rf "$store"
 printf '\n%s\n' "$out"

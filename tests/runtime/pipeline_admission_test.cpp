@@ -160,6 +160,22 @@ TEST_F(Admission, AGraphIsRecordedOncePerSlot) {
   EXPECT_EQ(back_.count(PipelineOutcome::done), 56);
 }
 
+TEST_F(Admission, SlotsMayHaveTheirMemoryBeforeTheFirstItem) {
+  for (const bool measured : {false, true}) {
+    LoadPipeline pipeline(device_.device(), stages_, std::ref(back_),
+                          manual({.room = measured ? PipelineBytes{} : PipelineBytes{701, 400}}));
+    if (measured) pipeline.measure_alone({.upload = 701}, 1);
+    device_.fail_allocation(1);
+    for (std::size_t i = 0; i < 10; ++i) pipeline.submit(load(690 + i));
+    pipeline.drain();
+    EXPECT_THAT(back_.errors, ElementsAre()) << "no slot asked for memory";
+    pipeline.submit({.upload = 5000, .index = 10});
+    pipeline.drain();
+    EXPECT_EQ(back_.errors.size(), 1u) << "this one did";
+    back_ = {};
+  }
+}
+
 TEST_F(Admission, MeasuringAloneNeedsAnIdlePipeline) {
   LoadPipeline pipeline(device_.device(), stages_, std::ref(back_), manual());
   pipeline.submit(load(0));
@@ -177,6 +193,7 @@ TEST_F(Admission, OptionsAreChecked) {
   EXPECT_THROW(make({.queue = 0}), InvalidArgument);
   EXPECT_THROW(make({.deadline = -1}), InvalidArgument);
   EXPECT_THROW(make({.objective = 0}), InvalidArgument);
+  for (const double spin : {-1e-3, 1.5}) EXPECT_THROW(make({.spin = spin}), InvalidArgument);
   for (const int slots : {2, 8}) EXPECT_NO_THROW(make({.slots = slots}));
 }
 

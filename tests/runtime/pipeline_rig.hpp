@@ -60,7 +60,7 @@ inline PipelineStages<Load, Sum> load_stages(SimulatedDevice* simulated) {
 }
 
 inline PipelineOptions manual(PipelineOptions o = {}) {
-  o.own_threads = false;
+  o.own_threads = false, o.spin = 0;
   return o;
 }
 

@@ -17,6 +17,7 @@ using testing::HasSubstr;
 struct Place {
   DeviceKind kind;
   bool own_threads, graph;
+  double spin = 0;
 };
 class PipelineEverywhere : public testing::TestWithParam<Place> {
  protected:
@@ -24,12 +25,15 @@ class PipelineEverywhere : public testing::TestWithParam<Place> {
       GetParam().kind == DeviceKind::sim ? &SimulatedDevice::make(byte_per_millisecond) : nullptr;
   Device device_ = simulated_ ? simulated_->device() : Device{GetParam().kind, 0};
   PipelineOptions options() const {
-    return {.slots = 4, .queue = 5, .graph = GetParam().graph, .own_threads = GetParam().own_threads};
+    const Place& p = GetParam();
+    return {.slots = 4, .queue = 5, .spin = p.spin, .graph = p.graph, .own_threads = p.own_threads};
   }
   Returned back_;
 };
-constexpr Place simulated_places[] = {
-    {DeviceKind::sim, true, false}, {DeviceKind::sim, false, false}, {DeviceKind::sim, true, true}};
+constexpr Place simulated_places[] = {{DeviceKind::sim, true, false},
+                                      {DeviceKind::sim, true, false, 50e-6},
+                                      {DeviceKind::sim, false, false},
+                                      {DeviceKind::sim, true, true}};
 INSTANTIATE_TEST_SUITE_P(Host, PipelineEverywhere,
                          testing::Values(Place{DeviceKind::cpu, true, false},
                                          Place{DeviceKind::cpu, false, false}));

@@ -159,6 +159,9 @@ TEST_P(Efficiency, AtSaturation) {
   EXPECT_NEAR(r.alone.upload, h, 1e-9);
   EXPECT_NEAR(r.alone.compute, c, 1e-9);
   EXPECT_NEAR(r.alone.download, d, 1e-9);
+  EXPECT_NEAR(r.together.upload, h, 1e-9) << "the simulated link has two directions";
+  EXPECT_NEAR(r.together.download, d, 1e-9);
+  EXPECT_NEAR(r.efficiency_limit, 1, 1e-9);
   EXPECT_NEAR(r.mean.compute, c, .02 * c);
   EXPECT_DOUBLE_EQ(r.wall, device.now() - begin);
   EXPECT_GE(r.efficiency, at_least);
@@ -202,6 +205,37 @@ TEST(Efficiency, TheReportNamesWhatBounds) {
   EXPECT_EQ(bound(.5, .5, 1, 0), "download");
   EXPECT_EQ(bound(.1, .1, .1, 0, 1), "fill");
   EXPECT_EQ(bound(.5, 1, .5, 2), "arrivals");
+}
+
+TEST(AtOnce, CountsTheStagesOnOneClock) {
+  const auto expect = [](const std::vector<StageTimes>& parts, std::array<double, 3> shares) {
+    const auto got = at_once(parts);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(got[i], shares[i], 1e-12) << i;
+  };
+  expect({}, {0, 0, 0});
+  expect({{0, 1, 1, 2, 2, 3}}, {1, 0, 0});
+  expect({{0, 1, 1, 2, 2, 3}, {3, 4, 4, 5, 5, 6}}, {1, 0, 0});
+  expect({{0, 1, 1, 2, 2, 3}, {1, 2, 2, 3, 3, 4}}, {1, .5, 0});
+  expect({{0, 1, 1, 2, 2, 3}, {1, 2, 2, 3, 3, 4}, {2, 3, 3, 4, 4, 5}}, {1, .6, .2});
+  expect({{0, 1, 3, 4, 4, 4}}, {.5, 0, 0});
+}
+
+TEST(AtOnce, IsReportedForTheFirstParts) {
+  const auto shares = [](bool one_by_one) {
+    SimulatedDevice& device = SimulatedDevice::make(byte_per_millisecond);
+    LoadPipeline pipeline(
+        device.device(), load_stages(&device), [](auto&) {}, manual());
+    for (const Load& l : loads(100, 1, 1, 1, 0)) {
+      pipeline.submit(l);
+      if (one_by_one) pipeline.drain();
+    }
+    pipeline.drain();
+    return pipeline.report().at_once;
+  };
+  EXPECT_NEAR(shares(false)[1], 64. / 66, 1e-9);
+  EXPECT_NEAR(shares(false)[2], 62. / 66, 1e-9);
+  EXPECT_NEAR(shares(true)[0], 1, 1e-9);
+  EXPECT_NEAR(shares(true)[1], 0, 1e-9);
 }
 
 // The first kernel of a split item starts when the first part is there.

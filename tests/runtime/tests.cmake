@@ -2,7 +2,7 @@
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kolmo/base/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/runtime/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/runtime/cuda/")
 list(APPEND sources ${PROJECT_SOURCE_DIR}/kolmo/runtime/cuda/no_cuda.cpp ${PROJECT_BINARY_DIR}/version.cpp)
-foreach(name pipeline pipeline_admission memory_pool memory_trace memory_pinned)
+foreach(name pipeline pipeline_admission pipeline_timing memory_pool memory_trace memory_pinned)
   list(APPEND sources ${CMAKE_CURRENT_LIST_DIR}/${name}_test.cpp)
 endforeach()
 foreach(name metrics threads)

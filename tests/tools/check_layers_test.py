@@ -35,6 +35,7 @@ RIGHT = {
     "kolmo/ops/nn/relu/relu_test.cpp": '#include "kolmo/check/oracle.hpp"',
     "kolmo/flow/a.cpp": '#include "kolmo/ops/nn/relu/relu.hpp"\n// never <<<>>>\nconst char* s = "<<<";',
     "cli/a.cpp": '#include "kolmo/flow/series.hpp"\n#include "cli/table.hpp"',
+    "bench/a.cu": '#include "cli/table.hpp"\nvoid f() { kernel<<<1, 2>>>(); }',
 }
 
 

@@ -8,6 +8,7 @@ const PipelineOptions& checked(const PipelineOptions& o) {
   want(o.slots >= 2 && o.slots <= 8, "a pipeline has 2 to 8 slots, not " + std::to_string(o.slots));
   want(o.queue >= 1, "the queue must hold one item or more");
   want(o.deadline >= 0 && o.objective > 0, "deadline must not be negative, objective must be positive");
+  want(o.spin >= 0 && o.spin <= 1, "threads spin for 0 to 1 seconds");
   return o;
 }
 
@@ -15,8 +16,9 @@ const PipelineOptions& checked(const PipelineOptions& o) {
 
 PipelineCore::PipelineCore(Device device, const PipelineOptions& options)
     : options_(checked(options)),
-      lane_(device, options.slots, options.cpu_threads, options.graph),
+      lane_(device, options.slots, options.cpu_threads, options.graph, options.spin),
       meter_(options.name, options.slots, options.objective) {
+  if (options.room.input || options.room.output) lane_.make_room(options.room);
   for (auto& slot : lane_.slots()) free_.push_back(&slot);
   if (!options_.own_threads) return;
   feeder_ = std::thread([this] { run_feeder(); });
@@ -32,8 +34,8 @@ PipelineCore::~PipelineCore() {
   {
     const Lock lock(mutex_);
     closing_ = true;
+    feedable_.notify(), completable_.notify_one();
   }
-  feedable_.notify_all(), completable_.notify_all();
   feeder_.join(), completer_.join();
 }
 
@@ -46,7 +48,7 @@ bool PipelineCore::submit(const std::function<std::unique_ptr<Item>()>& make) {
   ++outstanding_;
   meter_.submitted(now);
   show_levels();
-  feedable_.notify_one();
+  feedable_.notify();
   while (!options_.own_threads && can_feed()) feed(lock);
   return true;
 }
@@ -99,7 +101,8 @@ void PipelineCore::drain() {
 void PipelineCore::measure_alone(Item& item, int repeats) {
   const Lock lock(mutex_);
   require(outstanding_ == 0, options_.name + ": stages are measured alone while no item is on its way");
-  meter_.alone(lane_.alone(item, repeats));
+  const StageSeconds each = lane_.alone(item, repeats);
+  meter_.alone(each, lane_.copies_at_once(repeats));
 }
 
 PipelineReport PipelineCore::report() const {
@@ -164,11 +167,12 @@ void PipelineCore::complete(Lock& lock) {
   const bool wanted = !flight.entry->error;
   std::exception_ptr error;
   StageSeconds seconds;
+  StageTimes times;
   if (flight.started) {
     lock.unlock();
     try {
       lane_.wait(*flight.slot);
-      if (flight.slot->timed) seconds = lane_.seconds(*flight.slot);
+      if (flight.slot->timed) seconds = lane_.seconds(*flight.slot), times = lane_.times(*flight.slot);
       const double begin = lane_.now();
       if (wanted) flight.entry->item->read(*flight.slot);
       seconds.read = lane_.now() - begin;
@@ -180,12 +184,12 @@ void PipelineCore::complete(Lock& lock) {
   if (error) keep_error(*flight.entry, error);
   if (flight.started && !error) {
     meter_.part();
-    if (flight.slot->timed) meter_.timed_part(seconds);
+    if (flight.slot->timed) meter_.timed_part(seconds, times);
   }
   flights_.pop_front();
   free_.push_back(flight.slot);
   show_levels();
-  feedable_.notify_one();
+  feedable_.notify();
   if (flight.last)
     deliver(lock, *flight.entry, flight.entry->error ? PipelineOutcome::failed : PipelineOutcome::done);
 }
@@ -221,7 +225,9 @@ void PipelineCore::show_levels() {
 
 void PipelineCore::run_feeder() {
   for (Lock lock(mutex_);;) {
-    feedable_.wait(lock, [&] { return closing_ || can_feed(); });
+    feedable_.wait(
+        lock, [&] { return closing_ || can_feed(); },
+        [&] { return flights_.empty() ? 0 : lane_.spin_seconds(); });
     if (closing_) return;
     feed(lock);
   }

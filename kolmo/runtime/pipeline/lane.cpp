@@ -1,6 +1,6 @@
 #include "kolmo/runtime/pipeline/lane.hpp"
 
-#include <chrono>
+#include "kolmo/runtime/pipeline/wakeup.hpp"
 
 namespace kolmo {
 
@@ -16,14 +16,21 @@ std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4; }
 
 }  // namespace
 
-PipelineLane::PipelineLane(Device device, int slots, int threads, bool graph)
+PipelineLane::PipelineLane(Device device, int slots, int threads, bool graph, double spin)
     : device_(device),
       backend_(&backend(device)),
       graph_(graph),
+      spin_(in_host_memory(device) ? 0 : spin),
       upload_(device, threads),
       compute_(device, threads),
-      download_(device, threads) {
+      download_(device, threads),
+      origin_(device) {
   for (int i = 0; i < slots; ++i) slots_.emplace_back(device);
+  origin_.record(upload_);
+}
+
+void PipelineLane::make_room(PipelineBytes bytes) {
+  for (Slot& slot : slots_) fit(slot, bytes);
 }
 
 void PipelineLane::fit(Slot& slot, PipelineBytes bytes) {
@@ -103,10 +110,15 @@ void PipelineLane::start(Slot& slot, PipelineWork& work, int part, bool timed) {
 }
 
 void PipelineLane::wait(Slot& slot) {
-  constexpr auto worth_spinning = std::chrono::microseconds(20);
-  const auto begin = std::chrono::steady_clock::now();
-  while (!slot.finished.done())
-    if (std::chrono::steady_clock::now() - begin > worth_spinning) return slot.finished.synchronize();
+  using Clock = std::chrono::steady_clock;
+  constexpr auto between = std::chrono::microseconds(5);  // the driver's lock is for whoever queues work
+  auto next = Clock::now();
+  const auto asks = [&] {
+    if (Clock::now() < next) return false;
+    next = Clock::now() + between;
+    return slot.finished.done();
+  };
+  if (!spin_until(spin_, asks)) slot.finished.synchronize();
 }
 
 StageSeconds PipelineLane::seconds(const Slot& slot) const {
@@ -116,16 +128,24 @@ StageSeconds PipelineLane::seconds(const Slot& slot) const {
   return {slot.fill_seconds, stage(0), stage(1), stage(2), 0};
 }
 
+StageTimes PipelineLane::times(const Slot& slot) const {
+  StageTimes t;
+  for (std::size_t i = 0; i < t.size(); ++i) t[i] = Event::seconds(origin_, slot.stamps[i]);
+  return t;
+}
+
 StageSeconds PipelineLane::alone(PipelineWork& work, int repeats) {
   Slot& slot = slots_.front();
-  slot.timed = false;
   try {
-    fit(slot, work.bytes(0));
-    work.fill(slot);
+    for (Slot& s : slots_) {  // what is only done once: memory, loading kernels, recording graphs
+      s.part = 0, s.timed = false;
+      fit(s, work.bytes(0));
+      work.fill(s);
+      for (std::size_t stage = 0; stage < 3; ++stage) run_stage(stage, s, work).synchronize();
+    }
     std::array<double, 3> seconds{};
     for (std::size_t stage = 0; stage < 3; ++stage) {
-      Stream& stream = run_stage(stage, slot, work);  // may do what is only done once, as loading a kernel
-      stream.synchronize();
+      Stream& stream = *std::array{&upload_, &compute_, &download_}[stage];
       slot.stamps[0].record(stream);
       for (int i = 0; i < repeats; ++i) run_stage(stage, slot, work);
       slot.stamps[1].record(stream);
@@ -133,6 +153,21 @@ StageSeconds PipelineLane::alone(PipelineWork& work, int repeats) {
       seconds[stage] = Event::seconds(slot.stamps[0], slot.stamps[1]) / repeats;
     }
     return {0, seconds[0], seconds[1], seconds[2], 0};
+  } catch (...) {
+    settle();
+    throw;
+  }
+}
+
+StageSeconds PipelineLane::copies_at_once(int repeats) {
+  Slot& slot = slots_.front();
+  try {
+    slot.stamps[0].record(upload_), slot.stamps[2].record(download_);
+    for (int i = 0; i < repeats; ++i) upload(slot), download(slot);
+    slot.stamps[1].record(upload_), slot.stamps[3].record(download_);
+    slot.stamps[1].synchronize(), slot.stamps[3].synchronize();
+    return {0, Event::seconds(slot.stamps[0], slot.stamps[1]) / repeats, 0,
+            Event::seconds(slot.stamps[2], slot.stamps[3]) / repeats, 0};
   } catch (...) {
     settle();
     throw;

@@ -53,10 +53,12 @@ class PipelineLane {
     double fill_seconds = 0;
   };
 
-  PipelineLane(Device device, int slots, int threads, bool graph);
+  PipelineLane(Device device, int slots, int threads, bool graph, double spin);
 
   std::deque<Slot>& slots() { return slots_; }
   double now() const { return backend_->now(); }
+  double spin_seconds() const { return spin_; }
+  void make_room(PipelineBytes bytes);
 
   /// Fills the slot and queues its stages. If it throws, none of its work is left on the device.
   void start(Slot& slot, PipelineWork& work, int part, bool timed);
@@ -64,8 +66,11 @@ class PipelineLane {
   void wait(Slot& slot);
   /// Of a timed slot that has finished; `read` is the caller's.
   StageSeconds seconds(const Slot& slot) const;
+  StageTimes times(const Slot& slot) const;
   /// Device stages of one piece of work, each run by itself `repeats` times. No slot may be on its way.
   StageSeconds alone(PipelineWork& work, int repeats);
+  /// Uploads and downloads as alone() had them, `repeats` of each while the others run.
+  StageSeconds copies_at_once(int repeats);
 
  private:
   void fit(Slot& slot, PipelineBytes bytes);
@@ -78,7 +83,9 @@ class PipelineLane {
   Device device_;
   Backend* backend_;
   bool graph_;
+  double spin_;  // seconds; 0 where work is done when it is queued
   Stream upload_, compute_, download_;
+  Event origin_;  // of StageTimes
   std::deque<Slot> slots_;
 };
 

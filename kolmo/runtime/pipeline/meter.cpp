@@ -9,6 +9,23 @@ StageSeconds& StageSeconds::operator+=(const StageSeconds& o) {
   return *this;
 }
 
+std::array<double, 3> at_once(const std::vector<StageTimes>& parts) {
+  std::vector<std::pair<double, int>> changes;  // ends before begins of the same time
+  for (const StageTimes& t : parts)
+    for (std::size_t i = 0; i < t.size(); ++i) changes.emplace_back(t[i], i % 2 ? -1 : 1);
+  std::sort(changes.begin(), changes.end());
+  std::array<double, 3> seconds{};
+  int running = 0;
+  for (std::size_t i = 0; i + 1 < changes.size(); ++i) {
+    running += changes[i].second;
+    for (int n = 0; n < std::min(running, 3); ++n)
+      seconds[std::size_t(n)] += changes[i + 1].first - changes[i].first;
+  }
+  const double all = changes.empty() ? 0 : changes.back().first - changes.front().first;
+  for (double& s : seconds) s = all > 0 ? s / all : 0;
+  return seconds;
+}
+
 namespace detail {
 namespace {
 
@@ -57,8 +74,9 @@ void PipelineMeter::rejected() {
   shared_results_[3]->add();
 }
 
-void PipelineMeter::timed_part(const StageSeconds& seconds) {
+void PipelineMeter::timed_part(const StageSeconds& seconds, const StageTimes& times) {
   ++timed_;
+  if (first_.size() < all_timed) first_.push_back(times);
   sum_ += seconds;
   const auto all = values(seconds);
   for (std::size_t i = 0; i < all.size(); ++i) shared_stages_[i]->record(all[i]);
@@ -73,7 +91,7 @@ void PipelineMeter::result(PipelineOutcome outcome, double latency, double now) 
   within_ += latency <= totals_.objective;
   latency_.record(latency);
   shared_latency_.record(latency);
-  if (times_next()) shared_overlap_.set(report().overlap);
+  if (times_next()) shared_overlap_.set(overlap());
 }
 
 void PipelineMeter::levels(std::size_t inflight, std::size_t queued, bool hungry, double now) {
@@ -87,12 +105,16 @@ void PipelineMeter::levels(std::size_t inflight, std::size_t queued, bool hungry
 PipelineReport PipelineMeter::report() const {
   PipelineReport r = totals_;
   if (timed_) r.mean = sum_ / double(timed_);
-  r.wall = last_result_ - first_submit_;
+  r.wall = wall();
+  r.at_once = at_once(first_);
   if (!r.parts || r.wall <= 0) return r;
   const double still = hungry_since_ >= 0 ? std::max(0., last_result_ - hungry_since_) : 0;
   r.hungry = (hungry_ + still) / r.wall;
-  r.efficiency = std::max({r.alone.upload, r.alone.compute, r.alone.download}) * double(r.parts) / r.wall;
-  r.overlap = device_sum(r.mean) * double(r.parts) / r.wall;
+  const double alone = std::max({r.alone.upload, r.alone.compute, r.alone.download});
+  const double shared = std::max({alone, r.together.upload, r.together.download});
+  r.efficiency = alone * double(r.parts) / r.wall;
+  r.efficiency_limit = shared > 0 ? alone / shared : 0;
+  r.overlap = overlap();
   r.bound = bound(r);
   const metrics::HistogramData latencies = latency_.read();
   r.p50 = latencies.quantile(.5), r.p95 = latencies.quantile(.95), r.p99 = latencies.quantile(.99);
@@ -100,11 +122,17 @@ PipelineReport PipelineMeter::report() const {
   return r;
 }
 
+double PipelineMeter::overlap() const {
+  if (!timed_ || wall() <= 0) return 0;
+  return device_sum(sum_) / double(timed_) * double(totals_.parts) / wall();
+}
+
 std::string_view PipelineMeter::bound(const PipelineReport& r) const {
   if (r.hungry > .1) return "arrivals";
   StageSeconds s = r.mean;
   if (device_sum(r.alone) > 0)
-    s.upload = r.alone.upload, s.compute = r.alone.compute, s.download = r.alone.download;
+    s.upload = std::max(r.alone.upload, r.together.upload), s.compute = r.alone.compute,
+    s.download = std::max(r.alone.download, r.together.download);
   const auto all = values(s);
   const auto longest = std::max_element(all.begin(), all.end());
   const double slot = (s.fill + device_sum(s) + s.read) / slots_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kolmo/runtime/metrics.hpp"
 
@@ -18,6 +19,10 @@ struct StageSeconds {
     return {fill / n, upload / n, compute / n, download / n, read / n};
   }
 };
+/// When a part's upload, compute and download begin and end, in seconds of the device's clock.
+using StageTimes = std::array<double, 6>;
+/// Share of the time from the first begin to the last end in which at least one, two, three stages run.
+std::array<double, 3> at_once(const std::vector<StageTimes>& parts);
 
 enum class PipelineOutcome : std::uint8_t { done, failed, dropped };
 inline constexpr std::string_view pipeline_outcome_names[] = {"done", "failed", "dropped"};
@@ -27,13 +32,16 @@ inline constexpr std::string_view pipeline_outcome_names[] = {"done", "failed", 
 /// device: items, unless they are split.
 struct PipelineReport {
   std::uint64_t submitted = 0, done = 0, failed = 0, dropped = 0, rejected = 0, parts = 0;
-  double wall = 0;         ///< seconds from the first submit() to the last result
-  double hungry = 0;       ///< share of `wall` in which a slot was free and no item was there
-  StageSeconds mean;       ///< of a part, on its way
-  StageSeconds alone;      ///< of a part, each device stage by itself; 0 until it is measured
-  double efficiency = 0;   ///< longest device stage of `alone` over wall / parts
-  double overlap = 0;      ///< device seconds of all stages over `wall`; above 1 they ran side by side
-  std::string_view bound;  ///< what limits throughput: a stage, "slots", "arrivals" or "host"
+  double wall = 0;                  ///< seconds from the first submit() to the last result
+  double hungry = 0;                ///< share of `wall` in which a slot was free and no item was there
+  StageSeconds mean;                ///< of a part, on its way
+  StageSeconds alone;               ///< of a part, each device stage by itself; 0 until it is measured
+  StageSeconds together;            ///< upload and download of a part while the other runs, without computing
+  double efficiency = 0;            ///< longest device stage of `alone` over wall / parts
+  double efficiency_limit = 0;      ///< the same over the longest device stage when copies share the link
+  double overlap = 0;               ///< device seconds of all stages over `wall`
+  std::array<double, 3> at_once{};  ///< of the first parts, by the device's clock: see kolmo::at_once
+  std::string_view bound;           ///< what limits throughput: a stage, "slots", "arrivals" or "host"
   double p50 = 0, p95 = 0, p99 = 0;
   double objective = 0;         ///< seconds
   double within_objective = 0;  ///< share of the items that are done
@@ -49,21 +57,27 @@ class PipelineMeter {
   void submitted(double now);
   void rejected();
   void part() { ++totals_.parts; }
-  void timed_part(const StageSeconds& seconds);
+  void timed_part(const StageSeconds& seconds, const StageTimes& times);
   void result(PipelineOutcome outcome, double latency, double now);
   /// Items on their way and waiting; `hungry`: a slot is free and no item is there.
   void levels(std::size_t inflight, std::size_t queued, bool hungry, double now);
-  void alone(const StageSeconds& seconds) { totals_.alone = seconds; }
+  void alone(const StageSeconds& each, const StageSeconds& copies_together) {
+    totals_.alone = each, totals_.together = copies_together;
+  }
   /// Whether to time the next part: the first ones, then some.
-  bool times_next() const { return totals_.parts < 64 || totals_.parts % 16 == 0; }
+  bool times_next() const { return totals_.parts < all_timed || totals_.parts % 16 == 0; }
   PipelineReport report() const;
 
  private:
+  static constexpr std::size_t all_timed = 64;
+  double wall() const { return last_result_ - first_submit_; }
+  double overlap() const;
   std::string_view bound(const PipelineReport& report) const;
 
   const int slots_;
   PipelineReport totals_;  // its counts
   StageSeconds sum_;
+  std::vector<StageTimes> first_;  // of the first parts
   std::uint64_t timed_ = 0, within_ = 0;
   double first_submit_ = 0, last_result_ = 0, hungry_since_ = -1, hungry_ = 0;
   metrics::Histogram latency_;

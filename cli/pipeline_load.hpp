@@ -1,0 +1,60 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/runtime/pipeline/pipeline.hpp"
+
+/// What `kolmo pipeline` and the benchmarks of the pipeline send through it.
+namespace kolmo::pipeline_load {
+
+/// An item goes up, is added to itself `kernels` times, and comes down.
+struct Item {
+  std::size_t bytes = 0;
+  int kernels = 1, parts = 1;
+  std::size_t index = 0;
+  std::chrono::steady_clock::time_point due{};
+};
+using Measured = Pipeline<Item, int>;
+
+/// The result is the number of parts whose last element is wrong. Only that element is written on the host,
+/// whose memset would be slower than the bus.
+inline PipelineStages<Item, int> stages() {
+  const auto part_bytes = [](const Item& item) { return item.bytes / std::size_t(item.parts) / 8 * 8; };
+  PipelineStages<Item, int> s;
+  s.parts = [](const Item& item) { return item.parts; };
+  s.bytes = [=](const Item& item, int) { return PipelineBytes{part_bytes(item), part_bytes(item)}; };
+  s.fill = [](const Item& item, const PipelineSlot& slot) {
+    std::memset(slot.staged_input + slot.bytes.input - sizeof(float), int(item.index % 8), sizeof(float));
+  };
+  s.compute = [](const Item& item, const PipelineSlot& slot, Stream& stream) {
+    const auto at = [&](void* data) {
+      return tensor(data, DType::f32, std::array{slot.bytes.input / sizeof(float)}, stream.device());
+    };
+    for (int i = 0; i < item.kernels; ++i)
+      vector_add({.x = at(slot.input), .y = at(slot.input), .z = at(slot.output)}, stream);
+  };
+  s.read = [](const Item& item, const PipelineSlot& slot, int& wrong) {
+    float in = 0, out = 0;
+    std::memset(&in, int(item.index % 8), sizeof in);
+    std::memcpy(&out, slot.staged_output + slot.bytes.output - sizeof out, sizeof out);
+    wrong += out != in + in;
+  };
+  return s;
+}
+
+/// Kernels for which the compute stage takes about `ratio` times the upload; 1 where nothing is uploaded.
+inline int kernels_for(double ratio, const Item& item, Device device, const PipelineOptions& options) {
+  if (in_host_memory(device)) return 1;
+  Measured pipeline(
+      device, stages(), [](auto&) {}, options);
+  pipeline.measure_alone(item);
+  const StageSeconds one = pipeline.report().alone;
+  const double wanted = ratio * one.upload / std::max(one.compute, 1e-9);
+  return int(std::clamp(std::round(wanted), 1., 10000.));
+}
+
+}  // namespace kolmo::pipeline_load

@@ -1,0 +1,52 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+namespace kolmo::detail {
+
+/// Asks `done` again and again for `seconds`, letting other threads run in between. Returns its last answer.
+template <class Done>
+bool spin_until(double seconds, const Done& done) {
+  using Clock = std::chrono::steady_clock;
+  const auto end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  while (!done()) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// A condition variable of one thread, which spins before it sleeps.
+class Wakeup {
+ public:
+  /// The mutex must be held.
+  void notify() {
+    changes_.fetch_add(1, std::memory_order_release);
+    condition_.notify_one();
+  }
+  /// Waits until `ready()`: without the mutex for up to `seconds()` after each notify(), then asleep. Both
+  /// are called with the mutex held. Whoever notifies still holds the mutex, so that too is spun for.
+  template <class Ready, class Seconds>
+  void wait(std::unique_lock<std::mutex>& lock, const Ready& ready, const Seconds& seconds) {
+    while (!ready()) {
+      const std::uint64_t seen = changes_.load(std::memory_order_relaxed);
+      const auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
+      if (const double s = seconds(); s > 0) {
+        lock.unlock();
+        if (!spin_until(s, [&] { return changed() && lock.try_lock(); })) lock.lock();
+      }
+      condition_.wait(lock, changed);
+    }
+  }
+
+ private:
+  std::condition_variable condition_;
+  std::atomic<std::uint64_t> changes_ = 0;
+};
+
+}  // namespace kolmo::detail
