@@ -1,5 +1,6 @@
 // The two CPU engines against each other and against the definition, on data chosen to be awkward.
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <cmath>
 #include <memory>
@@ -12,7 +13,17 @@
 namespace kolmo::knn {
 namespace {
 
-enum class Data { normal, discrete, constant_z, duplicates, tiny_range };
+enum class Data {
+  normal,
+  discrete,
+  jittered,
+  heavy_tails,
+  wide_x,
+  wide_y,
+  constant_z,
+  duplicates,
+  tiny_range
+};
 
 struct Setting {
   std::int64_t n, b, k, theiler, surrogates;
@@ -27,6 +38,8 @@ class Sample {
   explicit Sample(const Setting& s)
       : s_(s), x_(fill(s.n * s.b * s.dx)), y_(fill(s.n * s.dy)), z_(fill(s.n * s.dz)) {
     if (s.data == Data::constant_z) std::fill(z_.begin(), z_.end(), T(3));
+    for (T& x : x_) x *= s.data == Data::wide_x ? T(1e6) : T(1);
+    for (T& y : y_) y *= s.data == Data::wide_y ? T(1e6) : T(1);
     if (s.data == Data::duplicates)
       for (std::int64_t i = s.n / 2; i < s.n; ++i) {
         copy_row(x_, i, s.dx), copy_row(y_, i, s.dy), copy_row(z_, i, s.dz);
@@ -72,9 +85,11 @@ class Sample {
     std::normal_distribution<double> normal;
     for (T& value : v) {
       const double g = normal(random_);
-      value = T(s_.data == Data::discrete     ? std::round(2 * g)
-                : s_.data == Data::tiny_range ? 1e6 + 1e-9 * g
-                                              : g);
+      value = T(s_.data == Data::discrete      ? std::round(2 * g)
+                : s_.data == Data::jittered    ? std::round(2 * g) + 1e-8 * normal(random_)
+                : s_.data == Data::heavy_tails ? g / normal(random_)
+                : s_.data == Data::tiny_range  ? 1e6 + 1e-9 * g
+                                               : g);
     }
     return v;
   }
@@ -99,6 +114,13 @@ const Setting settings[] = {
     {400, 1, 4, 0, 33, 1, 1, 1, Data::discrete},
     {400, 1, 4, 2, 7, 2, 1, 2, Data::discrete},
     {400, 1, 4, 0, 7, 1, 1, 0, Data::discrete},
+    {400, 1, 4, 0, 33, 1, 1, 1, Data::jittered},
+    {1500, 2, 4, 0, 40, 1, 1, 1, Data::normal},
+    {900, 2, 4, 0, 20, 1, 1, 1, Data::heavy_tails},
+    {300, 2, 4, 3, 20, 1, 2, 1, Data::heavy_tails},
+    {300, 1, 4, 0, 20, 1, 1, 0, Data::heavy_tails},
+    {300, 1, 4, 0, 20, 1, 1, 1, Data::wide_x},
+    {300, 1, 4, 0, 20, 1, 1, 1, Data::wide_y},
     {200, 1, 4, 0, 9, 1, 1, 1, Data::constant_z},
     {200, 1, 4, 0, 9, 1, 1, 1, Data::duplicates},
     {200, 1, 2, 3, 9, 2, 2, 1, Data::duplicates},
@@ -120,6 +142,20 @@ TEST_P(Engines, GiveTheSameBitsOnAnyNumberOfThreads) {
 TEST_P(Engines, GiveTheSameBitsInSinglePrecision) {
   Sample<float> run(GetParam());
   EXPECT_EQ(run.values(false, 1), run.values(true, 2));
+}
+
+TEST_P(Engines, GiveTheSameBitsWithAnyInstructionSet) {
+  Sample<double> run(GetParam());
+  const auto best = run.values(true, 1);
+  const std::int64_t all = hwy::SupportedTargets();
+  for (const std::int64_t targets : {HWY_AVX3, HWY_AVX2, HWY_SSE4 | HWY_SCALAR}) {
+    if (!(all & targets)) continue;
+    hwy::SetSupportedTargetsForTest(targets);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    EXPECT_EQ(best, run.values(true, 1)) << "targets " << targets;
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST_P(Engines, FollowTheDefinition) {
