@@ -228,9 +228,10 @@ HWY_EXPORT(lanes_f32);
 
 template <class T>
 bool lanes_fit(const Problem<T>& p) {
-  // Lists pay when enough estimates share them; without z, a tree over two columns soon prunes better.
-  const std::int64_t fewest = 4 + p.n / 2500, most_rows = p.dz ? 200000 : 5000;
-  return p.algorithm == KsgAlgorithm::ksg1 && p.b * p.estimates() >= fewest && p.n <= most_rows &&
+  // Lists pay when enough estimates share them..
+  const double fewest = p.dz ? 4 + double(p.n) / 2500 : 0.35 * std::sqrt(double(p.n));
+  const std::int64_t most_rows = p.dz ? 200000 : 50000;
+  return p.algorithm == KsgAlgorithm::ksg1 && double(p.b * p.estimates()) >= fewest && p.n <= most_rows &&
          (p.dz > 0 || p.dx == 1);
 }
 template <class T>
