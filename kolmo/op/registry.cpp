@@ -41,10 +41,21 @@ bool OpEntry::fits(const void* args, DeviceKind kind, int variant) const {
          i->fits(args, variant);
 }
 
-std::vector<int> OpEntry::fitting(const void* args, DeviceKind kind) const {
-  std::vector<int> all;
+int OpEntry::default_variant(const void* args, DeviceKind kind) const {
+  const CudaImpl* i = runs_cpu_code(kind) ? nullptr : impl(kind);
+  const int preferred = i && i->preferred ? i->preferred(args) : -1;
+  if (preferred >= 0 && fits(args, kind, preferred)) return preferred;
   for (int v = 0, n = variant_count(kind); v < n; ++v)
-    if (fits(args, kind, v)) all.push_back(v);
+    if (fits(args, kind, v)) return v;
+  return -1;
+}
+
+std::vector<int> OpEntry::fitting(const void* args, DeviceKind kind) const {
+  const int first = default_variant(args, kind);
+  std::vector<int> all;
+  if (first >= 0) all.push_back(first);
+  for (int v = 0, n = variant_count(kind); v < n; ++v)
+    if (v != first && fits(args, kind, v)) all.push_back(v);
   return all;
 }
 

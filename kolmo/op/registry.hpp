@@ -32,7 +32,10 @@ struct OpEntry {
   int variant_count(DeviceKind kind) const;
   /// Whether this row exists and can run these arguments.
   bool fits(const void* args, DeviceKind kind, int variant) const;
-  /// Every row that fits, in order.
+  /// The row that is taken where none is asked for: the one that the operator prefers for these arguments if
+  /// that fits, else the first that fits; -1 when none does.
+  int default_variant(const void* args, DeviceKind kind) const;
+  /// Every row that fits: the default first, the others in order.
   std::vector<int> fitting(const void* args, DeviceKind kind) const;
 };
 
