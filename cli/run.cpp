@@ -162,6 +162,7 @@ int choose_variant(const OpEntry& entry, const std::string& name, const void* ar
   if (name.empty()) return entry.default_variant(args, kind);
   std::string names;
   for (std::size_t v = 0; v < rows.size(); ++v) {
+    if (!entry.stands_for(rows[v], kind)) continue;
     if (rows[v].name == name) return int(v);
     names += (names.empty() ? "; there are " : ", ") + std::string(rows[v].name);
   }

@@ -37,8 +37,7 @@ bool OpEntry::fits(const void* args, DeviceKind kind, int variant) const {
   const CudaImpl* i = impl(kind);
   if (!i || variant < 0 || std::size_t(variant) >= i->variants.size()) return false;
   const Variant& row = i->variants[std::size_t(variant)];
-  return !(kind == DeviceKind::simt && row.hardware_only) && row.name.starts_with(alias.cuda_variants) &&
-         i->fits(args, variant);
+  return !(kind == DeviceKind::simt && row.hardware_only) && stands_for(row, kind) && i->fits(args, variant);
 }
 
 int OpEntry::default_variant(const void* args, DeviceKind kind) const {

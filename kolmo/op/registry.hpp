@@ -30,6 +30,10 @@ struct OpEntry {
   /// name.
   std::vector<Variant> variants(DeviceKind kind) const;
   int variant_count(DeviceKind kind) const;
+  /// Whether this name stands for a row of that table: an alias may stand for some of a GPU's.
+  bool stands_for(const Variant& row, DeviceKind kind) const {
+    return runs_cpu_code(kind) || row.name.starts_with(alias.cuda_variants);
+  }
   /// Whether this row exists and can run these arguments.
   bool fits(const void* args, DeviceKind kind, int variant) const;
   /// The row that is taken where none is asked for: the one that the operator prefers for these arguments if
