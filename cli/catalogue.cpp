@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -65,9 +66,12 @@ std::string variant_text(const Variant& v) {
   return text(v.name) + (v.hardware_only ? " (hardware only)" : "") + (v.naive ? " (naive)" : "");
 }
 
-/// The table of a GPU's variants, emulated if that is all this build has.
+/// The variants on a GPU, emulated if that is all this build has, that this name stands for.
 std::vector<Variant> cuda_variants(const OpEntry& e) {
-  return e.variants(e.cuda ? DeviceKind::cuda : DeviceKind::simt);
+  const DeviceKind kind = e.cuda ? DeviceKind::cuda : DeviceKind::simt;
+  std::vector<Variant> rows = e.variants(kind);
+  std::erase_if(rows, [&](const Variant& row) { return !e.stands_for(row, kind); });
+  return rows;
 }
 
 std::string range_text(const FieldInfo& f) {
@@ -132,8 +136,8 @@ void list_ops(const std::string& group, bool json) {
 }
 
 void print_variants(const char* device, const std::vector<Variant>& variants) {
-  std::vector<std::string> names;
-  for (const Variant& v : variants) names.push_back(variant_text(v));
+  std::vector<std::string> names(variants.size());
+  std::transform(variants.begin(), variants.end(), names.begin(), variant_text);
   if (!variants.empty() && !variants[0].name.empty())
     std::cout << "\nvariants on " << device << ": " << joined(names, ", ") << '\n';
 }

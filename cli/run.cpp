@@ -155,16 +155,14 @@ class Arguments {
   std::vector<Array> arrays_;
 };
 
-/// The row called `name`; by default run()'s choice, or the first that an alias allows.
+/// The row called `name`; by default run()'s choice, or the one among those that an alias allows.
 int choose_variant(const OpEntry& entry, const std::string& name, const void* args, DeviceKind kind) {
   const std::vector<Variant> rows = entry.variants(kind);
   if (name.empty() && entry.alias.cuda_variants.empty()) return -1;
-  if (name.empty()) {
-    const std::vector<int> fitting = entry.fitting(args, kind);
-    return fitting.empty() ? -1 : fitting[0];
-  }
+  if (name.empty()) return entry.default_variant(args, kind);
   std::string names;
   for (std::size_t v = 0; v < rows.size(); ++v) {
+    if (!entry.stands_for(rows[v], kind)) continue;
     if (rows[v].name == name) return int(v);
     names += (names.empty() ? "; there are " : ", ") + std::string(rows[v].name);
   }
@@ -212,8 +210,9 @@ void add_run(CLI::App& app, Context&) {
   command->add_option("--dtype", o.dtype, "of the outputs, where no input gives one: f64, f32, f16 or bf16")
       ->type_name("DTYPE");
   command
-      ->add_option("--variant", o.variant,
-                   "a variant of the operator by its name; default: the first that fits")
+      ->add_option(
+          "--variant", o.variant,
+          "a variant of the operator by its name; default: the operator's choice for these arguments")
       ->type_name("NAME");
   o.device.add(*command);
   command->footer(

@@ -20,7 +20,7 @@ Verifier::Verifier(const OpBase& op, const Problem& problem, Stream& stream)
   if (cases_.empty())
     fail<Unsupported>(std::string(op.name) + ": no case of this dtype is small enough for its oracle");
   by_default_ =
-      outputs(problem_, RunOptions{entry_of(op).fitting(problem.args(), stream.device().kind).at(0)});
+      outputs(problem_, RunOptions{entry_of(op).default_variant(problem.args(), stream.device().kind)});
   by_default_wide_ = widened(by_default_);
 }
 

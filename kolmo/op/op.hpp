@@ -110,7 +110,7 @@ class OpBase : public OpInfo {
 };
 
 struct RunOptions {
-  int variant = -1;  ///< row of the device's table of variants; -1: the first that fits
+  int variant = -1;  ///< row of the device's table of variants; -1: the default for the arguments
   int threads = 0;   ///< CPU threads, 0: the stream's; must be 0 on other devices
 };
 

@@ -37,14 +37,24 @@ bool OpEntry::fits(const void* args, DeviceKind kind, int variant) const {
   const CudaImpl* i = impl(kind);
   if (!i || variant < 0 || std::size_t(variant) >= i->variants.size()) return false;
   const Variant& row = i->variants[std::size_t(variant)];
-  return !(kind == DeviceKind::simt && row.hardware_only) && row.name.starts_with(alias.cuda_variants) &&
-         i->fits(args, variant);
+  return !(kind == DeviceKind::simt && row.hardware_only) && stands_for(row, kind) && i->fits(args, variant);
+}
+
+int OpEntry::default_variant(const void* args, DeviceKind kind) const {
+  const CudaImpl* i = runs_cpu_code(kind) ? nullptr : impl(kind);
+  const int preferred = i && i->preferred ? i->preferred(args) : -1;
+  if (preferred >= 0 && fits(args, kind, preferred)) return preferred;
+  for (int v = 0, n = variant_count(kind); v < n; ++v)
+    if (fits(args, kind, v)) return v;
+  return -1;
 }
 
 std::vector<int> OpEntry::fitting(const void* args, DeviceKind kind) const {
+  const int first = default_variant(args, kind);
   std::vector<int> all;
+  if (first >= 0) all.push_back(first);
   for (int v = 0, n = variant_count(kind); v < n; ++v)
-    if (fits(args, kind, v)) all.push_back(v);
+    if (v != first && fits(args, kind, v)) all.push_back(v);
   return all;
 }
 

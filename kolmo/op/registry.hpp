@@ -30,9 +30,16 @@ struct OpEntry {
   /// name.
   std::vector<Variant> variants(DeviceKind kind) const;
   int variant_count(DeviceKind kind) const;
+  /// Whether this name stands for a row of that table: an alias may stand for some of a GPU's.
+  bool stands_for(const Variant& row, DeviceKind kind) const {
+    return runs_cpu_code(kind) || row.name.starts_with(alias.cuda_variants);
+  }
   /// Whether this row exists and can run these arguments.
   bool fits(const void* args, DeviceKind kind, int variant) const;
-  /// Every row that fits, in order.
+  /// The row that is taken where none is asked for: the one that the operator prefers for these arguments if
+  /// that fits, else the first that fits; -1 when none does.
+  int default_variant(const void* args, DeviceKind kind) const;
+  /// Every row that fits: the default first, the others in order.
   std::vector<int> fitting(const void* args, DeviceKind kind) const;
 };
 

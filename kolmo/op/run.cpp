@@ -64,8 +64,8 @@ int choose_variant(const OpEntry& entry, const void* args, Device device, int as
   if (asked >= 0 && !entry.fits(args, device.kind, asked))
     fail<InvalidArgument>(name + ": variant " + std::to_string(asked) + " does not exist or does not fit");
   if (asked >= 0) return asked;
-  for (int v = 0, n = entry.variant_count(device.kind); v < n; ++v)
-    if (entry.fits(args, device.kind, v)) return v;
+  const int variant = entry.default_variant(args, device.kind);
+  if (variant >= 0) return variant;
   fail<Unsupported>(name + ": no variant fits these arguments on " + to_string(device));
 }
 

@@ -32,7 +32,7 @@ Space space_of(const OpBase& op, const void* args, const Stream& stream, std::si
 
 /// Of the second call: the first one pays for loading code and touching memory.
 double seconds_of_default(const OpBase& op, const void* args, Stream& stream) {
-  const RunOptions first{entry_of(op).fitting(args, stream.device().kind).at(0)};
+  const RunOptions first{entry_of(op).default_variant(args, stream.device().kind)};
   double seconds = 0;
   for (int i = 0; i < 2; ++i) {
     const auto begin = std::chrono::steady_clock::now();
@@ -77,7 +77,8 @@ void count(const OpBase& op, const Tuning& t, bool changed) {
 CallSpace::CallSpace(const OpBase& op, const void* args, const Stream& stream,
                      const std::function<bool(int)>& feasible)
     : variants_(entry_of(op).variants(stream.device().kind)),
-      space_(space_of(op, args, stream, variants_.size(), feasible)) {}
+      space_(space_of(op, args, stream, variants_.size(), feasible)),
+      standard_(find(RunOptions{entry_of(op).default_variant(args, stream.device().kind)})) {}
 
 Candidate CallSpace::operator[](std::size_t config) const {
   const Values v = space_.values(config);
@@ -89,6 +90,7 @@ Candidate CallSpace::operator[](std::size_t config) const {
 }
 
 std::size_t CallSpace::standard() const {
+  if (standard_ >= 0) return std::size_t(standard_);
   for (std::size_t c = 0; c < space_.size(); ++c)
     if ((*this)[c].options.threads == 0) return c;
   return 0;

@@ -33,6 +33,7 @@ class CallSpace {
  private:
   std::vector<Variant> variants_;
   Space space_;
+  int standard_;
 };
 
 /// stream_cold on GPUs, where what a call reads was usually written long ago; stream_hot elsewhere.

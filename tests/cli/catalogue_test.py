@@ -94,6 +94,16 @@ class Catalogue(CommandTest):
         self.assertEqual([op["name"] for op in record["ops"]], ["fused_layernorm_gelu"])
         self.assertEqual({r["case"] for r in record["ops"][0]["results"]}, {"fused_layernorm_gelu k=300 f32"})
 
+    def test_an_alias_lists_the_cuda_variants_it_stands_for(self):
+        for name in ["tensor_core_matmul", "tensor_core_matmul_wmma"]:
+            described = result("info", name)
+            names = [row["name"] for row in described["variants"]]
+            self.assertTrue(all(n.startswith("tensor ") for n in names), names)
+            self.assertEqual(bool(names), described["devices"] != ["cpu"])
+            line = [x for x in kolmo("info", name).stdout.splitlines() if x.startswith("variants on CUDA: ")]
+            self.assertEqual(line, ["variants on CUDA: " + ", ".join(names)] if names else [])
+        self.assertIn("naive", [row["name"] for row in result("info", "matmul")["cpu_variants"]])
+
     def test_cpu_variants_are_listed(self):
         rows = result("info", "fp32_to_fp16")["cpu_variants"]
         self.assertEqual([row["naive"] for row in rows], [False, True])

@@ -152,6 +152,26 @@ TEST(Aliases, MayStandForSomeOfTheCudaVariants) {
   EXPECT_EQ(own.of(scale.cases()[1]).fitting(&args, DeviceKind::cuda), (std::vector<int>{0, 2}));
 }
 
+TEST_F(Variants, OfAGpuTheOneThatTheOperatorPrefersIsTheDefault) {
+  static constexpr Variant rows[] = {{"fast 16"}, {"slow"}, {"fast 32"}, {"long"}};
+  constexpr auto launch = [](const ScaleArgs&, void*, Stream&, int v) { seen.variant = v; };
+  constexpr auto fits = [](const ScaleArgs& a, int v) { return v != 3 || a.x.size() > 6; };
+  constexpr auto preferred = [](const ScaleArgs& a) { return a.x.size() == 2 ? -1 : a.x.size() < 5 ? 1 : 3; };
+  const CudaImpl impl = cuda_impl<ScaleArgs, launch, detail::no_workspace<ScaleArgs>, fits, preferred>(rows);
+  const OpEntry own{"test", &scale, &impl, nullptr}, alias = own.of(scale.cases()[1]);
+  const auto order = [&](const OpEntry& e, std::int64_t n) {
+    const ScaleArgs args = of_size(n);
+    const auto all = e.fitting(&args, DeviceKind::cuda);
+    EXPECT_EQ(all.at(0), e.default_variant(&args, DeviceKind::cuda));
+    return all;
+  };
+  EXPECT_EQ(order(own, 2), (std::vector<int>{0, 1, 2})) << "none is preferred";
+  EXPECT_EQ(order(own, 4), (std::vector<int>{1, 0, 2}));
+  EXPECT_EQ(order(own, 5), (std::vector<int>{0, 1, 2})) << "what is preferred does not fit";
+  EXPECT_EQ(order(own, 7), (std::vector<int>{3, 0, 1, 2}));
+  EXPECT_EQ(order(alias, 4), (std::vector<int>{0, 2})) << "the alias does not stand for what is preferred";
+}
+
 TEST(Aliases, StandBehindTheirOperatorInTheCatalogue) {
   std::size_t count = 0;
   const OpBase* last = nullptr;

@@ -1,14 +1,20 @@
 #include "kolmo/ops/dense/matmul/matmul.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
 #include "kolmo/op/registry.hpp"
+#include "kolmo/tune/tune_call.hpp"
 
 namespace kolmo {
 namespace {
@@ -17,7 +23,7 @@ struct Sizes {
   std::int64_t m, n, k;
 };
 constexpr Sizes tiles{270, 70, 40};  // more rows than a strip of eight small tiles has
-constexpr Sizes deep{40, 20, 1100};  // deep enough to be cut into parts
+constexpr Sizes deep{40, 20, 2100};  // deep enough to be cut into parts
 
 /// Integers from -2 to 2, whose products sum exactly in every dtype.
 int left(std::int64_t row, std::int64_t l) { return int((row * 7 + l * 3) % 5) - 2; }
@@ -119,6 +125,70 @@ TEST(Matmul, ManyThreadsCallOpenBlasAtOnce) {
     });
   threads.clear();
   EXPECT_EQ(wrong, 0);
+}
+
+/// A call of these sizes in device memory that nobody touches.
+MatmulArgs described(std::int64_t batch, const Sizes& s, DType t) {
+  const Device device{DeviceKind::simt};
+  const auto of = [&](std::int64_t rows, std::int64_t columns) {
+    return tensor(reinterpret_cast<void*>(256), t, std::vector{batch, rows, columns}, device);
+  };
+  return {.a = of(s.m, s.k), .b = of(s.k, s.n), .y = of(s.m, s.n)};
+}
+
+std::string default_of(const MatmulArgs& x) {
+  const OpEntry& entry = entry_of(matmul);
+  const int v = entry.default_variant(&x, DeviceKind::simt);
+  return std::string(entry.variants(DeviceKind::simt).at(std::size_t(v)).name);
+}
+
+// The times of an H200's tuning; rows that were not there or not reached then have none.
+TEST(Matmul, DefaultIsTheFastestOfTheTilesThatWereTimed) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  std::ifstream file(KOLMO_SOURCE_DIR "/results/h200/tuning.json");
+  const auto record = nlohmann::json::parse(file);
+  int cases = 0, timed = 0;
+  for (const auto& op : record.at("ops"))
+    for (const auto& r : op.at("name") == "matmul" ? op.at("results") : nlohmann::json::array()) {
+      const auto& size = r.at("sizes");
+      const std::string dtype = r.at("profile").at("key").at("dtype");
+      const DType t = *std::find_if(std::begin(all_dtypes), std::end(all_dtypes),
+                                    [&](DType d) { return to_string(d) == dtype; });
+      const MatmulArgs x = described(size.at("..."), {size.at("a0"), size.at("b1"), size.at("a1")}, t);
+      std::map<std::string, double> times;
+      for (const auto& c : r.at("profile").at("configs"))
+        if (const std::string name = c.at("label"); name != "naive" && name != "cublaslt")
+          times[name] = c.at("median_ns");
+      const std::string chosen = default_of(x);
+      ++cases;
+      if (!times.contains(chosen)) continue;
+      ++timed;
+      for (const auto& [name, time] : times)
+        EXPECT_LE(times.at(chosen), 1.1 * time) << r.at("case") << ": " << chosen << " or " << name;
+    }
+  EXPECT_GE(cases, 17);
+  EXPECT_GE(timed, 15) << "of " << cases;
+}
+
+TEST(Matmul, DefaultFollowsTheShape) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  const auto chosen = [](const Sizes& s, DType t) { return default_of(described(1, s, t)); };
+  for (const DType t : {DType::f64, DType::f32, DType::f16}) {
+    EXPECT_THAT(chosen({64, 64, 1 << 16}, t), testing::HasSubstr(", k in ")) << to_string(t);
+    EXPECT_THAT(chosen({8192, 8192, 8192}, t), testing::Not(testing::HasSubstr(", k in "))) << to_string(t);
+    for (const Sizes& s : {Sizes{1, 1, 1}, {1, 1, 1 << 20}, {1 << 20, 1, 1}, {3, 3, 0}, {30000, 30000, 1}})
+      EXPECT_THAT(chosen(s, t), testing::HasSubstr(t == DType::f16 ? "tensor wmma" : "tiles"));
+  }
+}
+
+TEST(Matmul, TunerComparesWithTheDefault) {
+  const Device device{DeviceKind::simt};
+  if (!available(device)) GTEST_SKIP() << "this build has no emulated GPU";
+  const Stream stream(device);
+  const MatmulArgs x = described(1, {64, 64, 1 << 16}, DType::f32);
+  const tune::CallSpace space(matmul, &x, stream);
+  EXPECT_EQ(space[space.standard()].label, default_of(x));
+  EXPECT_NE(space.standard(), 0u) << "the rule would not be seen to matter";
 }
 
 TEST(Matmul, TensorCoreAliasesRefuseOtherDtypesOnAGpu) {

@@ -48,6 +48,12 @@ struct Gemm {
   }
 };
 
+/// Microseconds of a step through k on an H200: of a block that has a multiprocessor to itself, and for each
+/// of many blocks that share one.
+struct StepTime {
+  double alone, shared;
+};
+
 /// Which tile of y a block computes, over which of the steps through k. Blocks that run together share rows
 /// of a and columns of b: they go down strips of 8 rows of tiles.
 struct TileIndex {

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
@@ -24,6 +28,7 @@ constexpr Plan plans[] = {
     {Engine::tensor_cores, 4},
     {Engine::tensor_cores, 2, 4},
     {Engine::tensor_cores, 2, 16},
+    {Engine::tensor_cores, 3, 16},
     {Engine::tensor_cores, 4, 4},
     {Engine::tiles_f32, 0},
     {Engine::tiles_f32, 1},
@@ -31,10 +36,12 @@ constexpr Plan plans[] = {
     {Engine::tiles_f32, 3},
     {Engine::tiles_f32, 2, 4},
     {Engine::tiles_f32, 2, 32},
+    {Engine::tiles_f32, 2, 128},
     {Engine::tiles_f32, 3, 4},
     {Engine::tiles_f64, 4},
     {Engine::tiles_f64, 5},
     {Engine::tiles_f64, 4, 8},
+    {Engine::tiles_f64, 4, 64},
     {Engine::vendor},
     {Engine::naive},
 };
@@ -46,6 +53,7 @@ constexpr Variant variants[] = {
     {"tensor wmma 16x128"},
     {"tensor wmma 64x64, k in 4"},
     {"tensor wmma 64x64, k in 16"},
+    {"tensor wmma 32x32, k in 16"},
     {"tensor wmma 16x128, k in 4"},
     {"f32 tiles 128x128"},
     {"f32 tiles 128x64"},
@@ -53,10 +61,12 @@ constexpr Variant variants[] = {
     {"f32 tiles 32x32"},
     {"f32 tiles 64x64, k in 4"},
     {"f32 tiles 64x64, k in 32"},
+    {"f32 tiles 64x64, k in 128"},
     {"f32 tiles 32x32, k in 4"},
     {"f64 tiles 64x64"},
     {"f64 tiles 32x32"},
     {"f64 tiles 64x64, k in 8"},
+    {"f64 tiles 64x64, k in 64"},
     {"cublaslt", true, false, true},
     {"naive", false, true},
 };
@@ -233,8 +243,43 @@ bool fits(const MatmulArgs& x, int variant) {
   }
 }
 
+/// Microseconds on an H200, without what all plans have in common. A multiprocessor takes its share of the
+/// blocks in the time of its arithmetic, but no less than one block takes for its steps, and then writes
+/// tiles; parts pass through memory and a second kernel.
+template <class Shape>
+double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
+  constexpr double multiprocessors = 132, of_element = 4.5e-4, of_byte = 2.5e-7, of_combine = 4;
+  const double steps = std::ceil(std::ceil(double(MatmulSizes(x).k) / shape.depth) / plan.parts);
+  const double blocks = std::ceil(double(blocks_of(x, shape, plan)) / multiprocessors);
+  const double time = std::max(shape.step.alone, blocks * shape.step.shared) * steps +
+                      blocks * shape.rows * shape.columns * of_element;
+  const double bytes = 2.0 * plan.parts * double(x.y.size()) * (x.a.dtype == DType::f64 ? 8 : 4);
+  return plan.parts == 1 ? time : time + of_combine + bytes * of_byte;
+}
+
+/// The plan of tiles that is estimated to take the least time; never the vendor's library.
+int preferred(const MatmulArgs& x) {
+  constexpr int last = int(std::size(plans)) - 1;
+  static_assert(plans[last].engine == Engine::naive);
+  const DType t = x.a.dtype;
+  const Engine engine = t == DType::f64   ? Engine::tiles_f64
+                        : t == DType::f32 ? Engine::tiles_f32
+                                          : Engine::tensor_cores;
+  int best = last;
+  double least = std::numeric_limits<double>::infinity();
+  for (int v = 0; v < last; ++v) {
+    const Plan& plan = plans[v];
+    if (plan.engine != engine || !fits(x, v)) continue;
+    const double time = engine == Engine::tensor_cores ? estimate(x, warp_tile_shapes[plan.shape], plan)
+                                                       : estimate(x, tile_shapes[plan.shape], plan);
+    if (time < least) best = v, least = time;
+  }
+  return best;
+}
+
 }  // namespace
 
-extern constinit const CudaImpl matmul_cuda = cuda_impl<MatmulArgs, launch, workspace, fits>(variants);
+extern constinit const CudaImpl matmul_cuda =
+    cuda_impl<MatmulArgs, launch, workspace, fits, preferred>(variants);
 
 }  // namespace kolmo
