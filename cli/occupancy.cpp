@@ -108,6 +108,8 @@ tune::KernelResources resources_of(const Options& o, const Row& row, const std::
     return own.kernels().back();
   }
   if (const tune::KernelResources* k = table.find(row.symbol, capability)) return *k;
+  if (row.kernel.empty())
+    fail<Unsupported>("occupancy: kernels are found by their symbols, and this program's were stripped");
   const std::string from = o.table.empty() ? "this build" : o.table;
   std::string known;
   for (const std::string& c : table.capabilities()) known += (known.empty() ? "" : ", ") + c;
