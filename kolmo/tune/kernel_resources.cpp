@@ -36,6 +36,17 @@ std::string as_in_cuda(std::string signature) {
   return signature;
 }
 
+/// "f<1>" for "f<1>(int)".
+std::string without_parameters(std::string signature) {
+  replace_all(signature, "(anonymous namespace)", "{unnamed}");
+  int depth = 0;
+  for (std::size_t i = 0; i < signature.size(); ++i) {
+    depth += (signature[i] == '<') - (signature[i] == '>');
+    if (signature[i] == '(' && depth == 0) signature.resize(i);
+  }
+  return signature;
+}
+
 /// The number in front of `unit`, 0 if there is none.
 std::size_t number_before(std::string_view line, std::string_view unit) {
   const auto end = line.find(unit);
@@ -73,12 +84,7 @@ std::string short_name(const std::string& symbol) {
   replace_all(name, "kolmo::", "");
   replace_all(name, "cuda::", "");
   if (name.starts_with("void ")) name.erase(0, 5);
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    depth += (name[i] == '<') - (name[i] == '>');
-    if (name[i] == '(' && depth == 0) name.resize(i);
-  }
-  return name;
+  return without_parameters(name);
 }
 
 ResourceTable::Key ResourceTable::key_of(const std::string& entry) {
@@ -136,14 +142,24 @@ std::vector<std::string> ResourceTable::capabilities() const {
 
 const KernelResources* ResourceTable::find(const Symbol& kernel, std::string_view capability) const {
   const std::string signature = as_in_cuda(demangled(kernel.name));
+  if (const KernelResources* exact =
+          find(kernel, capability, [&](const Key& k) { return k.signature == signature; }))
+    return exact;
+  // Compilers spell parameters that depend on conditions in different ways.
+  const std::string name = without_parameters(signature);
+  return find(kernel, capability, [&](const Key& k) { return without_parameters(k.signature) == name; });
+}
+
+const KernelResources* ResourceTable::find(const Symbol& kernel, std::string_view capability,
+                                           const std::function<bool(const Key&)>& is_it) const {
   std::string file = kernel.file;
   std::replace(file.begin(), file.end(), '.', '_');
-  // Unnamed kernels of one signature in several sources: the one whose source, spelled longest, is the file.
+  // Unnamed kernels of one name in several sources: the one whose source, spelled longest, is the file.
   const KernelResources* found = nullptr;
   std::string_view source;
   bool in_file = false, several = false;
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    if (kernels_[i].capability != capability || keys_[i].signature != signature) continue;
+    if (kernels_[i].capability != capability || !is_it(keys_[i])) continue;
     const bool here = !keys_[i].source.empty() && file.find(keys_[i].source) != file.npos;
     several |= found && keys_[i].source != source;
     if (found && (here ? in_file && keys_[i].source.size() < source.size() : in_file)) continue;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,7 @@ class ResourceTable {
   const std::vector<KernelResources>& kernels() const { return kernels_; }
   std::vector<std::string> capabilities() const;
   /// The kernel that a host function of this or another compiler starts, whose symbol differs in how unnamed
-  /// namespaces are spelled; null when it is not there.
+  /// namespaces and dependent parameters are spelled; null when it is not there.
   const KernelResources* find(const Symbol& kernel, std::string_view capability) const;
 
  private:
@@ -43,6 +44,8 @@ class ResourceTable {
     std::string signature, source;  // source: of an unnamed namespace, e.g. "softmax_cu"
   };
   static Key key_of(const std::string& entry);
+  const KernelResources* find(const Symbol& kernel, std::string_view capability,
+                              const std::function<bool(const Key&)>& is_it) const;
 
   std::vector<KernelResources> kernels_;
   std::vector<Key> keys_;

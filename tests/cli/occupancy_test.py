@@ -1,4 +1,5 @@
 """kolmo occupancy, without a GPU."""
+import json
 import unittest
 
 from command import CommandTest, kolmo, result
@@ -44,6 +45,14 @@ class Occupancy(CommandTest):
         self.assertAlmostEqual(rows[0]["waves"], 65536 / 500)
         self.refused("occupancy", "vector_add", "--table", log, "--case", "f16", mentions=["add<Half, 0> for 8.0"])
         self.refused("occupancy", "vector_add", "--table", log, "--capability", "8.9", mentions=["8.0, 9.0"])
+
+    def test_every_kernel_of_this_build(self):
+        shown = kolmo("occupancy", "--json")
+        if "made without nvcc" in shown.stderr:
+            self.skipTest("built without nvcc")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertLess({"vector_add", "matmul", "layer_norm", "ksg_transfer_entropy"},
+                        {r["operator"] for r in json.loads(shown.stdout)})
 
     def test_refusals(self):
         log = self.file("log.txt", LOG)

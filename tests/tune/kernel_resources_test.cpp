@@ -76,6 +76,15 @@ TEST(KernelResources, KernelsOfOneNameAreToldApartByTheirSource) {
   EXPECT_EQ(registers("other.cu.cpp"), -1);
 }
 
+TEST(KernelResources, DependentParametersMayBeSpelledDifferently) {  // as nvcc 13.0 and g++ 12 do
+  const ResourceTable table(
+      "ptxas info : Compiling entry function '_Z3sumIdEvPNSt11conditionalIL_ZSt9is_same_vEdfE4typeE' for "
+      "'sm_90'\n"
+      "ptxas info : Used 8 registers\n");
+  EXPECT_NE(table.find({"_Z3sumIdEvPNSt11conditionalIX9is_same_vIT_dEEdfE4typeE", ""}, "9.0"), nullptr);
+  EXPECT_EQ(table.find({"_Z3sumIfEvPNSt11conditionalIX9is_same_vIT_dEEdfE4typeE", ""}, "9.0"), nullptr);
+}
+
 TEST(KernelResources, HalfPrecisionOfTheEmulatedGpuIsCudas) {
   const ResourceTable table(
       "ptxas info : Compiling entry function '_Z1cP6__half' for 'sm_90'\nptxas info : Used 8 registers\n");
