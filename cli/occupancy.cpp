@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "cli/commands.hpp"
 #include "cli/occupancy_report.hpp"
@@ -65,13 +66,17 @@ std::vector<Row> rows_of(const OpEntry& entry, std::size_t index, Stream& stream
   return rows;
 }
 
-/// The cases asked for, by default the last one an operator or alias has.
+/// The cases asked for, by default the last one that an operator and each of its aliases have.
 std::vector<std::size_t> cases_of(const OpEntry& entry, const Options& o) {
   std::vector<std::size_t> all;
+  std::map<std::string_view, std::size_t> last;
   const auto cases = entry.op->cases();
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    if (entry.has(cases[i]) && cases[i].name.find(o.filter) != std::string_view::npos) all.push_back(i);
-  if (o.filter.empty() && all.size() > 1) all.erase(all.begin(), all.end() - 1);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!entry.has(cases[i]) || cases[i].name.find(o.filter) == std::string_view::npos) continue;
+    all.push_back(i), last[entry.of(cases[i]).name()] = i;
+  }
+  if (o.filter.empty())
+    std::erase_if(all, [&](std::size_t i) { return last.at(entry.of(cases[i]).name()) != i; });
   return all;
 }
 

@@ -145,7 +145,7 @@ void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads)
                  arena.take<std::uint32_t>(std::size_t(Cells<T>::count(p.n))), 0, 0, 0};
   s.scratch_row = arena.take<std::uint32_t>(n);
   s.scratch = arena.take<SortKey>(n);
-  s.distance = arena.take<T>(std::size_t(s.slice * s.length));
+  s.distance = arena.take<T>(std::size_t(s.slice * s.length) + 2);  // measure_near() may look past the last
   s.neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.length));
   s.listed = arena.take<std::int32_t>(std::size_t(s.slice));
   s.far = arena.take<std::int16_t>(ranked ? std::size_t(s.slice * s.length) : 0);

@@ -38,7 +38,7 @@ struct NearLanes {
 /// entries are near q, and how many entries of (y, z) are nearer. Returns how far it walked.
 template <int K, class T, class D>
 HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int v,
-                                  std::int64_t i, std::int64_t listed, NearLanes& lanes) {
+                                  int used, std::int64_t i, std::int64_t listed, NearLanes& lanes) {
   const hn::RebindToUnsigned<D> du;
   const auto width = std::int64_t(hn::Lanes(d));
   const std::int16_t* far = s.far + listed * s.length;
@@ -52,6 +52,7 @@ HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, 
     return e;
   };
   const auto two = hn::Set(d, 2);
+  const auto in_use = hn::FirstN(d, std::size_t(std::min<int>(used - v, int(width))));
   Smallest<K, D> best(d, int(p.k));
   std::int64_t at = 0;
   for (bool more = true; at < length && more;) {
@@ -62,7 +63,8 @@ HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, 
     } else {
       best.add(d, entry(at++));
     }
-    more = !hn::AllFalse(d, hn::Lt(hn::Set(d, far[at - 1]), hn::SaturatedAdd(best.largest(), two)));
+    const auto nearer = hn::Lt(hn::Set(d, far[at - 1]), hn::SaturatedAdd(best.largest(), two));
+    more = !hn::AllFalse(d, hn::And(in_use, nearer));
   }
   const auto q = best.largest(), below = hn::Sub(q, two), reach = hn::SaturatedAdd(q, hn::Set(d, 3));
   const auto past_range = hn::Or(hn::Lt(hn::SaturatedSub(xi, reach), hn::Load(d, w.least_step + v)),
@@ -121,9 +123,9 @@ class StepWalk {
     for (std::int64_t i = begin; i < end; ++i) {
       if (i + 1 < end) fetch_list(i + 1 - slice, at);
       i_ = i, listed_ = i - slice, to_ = (i - begin) * group_lanes, doubtful_ = 0;
-      for (int l = 0; l < group_lanes; ++l) xi_[l] = value_[l][rank_[l][i]];
+      for (int l = 0; l < used_; ++l) xi_[l] = value_[l][rank_[l][i]];
       for (int v = 0; v < used_; v += width) {
-        at = walk_near<K>(d, p_, s_, w_, v, i, listed_, lanes_);
+        at = walk_near<K>(d, p_, s_, w_, v, used_, i, listed_, lanes_);
         measure_near(v, std::min(width, used_ - v), width, at);
       }
       if (doubtful_) walk_exactly();

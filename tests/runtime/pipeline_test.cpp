@@ -160,7 +160,10 @@ TEST_P(PipelineEverywhere, ManyThreadsMaySubmit) {
       all.emplace_back([&, t] {
         for (std::size_t i = 0; i < each; ++i) pipeline.submit(load(t * each + i));
       });
-    for (int i = 0; i < 50; ++i) EXPECT_LE(pipeline.report().done, pipeline.report().submitted);
+    for (int i = 0; i < 50; ++i) {
+      const PipelineReport now = pipeline.report();
+      EXPECT_LE(now.done, now.submitted);
+    }
     for (auto& t : all) t.join();
   }  // the destructor drains
   back_.expect_each_once(threads * each);

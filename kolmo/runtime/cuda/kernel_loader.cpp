@@ -78,7 +78,7 @@ std::optional<KernelFacts> driver_facts(const void* kernel, int threads, std::si
   check(cudaSetDevice(device.index), "selecting the device", device);
   cudaFuncAttributes a{};
   const cudaError_t e = cudaFuncGetAttributes(&a, kernel);
-  if (e == cudaErrorInvalidDeviceFunction) {
+  if (e == cudaErrorInvalidDeviceFunction || e == cudaErrorInvalidResourceHandle) {
     cudaGetLastError();
     return std::nullopt;
   }
