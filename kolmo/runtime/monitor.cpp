@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 
+/// The same clock to some milliseconds, for a tenth of its cost.
+std::int64_t soon() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return t.tv_sec * second + t.tv_nsec;
+}
 std::int64_t nanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 /// Work in host memory whose data may stay in the caches is not compared with the roofline.
@@ -56,30 +62,37 @@ metrics::Counter& overhead(const char* component) {
                           "Time that monitoring took, by part; recorder: estimated from its cost per launch");
 }
 
-/// Seconds that counting and timing a launch takes; the best of some attempts, for the machine may be busy.
-double recorder_cost() {
+/// Seconds that `work` takes; the best of some attempts, for the machine may be busy.
+template <class Work>
+double seconds_of(const Work& work) {
   constexpr int attempts = 10, rounds = 200;
-  static metrics::Counter launches, busy;
-  static metrics::Histogram duration;
   std::int64_t best = second;
   for (int i = 0; i < attempts; ++i) {
     const std::int64_t begin = nanoseconds();
-    for (int r = 0; r < rounds; ++r) {
-      const std::int64_t a = nanoseconds();
-      const double seconds = 1e-9 * double(nanoseconds() - a);
-      launches.add(), busy.add(seconds), duration.record(seconds);
-    }
+    for (int r = 0; r < rounds; ++r) work();
     best = std::min(best, nanoseconds() - begin);
   }
   return 1e-9 * double(best) / rounds;
 }
 
+/// What the recorder does for every launch: counts those on GPUs, and times those in host memory too.
+double recorder_cost(bool queued) {
+  static metrics::Counter launches, busy;
+  static metrics::Histogram duration;
+  const auto count = [] { launches.add(), busy.add(double(soon() & 1)); };
+  const auto time = [] {
+    const std::int64_t begin = nanoseconds();
+    const double seconds = 1e-9 * double(nanoseconds() - begin);
+    launches.add(), busy.add(seconds), duration.record(seconds);
+  };
+  return queued ? seconds_of(count) : seconds_of(time);
+}
+
 /// What is computed when read.
 void update() {
   detail::harvest(~std::size_t(0));
-  static const double cost = recorder_cost();
-  static std::map<const Kernel*, double> estimated;
-  static double accounted = 0;
+  static const double counting = recorder_cost(true), timing = recorder_cost(false);
+  static std::map<const Kernel*, double> estimated, accounted;
   for (const Kernel* known : kernels()) {
     auto& k = const_cast<Kernel&>(*known);
     if (const metrics::HistogramData timed = k.enqueue ? k.duration.read() : metrics::HistogramData{};
@@ -91,10 +104,10 @@ void update() {
     metrics::gauge("kolmo_kernel_roofline_ratio", labels(k.name, k.device),
                    "Best possible time over time of the launches looked at, where the roofline is known")
         .set(k.roofline_ratio());
+    const double launches = k.launches.value();
+    overhead("recorder").add((launches - accounted[known]) * (k.enqueue ? counting : timing));
+    accounted[known] = launches;
   }
-  const double all = double(launches());
-  overhead("recorder").add((all - accounted) * cost);
-  accounted = all;
 }
 
 }  // namespace
@@ -108,9 +121,10 @@ Kernel::Kernel(std::string_view op, Device on)
           "Device time; on GPUs estimated as the number of launches times the mean of the timed ones")),
       duration(metrics::histogram("kolmo_kernel_duration_seconds", labels(op, on),
                                   "Device time of a launch; on GPUs of a random sample of launches")),
-      enqueue(in_host_memory(on) ? nullptr
-                                 : &metrics::histogram("kolmo_kernel_enqueue_seconds", labels(op, on),
-                                                       "Host time to queue a launch")) {}
+      enqueue(in_host_memory(on)
+                  ? nullptr
+                  : &metrics::histogram("kolmo_kernel_enqueue_seconds", labels(op, on),
+                                        "Host time to queue a launch; of a random sample of launches")) {}
 
 void set(Mode mode, bool on) {
   if (mode == nvtx && on && !nvtx_available())
@@ -190,9 +204,12 @@ bool Scope::begin(unsigned now, std::string_view op, Device device) {
   kernel_ = &kernel(op, device);
   ++thread.depth;
   if (now & nvtx) nvtx_push(kernel_->name.c_str()), range_ = true;
+  const bool wanted = now & tracing || thread.schedule.due();
+  const std::int64_t next = kernel_->next_sample.load(std::memory_order_relaxed);
+  if (kernel_->enqueue && !wanted && soon() < next) return false;
   begin_ = nanoseconds();
   if (now & tracing) return true;
-  if (!thread.schedule.due() && begin_ < kernel_->next_sample.load(std::memory_order_relaxed)) return false;
+  if (!wanted && begin_ < next) return false;
   kernel_->next_sample.store(begin_ + second, std::memory_order_relaxed);
   if (!thread.seeded)
     thread.schedule = SampleSchedule(reinterpret_cast<std::uintptr_t>(&thread)), thread.seeded = true;
@@ -209,18 +226,19 @@ void Scope::look_closely(Stream& stream, const Work& work) {
 }
 
 void Scope::end() noexcept {
-  const std::int64_t end = nanoseconds();
-  const double seconds = 1e-9 * double(end - begin_);
   const bool outermost = --thread.depth == 0;
   kernel_->launches.add();
+  if (range_) nvtx_pop();
+  if (kernel_->enqueue && outermost) kernel_->to_estimate.add();
+  if (kernel_->enqueue && !sample_) return;
+  const std::int64_t end = nanoseconds();
+  const double seconds = 1e-9 * double(end - begin_);
   if (kernel_->enqueue) {
     kernel_->enqueue->record(seconds);
-    if (outermost) kernel_->to_estimate.add();
   } else {
     kernel_->duration.record(seconds);
     if (outermost) kernel_->busy.add(seconds);
   }
-  if (range_) nvtx_pop();
   if (!sample_) return;
   std::unique_ptr<detail::Sample> sample(sample_);
   const double spent = sample->spent;

@@ -10,9 +10,9 @@
 
 /// What the operators do, seen from inside the process: every launch is counted, and timed as far as that is
 /// cheap. On devices that work in host memory a launch has finished when it returns, so each one is timed.
-/// Elsewhere each one's host time is taken (`kolmo_kernel_enqueue_seconds`), and the device time of a random
-/// sample of them (`kolmo_kernel_duration_seconds`), as many as fit into half a percent of the launching
-/// thread's time.
+/// Elsewhere a random sample is timed, on the host (`kolmo_kernel_enqueue_seconds`) and on the device
+/// (`kolmo_kernel_duration_seconds`): as many launches as fit into half a percent of the launching thread's
+/// time.
 namespace kolmo::monitor {
 
 enum Mode : unsigned { recording = 1, tracing = 2, nvtx = 4 };
