@@ -22,6 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // than what they order. Entries within 2 of q are measured exactly, nearer ones only counted. What steps
 // cannot tell (a neighbourhood that meets values past the range of the steps, a list that ran out, too many
 // entries near q) is walked exactly.
+
 /// Why steps cannot tell the radius of a lane.
 inline constexpr std::int16_t ran_out = 1, out_of_range = 2;
 
