@@ -8,11 +8,12 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PASSED = ROOT / "build/tsan/passed"
-LIMIT_SECONDS = 600
+LIMIT_SECONDS = 1200
 
 
 def hashes(command: Path) -> dict[str, str]:
@@ -64,18 +65,22 @@ def main() -> int:
         print("0 1 0")
         return 1
     changed = [op for op, sources in every.items() if not is_current(op, sources)]
-    passed, failed = len(every) - len(changed), 0
+    passed = len(every) - len(changed)
     print(f"{len(every)} operators with CUDA sources, {len(changed)} changed since they last passed", file=sys.stderr)
     if changed and not build(arguments.jobs):
         print(f"{passed} {len(changed)} 0")
         return 1
     PASSED.mkdir(parents=True, exist_ok=True)
-    for op in changed:
-        if check(op, arguments.jobs):
+
+    def passes(op: str) -> bool:
+        if good := check(op, arguments.jobs):
             (PASSED / op).write_text(every[op], encoding="utf-8")
-            passed += 1
-        else:
-            failed += 1
+        return good
+
+    # The emulated GPU waits for its blocks to end: operators side by side fill the cores.
+    with ThreadPoolExecutor(int(arguments.jobs)) as pool:
+        good = sum(pool.map(passes, changed))
+    passed, failed = passed + good, len(changed) - good
     print(passed, failed, 0)
     return 1 if failed else 0
 
