@@ -9,13 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "bench/record.hpp"
 #include "cli/pipeline_load.hpp"
-#include "kolmo/io/atomic_file.hpp"
 #include "kolmo/monitor/devices.hpp"
 #include "kolmo/ops/dense/matmul/matmul.hpp"
 #include "kolmo/runtime/monitor.hpp"
 #include "kolmo/tune/statistics.hpp"
-#include "kolmo/version.hpp"
 
 namespace kolmo::bench {
 namespace {
@@ -156,24 +155,11 @@ int run(int argc, char** argv) {
   for (const Load& load :
        {full_pipeline(device, ratio), products(device, in_host_memory(device) ? 1024 : 4096)})
     results.push_back(watch(load, device, seconds));
-  if (!record.empty())
-    write_file(record, Json{{"kind", "busy"},
-                            {"commit", std::string(commit())},
-                            {"device", info.name},
-                            {"driver", info.driver},
-                            {"results", results}}
-                           .dump(1));
+  if (!record.empty()) write_record(record, "busy", info, {{"results", results}});
   return 0;
 }
 
 }  // namespace
 }  // namespace kolmo::bench
 
-int main(int argc, char** argv) {
-  try {
-    return kolmo::bench::run(argc, argv);
-  } catch (const std::exception& e) {
-    std::cerr << "bench_busy: " << e.what() << '\n';
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return kolmo::bench::status_of("busy", kolmo::bench::run, argc, argv); }

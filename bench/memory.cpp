@@ -20,13 +20,12 @@
 #endif
 
 #include "bench/memory_arms.hpp"
-#include "kolmo/io/atomic_file.hpp"
+#include "bench/record.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/memory/analysis.hpp"
 #include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
-#include "kolmo/version.hpp"
 
 namespace kolmo::bench {
 namespace {
@@ -342,10 +341,7 @@ int run(int argc, char** argv) {
     each.push_back(Json::parse(output_of("/proc/" + std::to_string(getpid()) + "/exe --device " +
                                          device_name + " --child " + std::to_string(i))));
   const DeviceInfo info = device_info(device);
-  Json result{{"benchmark", "memory"},         {"commit", commit()},
-              {"device", info.name},           {"driver", info.driver},
-              {"processors", info.processors}, {"processes", processes},
-              {"pairs", summary(each)}};
+  Json result{{"processors", info.processors}, {"processes", processes}, {"pairs", summary(each)}};
   Json& replays = result["replays"] = Json::array();
   replays.push_back(replay(device, "random, one stream", random_allocations(1, 4 << 20, 256 << 20, 20'000)));
   replays.push_back(
@@ -366,18 +362,11 @@ int run(int argc, char** argv) {
                 bytes_text(r["reserved_peak_bytes"]).c_str(), bytes_text(r["packed_bytes"]).c_str(),
                 bytes_text(r["lower_bound_bytes"]).c_str(), r["reserved_to_lower_bound"].get<double>(),
                 r["reserved_to_packed"].get<double>());
-  if (!record.empty()) write_file(record, result.dump(1) + "\n");
+  if (!record.empty()) write_record(record, "memory", info, result);
   return 0;
 }
 
 }  // namespace
 }  // namespace kolmo::bench
 
-int main(int argc, char** argv) {
-  try {
-    return kolmo::bench::run(argc, argv);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "bench_memory: %s\n", e.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return kolmo::bench::status_of("memory", kolmo::bench::run, argc, argv); }

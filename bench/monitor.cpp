@@ -10,10 +10,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "kolmo/io/atomic_file.hpp"
+#include "bench/record.hpp"
 #include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
 #include "kolmo/tune/statistics.hpp"
-#include "kolmo/version.hpp"
 
 namespace kolmo::bench {
 namespace {
@@ -110,24 +109,11 @@ int run(int argc, char** argv) {
     results.push_back(compare(
         "graph of 16 calls", wanted, n, load, [&] { graph.launch(stream); }, pairs));
   }
-  if (!record.empty())
-    write_file(record, Json{{"kind", "monitor"},
-                            {"commit", std::string(commit())},
-                            {"device", info.name},
-                            {"driver", info.driver},
-                            {"results", results}}
-                           .dump(1));
+  if (!record.empty()) write_record(record, "monitor", info, {{"results", results}});
   return 0;
 }
 
 }  // namespace
 }  // namespace kolmo::bench
 
-int main(int argc, char** argv) {
-  try {
-    return kolmo::bench::run(argc, argv);
-  } catch (const std::exception& e) {
-    std::cerr << "bench_monitor: " << e.what() << '\n';
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return kolmo::bench::status_of("monitor", kolmo::bench::run, argc, argv); }

@@ -5,10 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/pipeline_by_hand.hpp"
+#include "bench/record.hpp"
 #include "cli/pipeline_load.hpp"
-#include "kolmo/io/atomic_file.hpp"
 #include "kolmo/tune/statistics.hpp"
-#include "kolmo/version.hpp"
 
 namespace kolmo::bench {
 namespace {
@@ -80,26 +79,12 @@ int run(int argc, char** argv) {
                        {"over_first", {{"median", r.median}, {"lower", r.lower}, {"upper", r.upper}}}});
   }
   if (!record.empty())
-    write_file(record, Json{{"kind", "pipeline_peers"},
-                            {"commit", std::string(commit())},
-                            {"device", info.name},
-                            {"driver", info.driver},
-                            {"bytes", item.bytes},
-                            {"kernels", item.kernels},
-                            {"items", items},
-                            {"results", results}}
-                           .dump(1));
+    write_record(record, "pipeline_peers", info,
+                 {{"bytes", item.bytes}, {"kernels", item.kernels}, {"items", items}, {"results", results}});
   return 0;
 }
 
 }  // namespace
 }  // namespace kolmo::bench
 
-int main(int argc, char** argv) {
-  try {
-    return kolmo::bench::run(argc, argv);
-  } catch (const std::exception& e) {
-    std::cerr << "bench_pipeline: " << e.what() << '\n';
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return kolmo::bench::status_of("pipeline", kolmo::bench::run, argc, argv); }

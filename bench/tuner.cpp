@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/modelled_kernels.hpp"
-#include "kolmo/io/atomic_file.hpp"
+#include "bench/record.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/ops/dense/matmul/matmul.hpp"
 #include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
@@ -21,7 +21,6 @@
 #include "kolmo/tune/lookup.hpp"
 #include "kolmo/tune/simulated.hpp"
 #include "kolmo/tune/strategy.hpp"
-#include "kolmo/version.hpp"
 
 namespace kolmo::bench {
 namespace {
@@ -101,29 +100,24 @@ Json search(const std::vector<modelled::Kernel>& kernels, const std::string& str
           {"samples_median", tune::median(samples)}};
 }
 
-}  // namespace
-}  // namespace kolmo::bench
-
-int main(int argc, char** argv) {
-  using namespace kolmo;
+int run(int argc, char** argv) {
   CLI::App app{"What the tuner costs and how well it chooses"};
   std::string record, recorded = "bench/recorded_spaces.json";
   app.add_option("--record", record, "write the results to this JSON file");
   app.add_option("--recorded", recorded, "recorded spaces")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  try {
-    const DeviceInfo info = device_info({});
-    bench::Json results{{"kolmo_version", version()}, {"commit", commit()}, {"cpu", info.name}};
-    results["look_up"] = bench::look_ups();
-    const auto modelled = modelled::all(), from_file = modelled::recorded(recorded);
-    for (const std::string_view strategy : tune::strategy_names) {
-      results["modelled"][std::string(strategy)] = bench::search(modelled, std::string(strategy));
-      results["recorded"][std::string(strategy)] = bench::search(from_file, std::string(strategy));
-    }
-    std::cout << results.dump(2) << '\n';
-    if (!record.empty()) write_file(record, results.dump(1) + "\n");
-  } catch (const std::exception& e) {
-    std::cerr << "bench_tuner: " << e.what() << '\n';
-    return 1;
+  Json results{{"look_up", look_ups()}};
+  const auto modelled = modelled::all(), from_file = modelled::recorded(recorded);
+  for (const std::string_view strategy : tune::strategy_names) {
+    results["modelled"][std::string(strategy)] = search(modelled, std::string(strategy));
+    results["recorded"][std::string(strategy)] = search(from_file, std::string(strategy));
   }
+  std::cout << results.dump(2) << '\n';
+  if (!record.empty()) write_record(record, "tuner_search", device_info({}), results);
+  return 0;
 }
+
+}  // namespace
+}  // namespace kolmo::bench
+
+int main(int argc, char** argv) { return kolmo::bench::status_of("tuner", kolmo::bench::run, argc, argv); }

@@ -1,7 +1,7 @@
 # Benchmarks of the runtime, built when they are asked for: cmake --build --preset cuda --target bench_memory
 add_executable(bench_memory EXCLUDE_FROM_ALL bench/memory.cpp)
 kolmo_options(bench_memory)
-target_link_libraries(bench_memory PRIVATE kolmo_lib CLI11::CLI11 nlohmann_json::nlohmann_json)
+target_link_libraries(bench_memory PRIVATE kolmo_lib CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 find_package(mimalloc QUIET)
 if(mimalloc_FOUND)
   target_compile_definitions(bench_memory PRIVATE KOLMO_MIMALLOC)
@@ -11,7 +11,7 @@ endif()
 foreach(name busy monitor pipeline tuner)
   add_executable(bench_${name} EXCLUDE_FROM_ALL bench/${name}.cpp)
   kolmo_options(bench_${name})
-  target_link_libraries(bench_${name} PRIVATE kolmo_lib CLI11::CLI11 nlohmann_json::nlohmann_json)
+  target_link_libraries(bench_${name} PRIVATE kolmo_lib CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 endforeach()
 
 foreach(name memory pipeline)  # beside what one would write with the CUDA runtime

@@ -1,0 +1,38 @@
+#pragma once
+#include <fmt/chrono.h>
+
+#include <ctime>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "kolmo/io/atomic_file.hpp"
+#include "kolmo/runtime/device.hpp"
+#include "kolmo/version.hpp"
+
+namespace kolmo::bench {
+
+/// Writes what was measured, after what is needed to know later what it is worth.
+inline void write_record(const std::string& file, const std::string& kind, const DeviceInfo& device,
+                         const nlohmann::ordered_json& measured) {
+  nlohmann::ordered_json all{{"kolmo_version", version()},
+                             {"commit", commit()},
+                             {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
+                             {"device", device.name},
+                             {"driver", device.driver},
+                             {"kind", kind}};
+  all.update(measured);
+  write_file(file, all.dump(1) + "\n");
+}
+
+/// The status of a benchmark's process: an error is said in one line.
+inline int status_of(const char* name, int (*run)(int, char**), int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::cerr << "bench_" << name << ": " << e.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace kolmo::bench
