@@ -176,7 +176,7 @@ bool verified(const std::vector<Finding>& findings, Device device) {
     std::cerr << "kolmo: occupancy: " << what << " is " << here << ", the driver says " << driver << '\n';
   };
   const MultiprocessorFacts limits = driver_facts(device);
-  same("threads of a multiprocessor", std::size_t(32 * on.warps), std::size_t(limits.threads));
+  same("threads of a multiprocessor", 32 * std::size_t(on.warps), std::size_t(limits.threads));
   same("blocks of a multiprocessor", std::size_t(on.blocks), std::size_t(limits.blocks));
   same("registers of a multiprocessor", 65536, std::size_t(limits.registers));
   same("shared memory of a multiprocessor", on.shared, limits.shared);

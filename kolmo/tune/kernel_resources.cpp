@@ -64,7 +64,7 @@ std::string quoted_after(std::string_view& line, std::string_view mark) {
   if (begin == line.npos) return {};
   line.remove_prefix(begin + mark.size());
   const auto end = std::min(line.find('\''), line.size());
-  const std::string text(line.substr(0, end));
+  std::string text(line.substr(0, end));
   line.remove_prefix(end);
   return text;
 }
