@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PASSED = ROOT / "build/tsan/passed"
-LIMIT_SECONDS = 1200
+LIMIT_SECONDS = 1200  # for one of two operators that share the cores
 
 
 def hashes(command: Path) -> dict[str, str]:

@@ -48,8 +48,10 @@ class Occupancy(CommandTest):
 
     def test_every_kernel_of_this_build(self):
         shown = kolmo("occupancy", "--json")
-        if "made without nvcc" in shown.stderr:
-            self.skipTest("built without nvcc")
+        if "made without nvcc" in shown.stderr:  # then nothing is known, and that is what is said
+            self.assertEqual((shown.returncode, shown.stdout, any(d["device"].startswith("cuda") for d in result("devices"))),
+                             (2, "", False))
+            return
         self.assertEqual(shown.returncode, 0, shown.stderr)
         named = {r["operator"] for r in json.loads(shown.stdout)}
         self.assertLess({"vector_add", "matmul", "tensor_core_matmul", "layer_norm", "fused_layernorm_gelu"}, named)
