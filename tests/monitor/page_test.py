@@ -57,7 +57,11 @@ class Probed:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 before(self.path)
-                body, headers = fetch(url.rstrip("/") + self.path)
+                try:
+                    body, headers = fetch(url.rstrip("/") + self.path)
+                except OSError:  # the process is gone: the browser sees a closed connection, as it would without this proxy
+                    self.close_connection = True
+                    return
                 if self.path == "/":
                     body = change(body).replace("</body>", PROBE + "</body>")
                 self.send_response(200)
@@ -96,10 +100,16 @@ def browse(url, size="1240,1300", dark=False, screenshot=None):
     return json.loads(html.unescape(found[1])) if found else None, console
 
 
+def every_chart_has_a_curve(snapshot):
+    """Rates need two readings of an operator, and an operator may come late on a busy machine."""
+    rates = [values for series, values in snapshot["curves"]["series"].items() if series.startswith("kolmo_kernel_launches_total")]
+    return len(rates) == 2 and all(sum(value is not None for value in values) >= 2 for values in rates)
+
+
 class Page(unittest.TestCase):
     def test_under_load(self):
         with Serving("vector_add", "histogram_2d", "--device", "cpu", fake_gpus=True) as served:
-            served.snapshot(lambda s: s["history_seconds"] > 5 and len(s["kernel"]) == 2)
+            served.snapshot(every_chart_has_a_curve)
             for name, size, dark in (("light", "1240,1700", False), ("dark", "1240,1700", True), ("narrow", "520,2600", False)):
                 with self.subTest(name), Probed(served.url) as url:
                     seen, console = browse(url, size, dark)
