@@ -67,10 +67,11 @@ class Smallest {
   V best_[K ? K : 64];
 };
 
-/// Writes map(i) for i in [0, n): the walk of the Feistel network, a vector of rows at a time.
-inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* to) {
+/// Writes map(i) for i in [0, n). A permutation's network goes over its whole domain, a vector at a time,
+/// into `once`; then the rows walk there.
+inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* once, std::uint32_t* walks,
+                      std::uint32_t* to) {
   const hn::ScalableTag<std::uint32_t> d;
-  const auto lanes = std::int64_t(hn::Lanes(d));
   if (map.observed || map.type == SurrogateType::circular || map.length > 1) {
     for (std::int64_t i = 0; i < n; ++i) to[i] = map(std::uint32_t(i));
     return;
@@ -81,24 +82,24 @@ inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* to
     v = hn::Mul(hn::Xor(v, hn::ShiftRight<15>(v)), hn::Set(d, 0x85EBCA77u));
     return hn::Xor(v, hn::ShiftRight<13>(v));
   };
-  const auto size = hn::Set(d, p.n), low = hn::Set(d, (1u << p.right_bits) - 1);
-  for (std::int64_t i = 0; i < n; i += lanes) {
-    auto v = hn::Min(hn::Iota(d, std::uint32_t(i)), hn::Set(d, p.n - 1));
-    auto out = hn::FirstN(d, std::size_t(lanes));
-    do {
-      auto left = hn::ShiftRightSame(v, int(p.right_bits)), right = hn::And(v, low);
-      for (int r = 0; r < Permutation::rounds; r += 2) {
-        left = hn::Xor(left, hn::ShiftRightSame(mix(right, p.key[r]), int(32 - p.left_bits)));
-        right = hn::Xor(right, hn::ShiftRightSame(mix(left, p.key[r + 1]), int(32 - p.right_bits)));
-      }
-      v = hn::IfThenElse(out, hn::Or(hn::ShiftLeftSame(left, int(p.right_bits)), right), v);
-      out = hn::And(out, hn::Not(hn::Lt(v, size)));
-    } while (!hn::AllFalse(d, out));
-    if (i + lanes <= n)
-      hn::StoreU(v, d, to + i);
-    else
-      for (std::int64_t j = i; j < n; ++j) to[j] = hn::ExtractLane(v, std::size_t(j - i));
+  const auto low = hn::Set(d, (1u << p.right_bits) - 1);
+  const std::uint32_t domain = 1u << (p.left_bits + p.right_bits);
+  for (std::uint32_t i = 0; i < domain; i += std::uint32_t(hn::Lanes(d))) {
+    const auto v = hn::Iota(d, i);
+    auto left = hn::ShiftRightSame(v, int(p.right_bits)), right = hn::And(v, low);
+    for (int r = 0; r < Permutation::rounds; r += 2) {
+      left = hn::Xor(left, hn::ShiftRightSame(mix(right, p.key[r]), int(32 - p.left_bits)));
+      right = hn::Xor(right, hn::ShiftRightSame(mix(left, p.key[r + 1]), int(32 - p.right_bits)));
+    }
+    hn::StoreU(hn::Or(hn::ShiftLeftSame(left, int(p.right_bits)), right), d, once + i);
   }
+  std::int64_t walking = 0;
+  const auto walk_on = [&](std::uint32_t i, std::uint32_t v) {  // without a branch: it would be mispredicted
+    to[i] = v, walks[walking] = i, walking += v >= p.n;
+  };
+  for (std::int64_t i = 0; i < n; ++i) walk_on(std::uint32_t(i), once[i]);
+  while (const std::int64_t last = std::exchange(walking, 0))
+    for (std::int64_t w = 0; w < last; ++w) walk_on(walks[w], once[to[walks[w]]]);
 }
 
 /// The points with distance below `radius` from point i in the given columns, in key order: their number.

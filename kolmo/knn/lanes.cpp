@@ -15,6 +15,7 @@
 // clang-format on
 #include "kolmo/knn/lanes-inl.hpp"
 #include "kolmo/knn/lanes_count-inl.hpp"
+#include "kolmo/knn/lanes_rank-inl.hpp"
 #include "kolmo/knn/lanes_steps-inl.hpp"
 #include "kolmo/knn/lanes_walk-inl.hpp"
 
@@ -33,11 +34,15 @@ void prepare(const Problem<T>& p, Shared<T>& s) {
   for (int c = 0; c < p.dy; ++c) place(s.yz + c * s.padded, p.y + c, p.dy);
   for (int c = 0; c < p.dz; ++c) place(s.yz + (p.dy + c) * s.padded, p.z + c, p.dz);
   s.key_cells.build(s.n);
+  const auto sort_padded = [&](const Sorted<T>& to, const T* column, Cells<T>& cells) {
+    to.sort(column, 1, s.scratch);
+    std::fill(to.value + s.n, to.value + s.padded, std::numeric_limits<T>::infinity());
+    cells.build(s.n);
+  };
+  if (in_plane(p)) sort_padded(s.y, s.yz, s.y_cells);
   for (std::int64_t b = 0; b < (p.ranked() ? p.b : 0); ++b) {
-    Sorted<T> sorted{s.x_sorted + b * s.padded, s.scratch_row, s.x_rank + b * s.padded, s.n};
-    sorted.sort(p.x + b * p.x_step, 1, s.scratch);
-    std::fill(sorted.value + s.n, sorted.value + s.padded, std::numeric_limits<T>::infinity());
-    s.x_cells[b].build(s.n);
+    const Sorted<T> x{s.x_sorted + b * s.padded, s.scratch_row, s.x_rank + b * s.padded, s.n};
+    sort_padded(x, p.x + b * p.x_step, s.x_cells[b]);
   }
   for (std::int64_t n = 0; n <= s.n; ++n) s.terms[n] = psi_term(p.algorithm, p.conditional(), n);
   std::fill_n(s.sums, s.groups * group_lanes, PsiSum{});
@@ -109,7 +114,8 @@ void for_each_row(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, st
   for (int of_pack = 0; of_pack < used; ++of_pack) {
     for (int l = 0; l < pack; ++l) {
       const std::int64_t lane = std::min(group * group_lanes + of_pack * pack + l, s.lanes - 1);
-      write_map(p.surrogate(lane / p.estimates(), lane % p.estimates()), s.n, w.index + l * s.padded);
+      write_map(p.surrogate(lane / p.estimates(), lane % p.estimates()), s.n, w.once, w.candidate,
+                w.index + l * s.padded);
     }
     for (std::int64_t i = 0; i < s.n; ++i) put(of_pack, i, std::int64_t(s.key.at[i]));
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -39,6 +40,8 @@ struct Shared {
   std::uint32_t* x_rank;  // of each alternative's row in it
   Cells<T>* x_cells;      // of each alternative
   Cells<T> key_cells;
+  Sorted<T> y;  // its one column, rows being points, where counts in (y, z) follow from ranks, too
+  Cells<T> y_cells;
   std::uint32_t* scratch_row;  // to sort alternatives
   SortKey* scratch;
   T* distance;               // neighbour lists in (y, z): distances ascending
@@ -56,7 +59,6 @@ struct Shared {
   std::int64_t alternative(const Problem<T>& p, std::int64_t group, int lane) const {
     return std::min(group * group_lanes + lane, lanes - 1) / p.estimates();
   }
-  const T* y(int c) const { return yz + c * padded; }
   const T* z(int c, int dy) const { return yz + (dy + c) * padded; }
 };
 
@@ -67,9 +69,9 @@ struct Bench {
   // By lane, 16 bits each when they fit: the rank of each point's x, and the point of each rank.
   std::uint32_t *rank, *place;
   std::uint32_t* index;                  // lane of a pack, row: the surrogate's map
+  std::uint32_t* once;                   // what write_map() walks on
   std::int16_t* steps;                   // point, lane: x in steps
   std::int16_t* entry;                   // of a list, lane: distances in steps
-  std::uint32_t* near;                   // of a list: lanes to which the entry is near their radius
   std::int16_t *least_step, *most_step;  // lane
   bool* in_steps;                        // whether walking in steps pays
   T* radius;                             // point of the tile, lane
@@ -86,6 +88,7 @@ struct Bench {
     rank = arena.take<std::uint32_t>(p.ranked() ? n * group_lanes : 0);
     place = arena.take<std::uint32_t>(p.ranked() ? n * group_lanes : 0);
     index = arena.take<std::uint32_t>(n * pack);
+    once = arena.take<std::uint32_t>(std::bit_ceil(std::max<std::size_t>(256, std::size_t(p.n))));
     steps = arena.take<std::int16_t>(p.ranked() ? n * group_lanes : 0);
     entry = arena.take<std::int16_t>(std::size_t(s.length) * group_lanes);
     least_step = arena.take<std::int16_t>(group_lanes), most_step = arena.take<std::int16_t>(group_lanes);
@@ -122,6 +125,17 @@ std::int64_t lane_list_length(const Problem<T>& p) {
 }
 
 template <class T>
+Cells<T> cells_of(const T* value, std::int64_t n, Arena& arena) {
+  return {value, arena.take<std::uint32_t>(std::size_t(Cells<T>::count(n))), 0, 0, 0};
+}
+
+/// Whether counts in (y, z) follow from intervals of ranks, too.
+template <class T>
+bool in_plane(const Problem<T>& p) {
+  return p.ranked() && p.dy == 1 && p.dz == 1;
+}
+
+template <class T>
 void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads) {
   constexpr double list_memory = 256e6;  // bytes
   s.n = p.n, s.padded = (p.n + pack + pack) / pack * pack;
@@ -138,14 +152,17 @@ void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads)
   s.x_rank = arena.take<std::uint32_t>(ranked ? n * std::size_t(p.b) : 0);
   s.x_cells = arena.take<Cells<T>>(ranked ? std::size_t(p.b) : 0);
   for (std::int64_t b = 0; b < (ranked ? p.b : 0); ++b) {
-    auto* start = arena.take<std::uint32_t>(std::size_t(Cells<T>::count(p.n)));
-    if (s.x_cells) s.x_cells[b] = {s.x_sorted + b * s.padded, start, 0, 0, 0};
+    const Cells<T> cells = cells_of(s.x_sorted + b * s.padded, p.n, arena);
+    if (s.x_cells) s.x_cells[b] = cells;
   }
-  s.key_cells = {s.yz + (p.dz ? p.dy : 0) * s.padded,
-                 arena.take<std::uint32_t>(std::size_t(Cells<T>::count(p.n))), 0, 0, 0};
+  s.key_cells = cells_of(s.yz + (p.dz ? p.dy : 0) * s.padded, p.n, arena);
+  if (in_plane(p)) {
+    s.y = {arena.take<T>(n), arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n), p.n};
+    s.y_cells = cells_of(s.y.value, p.n, arena);
+  }
   s.scratch_row = arena.take<std::uint32_t>(n);
   s.scratch = arena.take<SortKey>(n);
-  s.distance = arena.take<T>(std::size_t(s.slice * s.length) + 2);  // measure_near() may look past the last
+  s.distance = arena.take<T>(std::size_t(s.slice * s.length) + 8);  // measure_near() may look past the last
   s.neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.length));
   s.listed = arena.take<std::int32_t>(std::size_t(s.slice));
   s.far = arena.take<std::int16_t>(ranked ? std::size_t(s.slice * s.length) : 0);

@@ -10,6 +10,7 @@
 
 #include "kolmo/knn/interval-inl.hpp"
 #include "kolmo/knn/lanes.hpp"
+#include "kolmo/knn/lanes_rank-inl.hpp"
 #include "kolmo/knn/lanes_walk-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -90,27 +91,15 @@ void find_intervals(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, 
   }
 }
 
-/// n_xz by ranks: the points whose place in z and whose rank in x both fall into the lane's intervals. The
-/// shorter one is searched for those in the other.
+/// n_xz by ranks, without the point itself.
 template <class T, class R>
 void count_by_rank(const Shared<T>& s, const Bench<T>& w, int used, std::int64_t begin, std::int64_t end) {
-  const hn::ScalableTag<R> d;
-  const auto width = std::int64_t(hn::Lanes(d));
   for (int l = 0; l < used * pack; ++l) {
     const R *rank = w.template ranks<R>(l, s), *place = w.template places<R>(l, s);
     for (std::int64_t at = l; at < (end - begin) * group_lanes; at += group_lanes) {
-      const std::uint32_t x = w.first[at], in_x = w.size[at], z = w.z_first[at], in_z = w.z_size[at];
-      const bool by_x = in_x < in_z;
-      const R* searched = by_x ? place + x : rank + z;
-      const auto first = hn::Set(d, R(by_x ? z : x)), size = hn::Set(d, R(by_x ? in_z : in_x));
-      std::size_t found = 0;
-      std::int64_t left = by_x ? in_x : in_z;
-      for (; left > width; left -= width, searched += width)
-        found += hn::CountTrue(d, hn::Lt(hn::Sub(hn::LoadU(d, searched), first), size));
-      const auto last =
-          hn::And(hn::Lt(hn::Sub(hn::LoadU(d, searched), first), size), hn::FirstN(d, std::size_t(left)));
-      found += hn::CountTrue(d, last);
-      w.n_xz[at] = found ? std::uint32_t(found) - 1 : 0;  // without the point itself
+      const std::int64_t found =
+          count_in_both(rank, place, {w.first[at], w.size[at]}, {w.z_first[at], w.z_size[at]});
+      w.n_xz[at] = found ? std::uint32_t(found) - 1 : 0;
     }
   }
 }

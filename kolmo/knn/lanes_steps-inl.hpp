@@ -10,6 +10,7 @@
 
 #include "kolmo/knn/interval-inl.hpp"
 #include "kolmo/knn/lanes.hpp"
+#include "kolmo/knn/lanes_rank-inl.hpp"
 #include "kolmo/knn/lanes_walk-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,6 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // than what they order. Entries within 2 of q are measured exactly, nearer ones only counted. What steps
 // cannot tell (a neighbourhood that meets values past the range of the steps, a list that ran out, too many
 // entries near q) is walked exactly.
+
+inline constexpr std::int16_t yz_block = 8;  // entries
 
 /// Why steps cannot tell the radius of a lane.
 inline constexpr std::int16_t ran_out = 1, out_of_range = 2;
@@ -36,7 +39,7 @@ struct NearLanes {
 };
 
 /// The list of point i in lanes [v, v + Lanes(d)): how many of the k nearest lie before those near q, which
-/// entries are near q, and how many entries of (y, z) are nearer. Returns how far it walked.
+/// entries are near q, and how many blocks of entries of (y, z) are nearer. Returns how far it walked.
 template <int K, class T, class D>
 HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int v,
                                   int used, std::int64_t i, std::int64_t listed, NearLanes& lanes) {
@@ -77,20 +80,23 @@ HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, 
   hn::Store(best.count_below(d, below), d, lanes.nearer + v);
   hn::Store(q, d, lanes.q + v);
 
-  auto n_yz = hn::Zero(d), near = n_yz, last = n_yz, before = n_yz, number = n_yz;
+  auto near = hn::Zero(d), last = near, before = near, number = near;
   const auto band = hn::Set(du, 5);
   const auto one = hn::Set(d, 1);
   for (std::int64_t e = 0; e < at; ++e, number = hn::Add(number, one)) {
     const auto past = hn::BitCast(du, hn::Sub(hn::Load(d, w.entry + e * width), below));
     const auto is_near = hn::RebindMask(d, hn::Lt(past, band));
     before = hn::IfThenElse(is_near, last, before), last = hn::IfThenElse(is_near, number, last);
-    near = hn::Sub(near, hn::VecFromMask(d, is_near));
-    n_yz = hn::Sub(n_yz, hn::VecFromMask(d, hn::Lt(hn::Set(d, far[e]), below)));
+    near = hn::IfThenElse(is_near, hn::Add(near, one), near);
   }
+  auto n_yz = hn::Zero(d);
+  const auto block = hn::Set(d, yz_block);
+  for (std::int64_t e = yz_block - 1; e < at; e += yz_block)
+    n_yz = hn::IfThenElse(hn::Lt(hn::Set(d, far[e]), below), hn::Add(n_yz, block), n_yz);
+  hn::Store(n_yz, d, lanes.n_yz + v);
   hn::Store(near, d, lanes.near + v);
   hn::Store(last, d, lanes.last + v);
   hn::Store(before, d, lanes.before + v);
-  hn::Store(n_yz, d, lanes.n_yz + v);
   return at;
 }
 
@@ -165,13 +171,15 @@ class StepWalk {
         doubt_[doubtful_++] = l;
       else
         w_.radius[to_ + l] = nearest(l, l - v, width, at);
-    const T* listed = s_.distance + listed_ * s_.length;
-    for (int l = v; l < v + lanes; ++l) {  // the entry the walk stopped at is further than any radius
-      const T radius = w_.radius[to_ + l];
-      std::int64_t n = lanes_.n_yz[l];
-      n += listed[n] < radius, n += listed[n] < radius;
-      while (n < at && listed[n] < radius) ++n;
-      w_.n_yz[to_ + l] = std::uint32_t(n);
+    const hn::CappedTag<T, yz_block> d;
+    for (int l = v; l < v + lanes; ++l) {
+      std::int64_t n = lanes_.n_yz[l], not_nearer = -1;
+      const auto radius = hn::Set(d, w_.radius[to_ + l]);
+      for (const T* listed = s_.distance + listed_ * s_.length; n < at; n += std::int64_t(hn::Lanes(d))) {
+        not_nearer = hn::FindFirstTrue(d, hn::Le(radius, hn::LoadU(d, listed + n)));
+        if (not_nearer >= 0) break;
+      }
+      w_.n_yz[to_ + l] = std::uint32_t(n + not_nearer);
     }
   }
 
@@ -220,24 +228,25 @@ class StepWalk {
 
   /// Searches the points at most `bound` away in x, which must hold the k nearest. False when they are many.
   bool search_in_x(int l, T bound) {
-    const Interval in =
-        interval(*cells_[l], xi_[l], std::nextafter(bound, std::numeric_limits<T>::infinity()));
+    const T above = std::nextafter(bound, std::numeric_limits<T>::infinity());
+    const Interval in = interval(*cells_[l], xi_[l], above);
     if (in.size * 8 > s_.n) return false;
     const R* place = w_.template places<R>(l, s_);
-    T best[64];
-    std::fill_n(best, p_.k, std::numeric_limits<T>::infinity());
+    T best[65];  // the point itself is among them
+    std::fill_n(best, p_.k + 1, above);
+    const T *x = value_[l], *y = s_.yz;
     for (std::int64_t r = in.first; r < in.first + in.size; ++r) {
       const std::int64_t j = place[r];
-      T far = std::abs(value_[l][r] - xi_[l]);
-      for (int c = 0; c < p_.dy + p_.dz; ++c)
-        far = std::max(far, std::abs(s_.yz[c * s_.padded + j] - s_.yz[c * s_.padded + i_]));
-      if (j == i_ || !(far < best[p_.k - 1])) continue;
-      std::int64_t at = p_.k - 1;
+      T far = std::max(std::abs(x[r] - xi_[l]), std::abs(y[j] - y[i_]));
+      for (const T* c = y + s_.padded; c < y + (p_.dy + p_.dz) * s_.padded; c += s_.padded)
+        far = std::max(far, std::abs(c[j] - c[i_]));
+      if (!(far < best[p_.k])) continue;
+      std::int64_t at = p_.k;
       for (; at > 0 && far < best[at - 1]; --at) best[at] = best[at - 1];
       best[at] = far;
     }
-    w_.radius[to_ + l] = best[p_.k - 1];
-    w_.n_yz[to_ + l] = std::uint32_t(count_nearer(s_, p_.dy + p_.dz, i_, best[p_.k - 1]));
+    w_.radius[to_ + l] = best[p_.k];
+    w_.n_yz[to_ + l] = std::uint32_t(count_nearer(p_, s_, i_, best[p_.k]));
     return true;
   }
 

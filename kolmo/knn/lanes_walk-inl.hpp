@@ -61,25 +61,6 @@ std::int64_t write_up_to(const Problem<T>& p, const Shared<T>& s, const Bench<T>
   return write_neighbours(p, s, w, i, std::nextafter(bound, std::numeric_limits<T>::infinity()));
 }
 
-/// How many points other than i are nearer than `radius` in the first `columns` columns of (y, z).
-template <class T>
-std::int64_t count_nearer(const Shared<T>& s, int columns, std::int64_t i, T radius) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = std::int64_t(hn::Lanes(d));
-  const auto range = s.key.within(i, radius);
-  std::int64_t found = 0;
-  for (std::int64_t j = range.first; j < range.last; j += lanes) {
-    auto in = hn::FirstN(d, std::size_t(std::min(lanes, range.last - j)));
-    for (int c = 0; c < columns; ++c) {
-      const T* column = s.yz + c * s.padded;
-      const auto far = hn::Abs(hn::Sub(hn::LoadU(d, column + j), hn::Set(d, column[i])));
-      in = hn::And(in, hn::Lt(far, hn::Set(d, radius)));
-    }
-    found += std::int64_t(hn::CountTrue(d, in));
-  }
-  return found ? found - 1 : 0;
-}
-
 /// Walks the list of point i until no lane can find a nearer point. `far_x(j)`: |x_j - x_i| in every lane.
 template <int K, class T, class D, class FarX>
 HWY_INLINE Reach<D> walk(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, const FarX& far_x,
