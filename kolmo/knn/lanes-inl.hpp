@@ -147,7 +147,8 @@ std::int64_t write_neighbours(const Problem<T>& p, const Shared<T>& s, const Ben
 template <class T>
 std::int64_t write_list(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
                         T* distance, std::uint32_t* neighbour) {
-  for (T radius = *w.guess;; radius *= T(1.3)) {
+  T& guess = w.guess[p.dz ? s.y.at[i] * guesses / s.n : 0];  // points come in the order of z: near in both
+  for (T radius = guess > 0 ? guess : *w.last_reach;; radius *= T(1.3)) {
     const std::int64_t found = write_neighbours(p, s, w, i, radius);
     const std::int64_t take = std::min(found, s.length);
     if (take < s.length && radius < std::numeric_limits<T>::max()) continue;
@@ -166,7 +167,7 @@ std::int64_t write_list(const Problem<T>& p, const Shared<T>& s, const Bench<T>&
         distance[to] = distance[to - 1], neighbour[to] = neighbour[to - 1];
       distance[to] = far, neighbour[to] = std::uint32_t(w.candidate[from]);
     }
-    if (take) *w.guess = std::max(distance[take - 1] * T(1.1), std::numeric_limits<T>::min());
+    if (take) guess = *w.last_reach = std::max(distance[take - 1] * T(1.1), std::numeric_limits<T>::min());
     return take;
   }
 }

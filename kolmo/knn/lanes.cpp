@@ -39,7 +39,7 @@ void prepare(const Problem<T>& p, Shared<T>& s) {
     std::fill(to.value + s.n, to.value + s.padded, std::numeric_limits<T>::infinity());
     cells.build(s.n);
   };
-  if (in_plane(p)) sort_padded(s.y, s.yz, s.y_cells);
+  if (p.dz) sort_padded(s.y, s.yz, s.y_cells);
   for (std::int64_t b = 0; b < (p.ranked() ? p.b : 0); ++b) {
     const Sorted<T> x{s.x_sorted + b * s.padded, s.scratch_row, s.x_rank + b * s.padded, s.n};
     sort_padded(x, p.x + b * p.x_step, s.x_cells[b]);
@@ -58,7 +58,11 @@ Bench<T> bench_of(const Problem<T>& p, const Shared<T>& s, int thread) {
 
 template <class T>
 void write_lists(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end, int threads) {
-  for (int t = 0; t < threads; ++t) *bench_of(p, s, t).guess = std::numeric_limits<T>::infinity();
+  for (int t = 0; t < threads; ++t) {
+    const Bench<T> w = bench_of(p, s, t);
+    std::fill_n(w.guess, guesses, T(0));
+    *w.last_reach = std::numeric_limits<T>::infinity();
+  }
   constexpr std::int64_t chunk = 64;
   parallel_for(threads, (end - begin + chunk - 1) / chunk, [&](std::int64_t item, int thread) {
     const Bench<T> w = bench_of(p, s, thread);

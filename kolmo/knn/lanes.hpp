@@ -14,6 +14,7 @@ namespace kolmo::knn {
 // A group is 32 estimates side by side; its samples of x are kept in four packs of eight lanes.
 inline constexpr int group_lanes = 32, pack = 8, packs = group_lanes / pack;
 inline constexpr int tile = 128;  // points between the passes over a group
+inline constexpr int guesses = 64;
 
 /// Which estimate a lane computes.
 struct Lane {
@@ -40,7 +41,7 @@ struct Shared {
   std::uint32_t* x_rank;  // of each alternative's row in it
   Cells<T>* x_cells;      // of each alternative
   Cells<T> key_cells;
-  Sorted<T> y;  // its one column, rows being points, where counts in (y, z) follow from ranks, too
+  Sorted<T> y;  // its first column, rows being points; there is z
   Cells<T> y_cells;
   std::uint32_t* scratch_row;  // to sort alternatives
   SortKey* scratch;
@@ -80,7 +81,8 @@ struct Bench {
   T* candidate_distance;  // of a neighbour list, or in the neighbourhood of z
   std::uint32_t* candidate;
   std::uint64_t* order;  // of the candidates
-  T* guess;              // how far the last list reached
+  T* guess;              // part of the points by y: how far the last list of one of them reached; 0: unknown
+  T* last_reach;         // of any of them
 
   void layout(const Problem<T>& p, const Shared<T>& s, Arena& arena) {
     const auto n = std::size_t(s.padded);
@@ -99,7 +101,7 @@ struct Bench {
     candidate_distance = arena.take<T>(n + 1);
     candidate = arena.take<std::uint32_t>(n + 1);
     order = arena.take<std::uint64_t>(n + 1);
-    guess = arena.take<T>(1);
+    guess = arena.take<T>(guesses), last_reach = arena.take<T>(1);
   }
   template <class R>
   R* ranks(int lane, const Shared<T>& s) const {
@@ -156,7 +158,7 @@ void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads)
     if (s.x_cells) s.x_cells[b] = cells;
   }
   s.key_cells = cells_of(s.yz + (p.dz ? p.dy : 0) * s.padded, p.n, arena);
-  if (in_plane(p)) {
+  if (p.dz) {
     s.y = {arena.take<T>(n), arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n), p.n};
     s.y_cells = cells_of(s.y.value, p.n, arena);
   }
