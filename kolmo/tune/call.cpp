@@ -10,10 +10,19 @@ namespace {
 
 constexpr std::string_view batch = "...";
 
-constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t n) {
-  h = (h ^ n) * 0xBF58476D1CE4E5B9u;
-  return h ^ (h >> 32);
+/// Multiplies to 128 bits and folds the halves together.
+constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return std::uint64_t(product) ^ std::uint64_t(product >> 64);
 }
+
+/// One odd random number for each place.
+constexpr auto keys = [] {
+  std::array<std::uint64_t, CallNumbers::capacity + 2> k{};
+  std::uint64_t state = 0x9E3779B97F4A7C15u;
+  for (auto& one : k) one = fold(state += 0x9E3779B97F4A7C15u, 0xD1342543DE82EF95u) | 1;
+  return k;
+}();
 
 // The hot path reads arguments by their place in the argument struct.
 template <class T>
@@ -53,9 +62,15 @@ bool is_number(std::string_view word) { return word[0] >= '0' && word[0] <= '9';
 }  // namespace
 
 std::uint64_t CallNumbers::hash(std::uint64_t op, Device device) const {
-  std::uint64_t h = mix(op, std::uint64_t(device.kind) << 32 | std::uint32_t(device.index));
-  for (std::size_t i = 0; i < count; ++i) h = mix(h, std::uint64_t(items[i]));
-  return h;
+  // Products of pairs do not wait for one another.
+  std::uint64_t sum =
+      fold(op ^ keys[capacity],
+           (std::uint64_t(device.kind) << 32 | std::uint32_t(device.index)) ^ keys[capacity + 1]);
+  std::size_t i = 0;
+  for (; i + 1 < count; i += 2)
+    sum += fold(std::uint64_t(items[i]) ^ keys[i], std::uint64_t(items[i + 1]) ^ keys[i + 1]);
+  if (i < count) sum += fold(std::uint64_t(items[i]) ^ keys[i], keys[i + 1]);
+  return fold(sum ^ count, keys[0]);
 }
 
 CallReader::CallReader(const OpBase& op) : op_(&op) {
