@@ -79,7 +79,7 @@ double seconds_of(const Work& work) {
 double recorder_cost(bool queued) {
   static metrics::Counter launches, busy;
   static metrics::Histogram duration;
-  const auto count = [] { launches.add(), busy.add(double(soon() & 1)); };
+  const auto count = [] { launches.add(double(soon() & 1)); };
   const auto time = [] {
     const std::int64_t begin = nanoseconds();
     const double seconds = 1e-9 * double(nanoseconds() - begin);
@@ -97,7 +97,7 @@ void update() {
     auto& k = const_cast<Kernel&>(*known);
     if (const metrics::HistogramData timed = k.enqueue ? k.duration.read() : metrics::HistogramData{};
         timed.count()) {
-      const double launches = k.to_estimate.value();
+      const double launches = k.launches.value() - k.nested.value();
       k.busy.add((launches - estimated[known]) * timed.mean());
       estimated[known] = launches;
     }
@@ -229,7 +229,7 @@ void Scope::end() noexcept {
   const bool outermost = --thread.depth == 0;
   kernel_->launches.add();
   if (range_) nvtx_pop();
-  if (kernel_->enqueue && outermost) kernel_->to_estimate.add();
+  if (kernel_->enqueue && !outermost) kernel_->nested.add();
   if (kernel_->enqueue && !sample_) return;
   const std::int64_t end = nanoseconds();
   const double seconds = 1e-9 * double(end - begin_);

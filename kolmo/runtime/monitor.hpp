@@ -11,8 +11,7 @@
 /// What the operators do, seen from inside the process: every launch is counted, and timed as far as that is
 /// cheap. On devices that work in host memory a launch has finished when it returns, so each one is timed.
 /// Elsewhere a random sample is timed, on the host (`kolmo_kernel_enqueue_seconds`) and on the device
-/// (`kolmo_kernel_duration_seconds`): as many launches as fit into half a percent of the launching thread's
-/// time.
+/// (`kolmo_kernel_duration_seconds`): as many launches as fit into 0.3 % of the launching thread's time.
 namespace kolmo::monitor {
 
 enum Mode : unsigned { recording = 1, tracing = 2, nvtx = 4 };
@@ -39,7 +38,7 @@ struct Kernel {
   double roofline_ratio() const { return sums.at_best / sums.comparable; }  ///< NaN when not known
 
   std::atomic<std::int64_t> next_sample{0};  ///< at the latest, in nanoseconds of the steady clock
-  metrics::Counter to_estimate;              ///< launches whose device seconds are not in `busy` yet
+  metrics::Counter nested;  ///< launches in launches, whose device seconds are those of the outer one
 };
 
 std::vector<const Kernel*> kernels();

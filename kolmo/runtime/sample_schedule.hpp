@@ -4,8 +4,8 @@
 namespace kolmo::monitor {
 
 /// Which launches of a thread are looked at closely: at random, so that no pattern of launches is missed
-/// (geometric gaps), and as often as costs half a percent of the thread's time: p = 0.005 interval / cost,
-/// both as measured. What is taken beyond that is refused above 0.8 %. Times in seconds.
+/// (geometric gaps), and as often as costs 0.3 % of the thread's time: p = 0.003 interval / cost, both
+/// as measured. What is taken beyond that is refused above 0.5 %. Times in seconds.
 class SampleSchedule {
  public:
   constexpr explicit SampleSchedule(std::uint64_t seed = 1) : random_(seed) {}
@@ -20,7 +20,7 @@ class SampleSchedule {
  private:
   void draw() noexcept;
 
-  static constexpr double share = 0.005, most = 0.008, grace = 100e-6, memory = 10;
+  static constexpr double share = 0.003, most = 0.005, grace = 100e-6, memory = 10;
   std::int64_t left_ = 100, drawn_ = 100;  // a thread that launches little is left to Kernel::next_sample
   std::uint64_t random_;
   double since_ = 0, spent_ = 0;  // of the last seconds
