@@ -6,6 +6,7 @@ set_target_properties(kolmo_command PROPERTIES EXPORT_NAME command)
 target_link_libraries(kolmo_command PUBLIC kolmo_check
   PRIVATE $<BUILD_INTERFACE:CLI11::CLI11> nlohmann_json::nlohmann_json fmt::fmt)
 kolmo_options(kolmo_command)
+target_compile_options(kolmo_command PRIVATE $<$<CONFIG:Release>:-O1>)  # it only calls what computes
 target_precompile_headers(kolmo_command PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp>)  # half of its compile time
 
 add_executable(kolmo cli/main.cpp)
