@@ -14,14 +14,6 @@
 namespace kolmo::monitor {
 namespace {
 
-constexpr std::int64_t second = 1'000'000'000;
-
-/// The same clock to some milliseconds, for a tenth of its cost.
-std::int64_t soon() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-  return t.tv_sec * second + t.tv_nsec;
-}
 std::int64_t nanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 /// Work in host memory whose data may stay in the caches is not compared with the roofline.
@@ -66,7 +58,7 @@ metrics::Counter& overhead(const char* component) {
 template <class Work>
 double seconds_of(const Work& work) {
   constexpr int attempts = 10, rounds = 200;
-  std::int64_t best = second;
+  std::int64_t best = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < attempts; ++i) {
     const std::int64_t begin = nanoseconds();
     for (int r = 0; r < rounds; ++r) work();
@@ -79,7 +71,7 @@ double seconds_of(const Work& work) {
 double recorder_cost(bool queued) {
   static metrics::Counter launches, busy;
   static metrics::Histogram duration;
-  const auto count = [] { launches.add(double(soon() & 1)); };
+  const auto count = [] { launches.add(); };
   const auto time = [] {
     const std::int64_t begin = nanoseconds();
     const double seconds = 1e-9 * double(nanoseconds() - begin);
@@ -107,6 +99,7 @@ void update() {
     const double launches = k.launches.value();
     overhead("recorder").add((launches - accounted[known]) * (k.enqueue ? counting : timing));
     accounted[known] = launches;
+    k.wanted.store(true, std::memory_order_relaxed);
   }
 }
 
@@ -204,13 +197,12 @@ bool Scope::begin(unsigned now, std::string_view op, Device device) {
   kernel_ = &kernel(op, device);
   ++thread.depth;
   if (now & nvtx) nvtx_push(kernel_->name.c_str()), range_ = true;
-  const bool wanted = now & tracing || thread.schedule.due();
-  const std::int64_t next = kernel_->next_sample.load(std::memory_order_relaxed);
-  if (kernel_->enqueue && !wanted && soon() < next) return false;
+  const bool due = thread.schedule.due() | kernel_->wanted.load(std::memory_order_relaxed);
+  if (kernel_->enqueue && !due && !(now & tracing)) return false;
   begin_ = nanoseconds();
   if (now & tracing) return true;
-  if (!wanted && begin_ < next) return false;
-  kernel_->next_sample.store(begin_ + second, std::memory_order_relaxed);
+  if (!due) return false;
+  kernel_->wanted.store(false, std::memory_order_relaxed);
   if (!thread.seeded)
     thread.schedule = SampleSchedule(reinterpret_cast<std::uintptr_t>(&thread)), thread.seeded = true;
   if (thread.schedule.begin(1e-9 * double(begin_))) return true;

@@ -37,8 +37,8 @@ struct Kernel {
   } sums;
   double roofline_ratio() const { return sums.at_best / sums.comparable; }  ///< NaN when not known
 
-  std::atomic<std::int64_t> next_sample{0};  ///< at the latest, in nanoseconds of the steady clock
-  metrics::Counter nested;  ///< launches in launches, whose device seconds are those of the outer one
+  std::atomic<bool> wanted{true};  ///< a sample, since the last reading of the metrics
+  metrics::Counter nested;         ///< launches in launches, whose device seconds are those of the outer one
 };
 
 std::vector<const Kernel*> kernels();

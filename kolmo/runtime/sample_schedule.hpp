@@ -21,7 +21,7 @@ class SampleSchedule {
   void draw() noexcept;
 
   static constexpr double share = 0.003, most = 0.005, grace = 100e-6, memory = 10;
-  std::int64_t left_ = 100, drawn_ = 100;  // a thread that launches little is left to Kernel::next_sample
+  std::int64_t left_ = 100, drawn_ = 100;  // a thread that launches little is left to Kernel::wanted
   std::uint64_t random_;
   double since_ = 0, spent_ = 0;  // of the last seconds
   double last_ = 0, interval_ = 0, cost_ = 0, probability_ = 0.01;

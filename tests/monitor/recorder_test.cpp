@@ -173,6 +173,18 @@ TEST_F(SampledTimes, GiveTheDeviceTimeOfEveryLaunch) {
   EXPECT_NEAR(k.busy.value(), (launched + 1) * 100e-6, 1e-9);
 }
 
+/// However few they are: a reading should know something of each operator that ran since the last one.
+TEST_F(SampledTimes, AreTakenOfOneLaunchBetweenTwoReadings) {
+  const auto looked_at = [&] { return kernel("test_rare", device_.device()).enqueue->read().count(); };
+  for (const std::uint64_t readings : {1U, 2U, 3U}) {
+    in_new_thread([&] {
+      for (int i = 0; i < 5; ++i) launch(1e-6, "test_rare");
+    });
+    EXPECT_EQ(looked_at(), readings);
+    metrics::collect();
+  }
+}
+
 TEST_F(SampledTimes, AreExactWhereTheDeviceWasBehind) {
   device_.kernel(stream_, 1e-3);
   sample(10e-6, 0, 1);  // the host took a second, and the device had other work
