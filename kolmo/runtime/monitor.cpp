@@ -42,10 +42,11 @@ std::size_t slot_of(std::string_view op, Device device) {
   return std::size_t(key * 0x9E3779B97F4A7C15ULL >> 54) % Table::size;
 }
 
-struct ThreadState {
-  SampleSchedule schedule;
+struct alignas(64) ThreadState {  // what every launch reads is in the first cache line
+  int depth = 0;                  // launches around this one
   bool seeded = false;
-  int depth = 0;  // launches around this one
+  TimingSchedule timing;
+  SampleSchedule schedule;
 };
 constinit thread_local ThreadState thread;
 
@@ -67,28 +68,30 @@ double seconds_of(const Work& work) {
   return 1e-9 * double(best) / rounds;
 }
 
-/// What the recorder does for every launch: counts those on GPUs, and times those in host memory too.
-double recorder_cost(bool queued) {
-  static metrics::Counter launches, busy;
-  static metrics::Histogram duration;
-  const auto count = [] { launches.add(); };
-  const auto time = [] {
+/// What the recorder spends on a launch: on each, and on top of that where it is timed in host memory.
+struct RecorderCost {
+  double counting = seconds_of([] {
+    static metrics::Counter launches;
+    launches.add();
+  });
+  double timing = seconds_of([] {
+    static metrics::Counter busy;
+    static metrics::Histogram duration;
     const std::int64_t begin = nanoseconds();
     const double seconds = 1e-9 * double(nanoseconds() - begin);
-    launches.add(), busy.add(seconds), duration.record(seconds);
-  };
-  return queued ? seconds_of(count) : seconds_of(time);
-}
+    busy.add(seconds), duration.record(seconds);
+  });
+};
 
 /// What is computed when read.
 void update() {
   detail::harvest(~std::size_t(0));
-  static const double counting = recorder_cost(true), timing = recorder_cost(false);
+  static const RecorderCost cost;
   static std::map<const Kernel*, double> estimated, accounted;
   for (const Kernel* known : kernels()) {
     auto& k = const_cast<Kernel&>(*known);
-    if (const metrics::HistogramData timed = k.enqueue ? k.duration.read() : metrics::HistogramData{};
-        timed.count()) {
+    const metrics::HistogramData timed = k.duration.read();
+    if (k.enqueue && timed.count()) {
       const double launches = k.launches.value() - k.nested.value();
       k.busy.add((launches - estimated[known]) * timed.mean());
       estimated[known] = launches;
@@ -96,9 +99,9 @@ void update() {
     metrics::gauge("kolmo_kernel_roofline_ratio", labels(k.name, k.device),
                    "Best possible time over time of the launches looked at, where the roofline is known")
         .set(k.roofline_ratio());
-    const double launches = k.launches.value();
-    overhead("recorder").add((launches - accounted[known]) * (k.enqueue ? counting : timing));
-    accounted[known] = launches;
+    const double spent =
+        k.launches.value() * cost.counting + (k.enqueue ? 0 : double(timed.count()) * cost.timing);
+    overhead("recorder").add(spent - std::exchange(accounted[known], spent));
     k.wanted.store(true, std::memory_order_relaxed);
   }
 }
@@ -109,15 +112,16 @@ Kernel::Kernel(std::string_view op, Device on)
     : name(op),
       device(on),
       launches(metrics::counter("kolmo_kernel_launches_total", labels(op, on), "Launches of an operator")),
-      busy(metrics::counter(
-          "kolmo_kernel_busy_seconds_total", labels(op, on),
-          "Device time; on GPUs estimated as the number of launches times the mean of the timed ones")),
-      duration(metrics::histogram("kolmo_kernel_duration_seconds", labels(op, on),
-                                  "Device time of a launch; on GPUs of a random sample of launches")),
       enqueue(in_host_memory(on)
                   ? nullptr
                   : &metrics::histogram("kolmo_kernel_enqueue_seconds", labels(op, on),
-                                        "Host time to queue a launch; of a random sample of launches")) {}
+                                        "Host time to queue a launch; of a random sample of launches")),
+      busy(metrics::counter(
+          "kolmo_kernel_busy_seconds_total", labels(op, on),
+          "Device time; estimated from the launches that are timed where those are not all")),
+      duration(metrics::histogram(
+          "kolmo_kernel_duration_seconds", labels(op, on),
+          "Device time of a launch; of a random sample of short ones and those on GPUs")) {}
 
 void set(Mode mode, bool on) {
   if (mode == nvtx && on && !nvtx_available())
@@ -198,13 +202,14 @@ bool Scope::begin(unsigned now, std::string_view op, Device device) {
   ++thread.depth;
   if (now & nvtx) nvtx_push(kernel_->name.c_str()), range_ = true;
   const bool due = thread.schedule.due() | kernel_->wanted.load(std::memory_order_relaxed);
-  if (kernel_->enqueue && !due && !(now & tracing)) return false;
+  if (!kernel_->enqueue && thread.timing.due()) weight_ = thread.timing.weight();
+  if (!due && weight_ == 0 && !(now & tracing)) return false;
   begin_ = nanoseconds();
   if (now & tracing) return true;
   if (!due) return false;
   kernel_->wanted.store(false, std::memory_order_relaxed);
-  if (!thread.seeded)
-    thread.schedule = SampleSchedule(reinterpret_cast<std::uintptr_t>(&thread)), thread.seeded = true;
+  if (const auto seed = reinterpret_cast<std::uintptr_t>(&thread); !thread.seeded)
+    thread.schedule = SampleSchedule(seed), thread.timing = TimingSchedule(seed), thread.seeded = true;
   if (thread.schedule.begin(1e-9 * double(begin_))) return true;
   detail::drop(detail::Drop::over_budget);
   return false;
@@ -222,14 +227,17 @@ void Scope::end() noexcept {
   kernel_->launches.add();
   if (range_) nvtx_pop();
   if (kernel_->enqueue && !outermost) kernel_->nested.add();
-  if (kernel_->enqueue && !sample_) return;
+  if (!begin_ || (kernel_->enqueue && !sample_)) return;
   const std::int64_t end = nanoseconds();
   const double seconds = 1e-9 * double(end - begin_);
   if (kernel_->enqueue) {
     kernel_->enqueue->record(seconds);
   } else {
     kernel_->duration.record(seconds);
-    if (outermost) kernel_->busy.add(seconds);
+    if (weight_ > 0) {
+      if (outermost) kernel_->busy.add(weight_ * seconds);
+      thread.timing.timed(1e-9 * double(end));
+    }
   }
   if (!sample_) return;
   std::unique_ptr<detail::Sample> sample(sample_);

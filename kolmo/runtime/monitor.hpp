@@ -9,9 +9,11 @@
 #include "kolmo/runtime/stream.hpp"
 
 /// What the operators do, seen from inside the process: every launch is counted, and timed as far as that is
-/// cheap. On devices that work in host memory a launch has finished when it returns, so each one is timed.
-/// Elsewhere a random sample is timed, on the host (`kolmo_kernel_enqueue_seconds`) and on the device
-/// (`kolmo_kernel_duration_seconds`): as many launches as fit into 0.3 % of the launching thread's time.
+/// cheap: as many, at random, as cost 0.1 % of the launching thread's time. On devices that work in host
+/// memory a launch has finished when it returns, and two readings of a clock time it
+/// (`kolmo_kernel_duration_seconds`): all of them where they take over some 300 us. Elsewhere that is the
+/// time to queue it
+/// (`kolmo_kernel_enqueue_seconds`), and events tell the time on the device.
 namespace kolmo::monitor {
 
 enum Mode : unsigned { recording = 1, tracing = 2, nvtx = 4 };
@@ -19,16 +21,17 @@ inline std::atomic<unsigned> modes{recording};
 /// Switches a mode on or off. Throws Unsupported for nvtx in a build without its headers.
 void set(Mode mode, bool on);
 
-/// One operator on one device. Lives until the process ends.
-struct Kernel {
+/// One operator on one device. Lives until the process ends. What every launch reads is in one cache line.
+struct alignas(64) Kernel {
   Kernel(std::string_view op, Device on);
 
   const std::string name;
   const Device device;
+  std::atomic<bool> wanted{true};  ///< a sample, since the last reading of the metrics
   metrics::Counter& launches;
+  metrics::Histogram* enqueue;   ///< host seconds; null where a launch has finished when it returns
   metrics::Counter& busy;        ///< device seconds; those of operators called by operators count once
   metrics::Histogram& duration;  ///< device seconds
-  metrics::Histogram* enqueue;   ///< host seconds; null where a launch has finished when it returns
 
   /// Sums over the timed launches whose work is known; `at_best` is what they would have taken on the
   /// roofline, over `comparable` seconds: those of launches too large for the caches.
@@ -37,8 +40,7 @@ struct Kernel {
   } sums;
   double roofline_ratio() const { return sums.at_best / sums.comparable; }  ///< NaN when not known
 
-  std::atomic<bool> wanted{true};  ///< a sample, since the last reading of the metrics
-  metrics::Counter nested;         ///< launches in launches, whose device seconds are those of the outer one
+  metrics::Counter nested;  ///< launches in launches, whose device seconds are those of the outer one
 };
 
 std::vector<const Kernel*> kernels();
@@ -82,6 +84,7 @@ class Scope {
   Kernel* kernel_ = nullptr;
   std::int64_t begin_ = 0;
   detail::Sample* sample_ = nullptr;
+  double weight_ = 0;   // launches that the time of this one stands for
   bool range_ = false;  // of NVTX
 };
 

@@ -1,30 +1,65 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 namespace kolmo::monitor {
 
-/// Which launches of a thread are looked at closely: at random, so that no pattern of launches is missed
-/// (geometric gaps), and as often as costs 0.3 % of the thread's time: p = 0.003 interval / cost, both
-/// as measured. What is taken beyond that is refused above 0.5 %. Times in seconds.
+/// Picks launches at random. The gaps are geometric, so that no pattern of launches is missed.
+class RandomGaps {
+ public:
+  constexpr RandomGaps(std::uint64_t seed, double probability, std::int64_t first)
+      : left_(first), drawn_(first), random_(seed), probability_(probability) {}
+  bool due() noexcept { return --left_ <= 0; }
+  /// With which the launch that is due was picked.
+  double probability() const noexcept { return probability_; }
+  std::int64_t launches() const noexcept { return drawn_ - left_; }  ///< since draw() or forget()
+  void forget() noexcept { drawn_ = left_; }
+  void draw(double probability) noexcept;
+
+ private:
+  std::int64_t left_, drawn_;
+  std::uint64_t random_;
+  double probability_;
+};
+
+/// Which launches of a thread are looked at closely: as many as costs 0.1 % of the thread's time:
+/// p = 0.001 interval / cost, both as measured. What is taken beyond that is refused above 0.2 %. Times in
+/// seconds.
 class SampleSchedule {
  public:
-  constexpr explicit SampleSchedule(std::uint64_t seed = 1) : random_(seed) {}
-  bool due() noexcept { return --left_ <= 0; }
+  constexpr explicit SampleSchedule(std::uint64_t seed = 1) : gaps_(seed, 0.01, 100) {}
+  bool due() noexcept { return gaps_.due(); }
   /// Whether a sample may be taken now; if not, the next gap is drawn.
   bool begin(double now) noexcept;
   /// One was taken, and cost `cost` seconds of this thread.
   void end(double now, double cost) noexcept;
-  double probability() const noexcept { return probability_; }
+  double probability() const noexcept { return gaps_.probability(); }
   double cost() const noexcept { return cost_; }
 
  private:
-  void draw() noexcept;
-
-  static constexpr double share = 0.003, most = 0.005, grace = 100e-6, memory = 10;
-  std::int64_t left_ = 100, drawn_ = 100;  // a thread that launches little is left to Kernel::wanted
-  std::uint64_t random_;
+  static constexpr double share = 0.001, most = 0.002, grace = 100e-6, memory = 10;
+  RandomGaps gaps_;               // a thread that launches little is left to Kernel::wanted
   double since_ = 0, spent_ = 0;  // of the last seconds
-  double last_ = 0, interval_ = 0, cost_ = 0, probability_ = 0.01;
+  double last_ = 0, interval_ = 0, cost_ = 0;
+};
+
+/// Which launches in host memory are timed: all of them where that costs less than 0.1 % of the thread's
+/// time, else as many.
+class TimingSchedule {
+ public:
+  static constexpr double share = 0.001;
+  static constexpr double cost =
+      300e-9;  ///< seconds, about, to read two clocks and record, out of the caches
+  constexpr explicit TimingSchedule(std::uint64_t seed = 1) : gaps_(seed, 1, 1) {}
+  bool due() noexcept { return gaps_.due(); }
+  /// How many launches the one that is due stands for.
+  double weight() const noexcept { return 1 / gaps_.probability(); }
+  /// It was timed, and ended now.
+  void timed(double now) noexcept;
+
+ private:
+  RandomGaps gaps_;
+  double last_ = 0, interval_ = 0;
 };
 
 }  // namespace kolmo::monitor

@@ -26,13 +26,13 @@ Course run(SampleSchedule& schedule, double interval, double cost, double second
   return r;
 }
 
-TEST(SampleSchedule, TakesAThirdOfAPercentOfTheTime) {
+TEST(SampleSchedule, TakesAThousandthOfTheTime) {
   for (const double interval : {1e-6, 5e-6, 50e-6, 500e-6})
     for (const double cost : {0.5e-6, 5e-6}) {
       SampleSchedule schedule(7);
       const Course r = run(schedule, interval, cost, 5);
-      EXPECT_LT(r.share(), 0.005) << interval << ' ' << cost;
-      EXPECT_GT(r.share(), std::min(0.0012, 0.8 * cost / interval)) << interval << ' ' << cost;
+      EXPECT_LT(r.share(), 0.002) << interval << ' ' << cost;
+      EXPECT_GT(r.share(), std::min(0.0004, 0.8 * cost / interval)) << interval << ' ' << cost;
     }
 }
 
@@ -72,6 +72,33 @@ TEST(SampleSchedule, DoesNotKeepStepWithThePattern) {
   }
   ASSERT_GT(all, 10000);
   for (const double s : seen) EXPECT_NEAR(s / all, 0.25, 0.02);
+}
+
+TEST(TimingSchedule, TimesEveryLongLaunch) {
+  TimingSchedule schedule(7);
+  double now = 1;
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(schedule.due());
+    EXPECT_EQ(schedule.weight(), 1);
+    schedule.timed(now += 500e-6);
+  }
+}
+
+/// Two kinds of launches in turn, then both ten times as fast: weights count each kind, within their scatter.
+TEST(TimingSchedule, WeightsStandForWhatIsLeftOut) {
+  TimingSchedule schedule(7);
+  double now = 1, timed = 0;
+  std::array<double, 2> stands_for{};
+  constexpr std::int64_t launches = 2'000'000;
+  for (std::int64_t i = 0; i < launches; ++i) {
+    now += (i % 2 ? 1e-6 : 9e-6) * (i < launches / 2 ? 1 : 0.1);
+    if (!schedule.due()) continue;
+    stands_for[std::size_t(i % 2)] += schedule.weight(), ++timed;
+    schedule.timed(now);
+  }
+  EXPECT_LT(timed * TimingSchedule::cost, 0.0015 * (now - 1));
+  EXPECT_GT(timed, 10'000);
+  for (const double count : stands_for) EXPECT_NEAR(count, launches / 2., 0.05 * launches / 2);
 }
 
 }  // namespace
