@@ -55,24 +55,23 @@ TEST_F(Recorder, CountsAndTimesEveryLongLaunchOnTheCpu) {
   EXPECT_EQ(k.enqueue, nullptr);
 }
 
-/// What is timed stands for what is not: the sum is right though few are timed.
+/// What is timed stands for what is not. That it does so without bias is a test of TimingSchedule: a launch
+/// here may be interrupted for long.
 TEST_F(Recorder, TimesAFewOfManyShortLaunchesOnTheCpu) {
   constexpr int launched = 200'000;
-  double seconds = 0;
+  constexpr auto shortest = std::chrono::microseconds(2);
   in_new_thread([&] {
-    using Clock = std::chrono::steady_clock;
     for (int i = 0; i < launched; ++i) {
-      const auto begin = Clock::now();
       const Scope scope("test_short", stream_, no_work);
-      while (Clock::now() - begin < std::chrono::microseconds(2)) {}
-      seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+      const auto until = std::chrono::steady_clock::now() + shortest;
+      while (std::chrono::steady_clock::now() < until) continue;
     }
   });
   const Kernel& k = kernel("test_short", {});
   EXPECT_EQ(k.launches.value(), launched);
   EXPECT_GT(k.duration.read().count(), launched / 1000);
   EXPECT_LT(k.duration.read().count(), launched / 10);
-  EXPECT_NEAR(k.busy.value(), seconds, 0.3 * seconds);
+  EXPECT_GT(k.busy.value(), 0.8 * launched * 2e-6);
 }
 
 TEST_F(Recorder, SeesNothingWhileItIsOff) {
