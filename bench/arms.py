@@ -7,6 +7,7 @@ import warnings
 import infomeasure
 import numpy as np
 from data import driven_pair, simultaneous
+from results import YARDSTICK
 from sklearn.feature_selection import mutual_info_regression
 
 NEIGHBORS = 4
@@ -115,6 +116,19 @@ class Infomeasure:
         estimator.global_val()
         seconds, _ = timed(lambda: estimator.statistical_test(surrogates, "permutation_test").p_value)
         return seconds, None
+
+
+class PlainLanes:
+    """The yardstick of surrogates, bench/plain_lanes.cpp: the seconds of the surrogates without their neighbour lists."""
+    name = YARDSTICK
+
+    def __init__(self, command, kolmo):
+        self.command, self.kolmo = command, kolmo
+
+    def surrogates(self, pair, count):
+        command = [self.command, self.kolmo.file(f"te-{len(pair)}", lambda: pair), str(count)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1.5 * self.kolmo.limit, check=True)
+        return json.loads(done.stdout)["seconds"], None
 
 
 def warm_up(arms, cases):

@@ -18,7 +18,7 @@ import machine  # noqa: E402
 import results  # noqa: E402
 import schedule  # noqa: E402
 import table  # noqa: E402
-from arms import Infomeasure, Kolmo, Sklearn, warm_up  # noqa: E402
+from arms import Infomeasure, Kolmo, PlainLanes, Sklearn, warm_up  # noqa: E402
 from data import driven_pair, ring  # noqa: E402
 
 SIZES = (300, 1_000, 10_000, 100_000, 1_000_000)
@@ -107,6 +107,14 @@ class Bench:
                     wanted = {} if mode == "single" else {"surrogates_wanted": SURROGATES}
                     self.measure(case, size, mode, calls, threads=1, **wanted)
 
+    def beside_yardstick(self, plain, sizes):
+        count = 1000
+        for size in sizes:
+            pair = driven_pair(size)
+            calls = {self.arms[0]: (count, partial(self.arms[0].estimate, "te11", pair, count)),
+                     plain: (count, partial(plain.surrogates, pair, count))}
+            self.measure("te11", size, "thousand", calls, threads=1)
+
     def networks(self, sizes):
         kolmo, infomeasure = self.arms[0], self.arms[-1]
         for size in sizes:
@@ -143,6 +151,8 @@ def main() -> int:
         os.sched_setaffinity(0, {max(cores)})
         warm_up(bench.arms, cases)
         bench.estimates(cases, SIZES[:2] if options.quick else SIZES)
+        plain = PlainLanes(Path(options.kolmo).with_name("bench_plain_lanes").resolve(), bench.arms[0])
+        bench.beside_yardstick(plain, (1_000,) if options.quick else (1_000, 10_000))
         os.sched_setaffinity(0, cores)
         bench.networks(NETWORKS[:1] if options.quick else NETWORKS)
     result["duration_seconds"] = time.monotonic() - begin

@@ -3,7 +3,7 @@
 import argparse
 
 from expected import verdicts
-from results import ARMS, CASES, Result, load
+from results import ARMS, CASES, YARDSTICK, Result, load
 
 NONE = "not measured"
 
@@ -40,7 +40,8 @@ def describe(point: str) -> str:
     case, size, mode = point.split(".")
     if case.startswith("network"):
         return f"{CASES[case]}, {size} variables"
-    return f"{CASES[case]}, N = {int(size):,}" + (", per surrogate" if mode == "surrogate" else "")
+    of = {"surrogate": ", per surrogate", "thousand": ", per surrogate of 1000, of the plain lanes' time"}
+    return f"{CASES[case]}, N = {int(size):,}" + of.get(mode, "")
 
 
 def comparison(result: Result, mode: str):
@@ -68,14 +69,16 @@ def networks(result: Result):
 def expectations(result: Result):
     rows = []
     for point, kind, expected, reached, met in verdicts(result):
-        show, sign = (duration, "at most") if kind == "seconds" else (times, "at least")
+        show, sign = {"seconds": (duration, "at most"), "share": (lambda share: f"{share:.2f}", "at most"),
+                      "ratio": (times, "at least")}[kind]
         rows.append([describe(point), f"{sign} {show(expected)}", NONE if reached is None else show(reached),
                      {None: "-", True: "yes", False: "NO"}[met]])
     return ["what", "expected", "reached", "met"], rows
 
 
 def skipped(result: Result):
-    rows = [[describe(name.rpartition(".")[0]), ARMS[name.rpartition(".")[2]], row["skipped"]]
+    names = ARMS | {YARDSTICK: "plain lanes"}
+    rows = [[describe(name.rpartition(".")[0]), names[name.rpartition(".")[2]], row["skipped"]]
             for name, row in result.rows.items() if "skipped" in row]
     return ["what", "by", "why"], rows
 

@@ -14,6 +14,12 @@ foreach(name busy monitor pipeline tuner)
   target_link_libraries(bench_${name} PRIVATE kolmo_lib CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 endforeach()
 
+add_executable(bench_plain_lanes EXCLUDE_FROM_ALL bench/plain_lanes.cpp)
+kolmo_options(bench_plain_lanes)
+target_link_libraries(bench_plain_lanes PRIVATE kolmo_lib)
+target_compile_options(bench_plain_lanes PRIVATE -O3 -march=native  # it runs where it is built
+  -Wno-alloc-size-larger-than)  # of sizes that cannot be
+
 foreach(name memory pipeline)  # beside what one would write with the CUDA runtime
   if(KOLMO_CUDA)
     target_sources(bench_${name} PRIVATE bench/${name}_cuda.cu)

@@ -55,6 +55,16 @@ class Summary(unittest.TestCase):
         self.assertIsNone(result.ratio("te11.1000000.single"))
         self.assertEqual(result.losses(), ["te11.1000.surrogate"])
 
+    def test_verdicts_beside_the_yardstick(self):
+        data = made_up()
+        data["rows"] += [row("te11.1000.thousand.kolmo", [0.5], 1000), row("te11.1000.thousand.plain", [1.0], 1000),
+                         row("te11.10000.thousand.kolmo", [1.0], 1000), row("te11.10000.thousand.plain", [2.0], 1000)]
+        result = results.Result(data)
+        shares = {point: (reached, met) for point, kind, _, reached, met in verdicts(result) if kind == "share"}
+        self.assertEqual(shares, {"te11.1000.thousand": (0.5, True), "te11.10000.thousand": (0.5, False)})
+        self.assertIn(["at most 0.83", "0.50", "yes"], [row[1:] for row in table.expectations(result)[1]])
+        self.assertEqual(result.losses(), ["te11.1000.surrogate"], "the yardstick is no peer")
+
     def test_verdicts(self):
         found = {point + " " + kind: met for point, kind, _, _, met in verdicts(results.Result(made_up()))}
         self.assertTrue(found["te11.1000.surrogate seconds"])
