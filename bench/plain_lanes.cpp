@@ -15,6 +15,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kolmo/io/table.hpp"
@@ -25,7 +26,7 @@ constexpr int lanes = 8, k = 4;
 using Vec = double [[gnu::vector_size(8 * lanes)]];
 using Count = std::int64_t [[gnu::vector_size(8 * lanes)]];
 
-Vec magnitude(Vec v) { return v < 0 ? -v : v; }
+Vec magnitude(Vec v) { return (Vec)((Count)v & std::numeric_limits<std::int64_t>::max()); }
 Vec smaller(Vec a, Vec b) { return a < b ? a : b; }
 Vec larger(Vec a, Vec b) { return a < b ? b : a; }
 double most(Vec v) {
@@ -51,51 +52,58 @@ Points embed(const std::vector<double>& source, const std::vector<double>& targe
   return p;
 }
 
-struct Neighbour {
-  double distance;
-  std::size_t point;
+/// The nearest of each point in (y, z), `length` of them, one list after another.
+struct Lists {
+  std::size_t length;
+  std::vector<double> distance;
+  std::vector<std::uint32_t> point;
 };
 
-/// The nearest of each point in (y, z), `length` of them, one list after another.
-std::vector<Neighbour> neighbours(const Points& p, std::size_t length) {
-  std::vector<Neighbour> all, found;
+Lists neighbours(const Points& p, std::size_t length) {
+  using Neighbour = std::pair<double, std::uint32_t>;
+  Lists lists{length, {}, {}};
+  std::vector<Neighbour> found;
   for (std::size_t i = 0; i < p.size(); ++i) {
     found.clear();
     for (std::size_t j = 0; j < p.size(); ++j)
-      if (j != i) found.push_back({std::max(std::abs(p.y[j] - p.y[i]), std::abs(p.z[j] - p.z[i])), j});
-    std::partial_sort(found.begin(), found.begin() + std::ptrdiff_t(length), found.end(),
-                      [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
-    all.insert(all.end(), found.begin(), found.begin() + std::ptrdiff_t(length));
+      if (j != i)
+        found.push_back({std::max(std::abs(p.y[j] - p.y[i]), std::abs(p.z[j] - p.z[i])), std::uint32_t(j)});
+    const auto last = found.begin() + std::ptrdiff_t(length);
+    std::nth_element(found.begin(), last - 1, found.end());
+    std::sort(found.begin(), last);
+    for (auto n = found.begin(); n != last; ++n)
+      lists.distance.push_back(n->first), lists.point.push_back(n->second);
   }
-  return all;
+  return lists;
 }
 
 /// The digamma terms of one point, in each lane.
-Vec terms_of(const Points& p, const std::vector<Vec>& x, const std::vector<double>& psi,
-             const Neighbour* list, std::size_t length, std::size_t i) {
+Vec terms_of(const Points& p, const std::vector<Vec>& x, const std::vector<double>& psi, const Lists& lists,
+             std::size_t i) {
+  const std::size_t length = lists.length;
+  const double* distance = &lists.distance[i * length];
+  const std::uint32_t* point = &lists.point[i * length];
   Vec best[k];
   for (Vec& b : best) b = Vec{} + std::numeric_limits<double>::max();
   for (std::size_t e = 0; e < length; ++e) {
-    if (e % 8 == 0 && !(list[e].distance < most(best[k - 1]))) break;
-    Vec far = larger(magnitude(x[list[e].point] - x[i]), Vec{} + list[e].distance);
-    for (Vec& b : best) {
-      const Vec kept = smaller(b, far);
-      far = larger(b, far), b = kept;
+    if (e % 8 == 0 && !(distance[e] < most(best[k - 1]))) break;
+    Vec far = larger(magnitude(x[point[e]] - x[i]), Vec{} + distance[e]);
+    for (int b = 0; b + 1 < k; ++b) {
+      const Vec kept = smaller(best[b], far);
+      far = larger(best[b], far), best[b] = kept;
     }
+    best[k - 1] = smaller(best[k - 1], far);
   }
   const Vec radius = best[k - 1];
   const double reach = most(radius);
   Count n_yz{}, n_z{}, n_xz{};  // comparisons are -1 where they hold
-  for (std::size_t e = 0; e < length && list[e].distance < reach; ++e)
-    n_yz -= Vec{} + list[e].distance < radius;
-  const auto count = [&](std::size_t j) {
-    const double far = std::abs(p.z[j] - p.z[i]);
+  for (std::size_t e = 0; e < length && distance[e] < reach; ++e) n_yz -= Vec{} + distance[e] < radius;
+  const auto count = [&](std::size_t j, double far) {
     const Count in = Vec{} + far < radius;
     n_z -= in, n_xz -= in & (magnitude(x[j] - x[i]) < radius);
-    return far < reach;
   };
-  for (std::size_t j = i; j > 0 && count(j - 1);) --j;
-  for (std::size_t j = i + 1; j < p.size() && count(j);) ++j;
+  for (std::size_t j = i; j-- > 0 && p.z[i] - p.z[j] < reach;) count(j, p.z[i] - p.z[j]);
+  for (std::size_t j = i + 1; j < p.size() && p.z[j] - p.z[i] < reach; ++j) count(j, p.z[j] - p.z[i]);
   Vec sum{};
   for (int l = 0; l < lanes; ++l)
     sum[l] = psi[std::size_t(n_z[l]) + 1] - psi[std::size_t(n_xz[l]) + 1] - psi[std::size_t(n_yz[l]) + 1];
@@ -109,11 +117,11 @@ int run(const std::string& file, int surrogates) {
   const Points p = embed(table.columns.at(0), table.columns.at(1));
   const std::size_t n = p.size();
   const auto length = std::min(n - 1, std::size_t(25.6 * std::cbrt(double(n))));
-  const std::vector<Neighbour> lists = neighbours(p, length);
+  const Lists lists = neighbours(p, length);
   std::vector<double> psi(n + 2, -std::numbers::egamma);
   for (std::size_t i = 1; i <= n; ++i) psi[i + 1] = psi[i] + 1 / double(i);
   std::vector<Vec> x(n);
-  std::vector<std::size_t> shuffled(n);
+  std::vector<std::uint32_t> shuffled(n);
   std::iota(shuffled.begin(), shuffled.end(), 0);
   std::mt19937 random(1);
   double mean = 0;
@@ -125,7 +133,7 @@ int run(const std::string& file, int surrogates) {
       for (std::size_t i = 0; i < n; ++i) x[i][l] = p.x[shuffled[i]];
     }
     Vec sum{};
-    for (std::size_t i = 0; i < n; ++i) sum += terms_of(p, x, psi, &lists[i * length], length, i);
+    for (std::size_t i = 0; i < n; ++i) sum += terms_of(p, x, psi, lists, i);
     for (int l = 0; l < lanes; ++l) mean += psi[k] + sum[l] / double(n);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
