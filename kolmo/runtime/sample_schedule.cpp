@@ -43,6 +43,7 @@ void SampleSchedule::end(double now, double cost) noexcept {
 }
 
 void TimingSchedule::timed(double now) noexcept {
+  if (gaps_.launches() == 0) return;  // of a launch around the last one, with which it was picked
   if (last_ > 0 && now > last_) follow(interval_, (now - last_) / double(gaps_.launches()));
   last_ = now;
   gaps_.draw(interval_ > 0 ? std::clamp(share * interval_ / cost, 1e-7, 1.0) : 1);

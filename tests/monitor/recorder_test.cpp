@@ -111,11 +111,11 @@ TEST_F(Recorder, TellsNamesApartThatShareAnAddress) {
 }
 
 TEST_F(Recorder, OperatorsCalledByOperatorsAreBusyOnce) {
-  {
+  in_new_thread([&] {
     const Scope outer("test_outer", stream_, no_work);
     const Scope inner("test_inner", stream_, no_work);
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
+  });
   const Kernel &outer = kernel("test_outer", {}), &inner = kernel("test_inner", {});
   EXPECT_GT(outer.busy.value(), 100e-6);
   EXPECT_EQ(inner.busy.value(), 0);
@@ -194,13 +194,13 @@ TEST_F(SampledTimes, GiveTheDeviceTimeOfEveryLaunch) {
 }
 
 /// However few they are: a reading should know something of each operator that ran since the last one.
-TEST_F(SampledTimes, AreTakenOfOneLaunchBetweenTwoReadings) {
+TEST_F(SampledTimes, AreTakenOfALaunchBetweenTwoReadings) {
   const auto looked_at = [&] { return kernel("test_rare", device_.device()).enqueue->read().count(); };
   for (const std::uint64_t readings : {1U, 2U, 3U}) {
     in_new_thread([&] {
       for (int i = 0; i < 5; ++i) launch(1e-6, "test_rare");
     });
-    EXPECT_EQ(looked_at(), readings);
+    EXPECT_GE(looked_at(), readings);  // a further one may have been picked at random
     metrics::collect();
   }
 }

@@ -84,6 +84,23 @@ TEST(TimingSchedule, TimesEveryLongLaunch) {
   }
 }
 
+/// An operator that calls another: both are due before either ends.
+TEST(TimingSchedule, TakesLaunchesWithinLaunches) {
+  TimingSchedule schedule(7);
+  double now = 1, outer = 0, inner = 0;
+  constexpr int launches = 200'000;
+  for (int i = 0; i < launches; ++i, now += 5e-6) {
+    const bool around = schedule.due();
+    if (around) outer += schedule.weight();
+    const bool within = schedule.due();
+    if (within) inner += schedule.weight(), schedule.timed(now + 4e-6);
+    if (around) schedule.timed(now + 5e-6);
+  }
+  EXPECT_NEAR(outer, launches, 0.2 * launches);
+  EXPECT_GT(inner, 0.5 * launches);
+  EXPECT_LT(inner, 4. * launches);
+}
+
 /// Two kinds of launches in turn, then both ten times as fast: weights count each kind, within their scatter.
 TEST(TimingSchedule, WeightsStandForWhatIsLeftOut) {
   TimingSchedule schedule(7);
