@@ -1,7 +1,9 @@
 """`kolmo network` killed at any moment goes on and ends with the same bytes."""
+import contextlib
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -79,6 +81,8 @@ class Resume(CommandTest):
         time.sleep(0.3)
         process.kill()
         process.communicate()
+        with contextlib.closing(sqlite3.connect(self.partial)) as file:  # rolls back what was not committed
+            file.execute("select count(*) from sqlite_master").fetchone()
 
     def test_other_options_are_refused(self):
         self.interrupt()
