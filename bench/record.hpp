@@ -1,11 +1,9 @@
 #pragma once
-#include <fmt/chrono.h>
-
-#include <ctime>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kolmo/base/utc.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/runtime/device.hpp"
 #include "kolmo/version.hpp"
@@ -15,12 +13,8 @@ namespace kolmo::bench {
 /// Writes what was measured, after what is needed to know later what it is worth.
 inline void write_record(const std::string& file, const std::string& kind, const DeviceInfo& device,
                          const nlohmann::ordered_json& measured) {
-  nlohmann::ordered_json all{{"kolmo_version", version()},
-                             {"commit", commit()},
-                             {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
-                             {"device", device.name},
-                             {"driver", device.driver},
-                             {"kind", kind}};
+  nlohmann::ordered_json all{{"kolmo_version", version()}, {"commit", commit()},      {"date", utc_now()},
+                             {"device", device.name},      {"driver", device.driver}, {"kind", kind}};
   all.update(measured);
   write_file(file, all.dump(1) + "\n");
 }

@@ -137,6 +137,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a small part, in about a minute")
     parser.add_argument("--limit", type=float, default=60, help="skip calls predicted to take longer (seconds)")
     options = parser.parse_args()
+    yardstick = Path(options.kolmo).resolve().with_name("bench_plain_lanes")
+    if not yardstick.exists():
+        parser.error(f"{yardstick} is missing: build the target bench_plain_lanes")
     begin = time.monotonic()
 
     result = {"kind": "kolmo-bench", "quick": options.quick, **machine.facts(options.kolmo)}
@@ -151,8 +154,7 @@ def main() -> int:
         os.sched_setaffinity(0, {max(cores)})
         warm_up(bench.arms, cases)
         bench.estimates(cases, SIZES[:2] if options.quick else SIZES)
-        plain = PlainLanes(Path(options.kolmo).with_name("bench_plain_lanes").resolve(), bench.arms[0])
-        bench.beside_yardstick(plain, (1_000,) if options.quick else (1_000, 10_000))
+        bench.beside_yardstick(PlainLanes(yardstick, bench.arms[0]), (1_000,) if options.quick else (1_000, 10_000))
         os.sched_setaffinity(0, cores)
         bench.networks(NETWORKS[:1] if options.quick else NETWORKS)
     result["duration_seconds"] = time.monotonic() - begin

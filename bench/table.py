@@ -40,7 +40,7 @@ def describe(point: str) -> str:
     case, size, mode = point.split(".")
     if case.startswith("network"):
         return f"{CASES[case]}, {size} variables"
-    of = {"surrogate": ", per surrogate", "thousand": ", per surrogate of 1000, of the plain lanes' time"}
+    of = {"surrogate": ", per surrogate", "thousand": ", per surrogate of 1000"}
     return f"{CASES[case]}, N = {int(size):,}" + of.get(mode, "")
 
 
@@ -69,7 +69,7 @@ def networks(result: Result):
 def expectations(result: Result):
     rows = []
     for point, kind, expected, reached, met in verdicts(result):
-        show, sign = {"seconds": (duration, "at most"), "share": (lambda share: f"{share:.2f}", "at most"),
+        show, sign = {"seconds": (duration, "at most"), "share": (lambda share: f"{share:.2f} of the plain lanes' time", "at most"),
                       "ratio": (times, "at least")}[kind]
         rows.append([describe(point), f"{sign} {show(expected)}", NONE if reached is None else show(reached),
                      {None: "-", True: "yes", False: "NO"}[met]])

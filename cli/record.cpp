@@ -1,7 +1,6 @@
 #include "cli/record.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -9,6 +8,7 @@
 
 #include "cli/describe.hpp"
 #include "cli/table.hpp"
+#include "kolmo/base/utc.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/version.hpp"
@@ -17,15 +17,6 @@ namespace kolmo::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 /// Where an operator was last validated on a GPU.
 struct Verified {

@@ -41,7 +41,7 @@ struct Shared {
   std::uint32_t* x_rank;  // of each alternative's row in it
   Cells<T>* x_cells;      // of each alternative
   Cells<T> key_cells;
-  Sorted<T> y;  // its first column, rows being points; there is z
+  Sorted<T> y;  // the first column of y, its rows being points; not without z
   Cells<T> y_cells;
   std::uint32_t* scratch_row;  // to sort alternatives
   SortKey* scratch;

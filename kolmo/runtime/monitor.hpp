@@ -12,8 +12,7 @@
 /// cheap: as many, at random, as cost 0.1 % of the launching thread's time. On devices that work in host
 /// memory a launch has finished when it returns, and two readings of a clock time it
 /// (`kolmo_kernel_duration_seconds`): all of them where they take over some 300 us. Elsewhere that is the
-/// time to queue it
-/// (`kolmo_kernel_enqueue_seconds`), and events tell the time on the device.
+/// time to queue it (`kolmo_kernel_enqueue_seconds`), and events tell the time on the device.
 namespace kolmo::monitor {
 
 enum Mode : unsigned { recording = 1, tracing = 2, nvtx = 4 };

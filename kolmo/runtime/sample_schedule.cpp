@@ -6,8 +6,8 @@
 namespace kolmo::monitor {
 namespace {
 
-/// A moving average over some ten values; the first one is taken as it is. One pause among short intervals
-/// does not make all that follow look long.
+/// A moving average over some ten values; the first one is taken as it is. One far larger than the rest (a
+/// pause, a launch that was interrupted) moves it little.
 void follow(double& average, double value) noexcept {
   constexpr double weight = 0.1, steepest = 8;
   average = average == 0 ? value : average + weight * (std::min(value, steepest * average) - average);

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cstdint>
 
 namespace kolmo::monitor {
@@ -48,8 +47,7 @@ class SampleSchedule {
 class TimingSchedule {
  public:
   static constexpr double share = 0.001;
-  static constexpr double cost =
-      300e-9;  ///< seconds, about, to read two clocks and record, out of the caches
+  static constexpr double cost = 300e-9;  ///< seconds, about, of two clocks and a record not in the caches
   constexpr explicit TimingSchedule(std::uint64_t seed = 1) : gaps_(seed, 1, 1) {}
   bool due() noexcept { return gaps_.due(); }
   /// How many launches the one that is due stands for.

@@ -62,7 +62,7 @@ class Summary(unittest.TestCase):
         result = results.Result(data)
         shares = {point: (reached, met) for point, kind, _, reached, met in verdicts(result) if kind == "share"}
         self.assertEqual(shares, {"te11.1000.thousand": (0.5, True), "te11.10000.thousand": (0.5, False)})
-        self.assertIn(["at most 0.83", "0.50", "yes"], [row[1:] for row in table.expectations(result)[1]])
+        self.assertIn(["at most 0.83 of the plain lanes' time", "0.50 of the plain lanes' time", "yes"], [row[1:] for row in table.expectations(result)[1]])
         self.assertEqual(result.losses(), ["te11.1000.surrogate"], "the yardstick is no peer")
 
     def test_verdicts(self):

@@ -19,7 +19,9 @@ struct DoubledArgs {
   }
 };
 
-constexpr Case<DoubledArgs> cases[] = {{.name = "n=5", .sizes = {{"...", 5}}, .tolerance = 0x1p-51}};
+constexpr Case<DoubledArgs> cases[] = {
+    {.name = "n=5", .sizes = {{"...", 5}}, .tolerance = 0x1p-51},
+    {.name = "n=5, one more", .sizes = {{"...", 5}}, .tolerance = 0x1p-51, .alias = "doubled_plus_one"}};
 constexpr Alias<DoubledArgs> aliases[] = {
     {.name = "doubled_plus_one", .preset = [](DoubledArgs& a) { a.extra = 1; }}};
 

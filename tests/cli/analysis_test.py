@@ -4,7 +4,7 @@ import math
 import struct
 import unittest
 
-from command import DATA, CommandTest, csv, kolmo, numbers, result
+from command import DATA, CommandTest, csv, kolmo, needs, numbers, result
 
 COUPLED = DATA / "2coupledRandomCols-1.txt"
 LOGISTIC = DATA / "coupledLogisticMapXY.txt"
@@ -12,7 +12,7 @@ PAIRED = DATA / "4ColsPairedNoisyDependence-1.txt"
 HEART = DATA / "SFI-heartRate_breathVol_bloodOx-extract.txt"
 
 
-@unittest.skipUnless(COUPLED.exists(), f"reference data is missing: {COUPLED} (set KOLMO_TEST_DATA)")
+@needs(COUPLED.exists(), f"reference data is missing: {COUPLED} (set KOLMO_TEST_DATA)")
 class Values(unittest.TestCase):
     def near(self, value, *args):
         self.assertAlmostEqual(result(*args, "--noise", 0)["value"], value, delta=1e-10)

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from command import KOLMO, CommandTest, kolmo, result
+from command import KOLMO, CommandTest, kolmo, needs, result
 
 COMMANDS = ["devices", "list", "info", "validate", "bench", "tune", "run", "occupancy", "completion", "entropy", "mi", "te", "ais", "network",
             "simulate"]
@@ -135,7 +135,7 @@ class Validate(CommandTest):
         self.assertTrue(run.stdout.startswith("device: cpu ("))
         self.assertRegex(run.stdout, r"\n\d+ passed, 0 failed\n$")
 
-    @unittest.skipUnless(SIMT, "this build has no emulated GPU")
+    @needs(SIMT, "this build has no emulated GPU")
     def test_emulated_results_say_so(self):
         run = kolmo("validate", "vector_add", "--device", "simt")
         self.assertEqual(run.returncode, 0, run.stdout)

@@ -11,6 +11,13 @@ KOLMO = sys.argv.pop() if len(sys.argv) > 1 and not sys.argv[-1].startswith("-")
 DATA = Path(os.environ.get("KOLMO_TEST_DATA", Path(__file__).resolve().parents[2] / "../shared/data"))
 
 
+def needs(condition, reason):
+    """Skips a test or a class of them, and says so at the top of the output, where the test run looks for it."""
+    if not condition:
+        print(f"skipped: {reason}", flush=True)
+    return unittest.skipUnless(condition, reason)
+
+
 def kolmo(*args, stdin=None, **options):
     return subprocess.run([KOLMO, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=300, **options)
 

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from command import CommandTest, kolmo, result
+from command import CommandTest, kolmo, needs, result
 
 SIMT = any(d["device"] == "simt" for d in result("devices"))
 # What nvcc 13.0 prints for two of vector_add's kernels; the hashes differ from build to build.
@@ -35,7 +35,7 @@ class Occupancy(CommandTest):
         self.assertEqual([r["registers"] for r in rows], [48, 49, 50])
         self.assertEqual(rows[0]["spill_load_bytes"], 4)
 
-    @unittest.skipUnless(SIMT, "built without the emulated GPU")
+    @needs(SIMT, "built without the emulated GPU")
     def test_operators(self):
         log = self.file("log.txt", LOG)
         rows = result("occupancy", "vector_add", "--table", log, "--processors", 100)

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from command import KOLMO, CommandTest, csv, kolmo, numbers, result
+from command import KOLMO, CommandTest, csv, kolmo, needs, numbers, result
 
 COLUMNS = ("--source", "a", "--target", "b")
 
@@ -93,9 +93,8 @@ class Values(StreamTest):
             windows, _ = self.lines("-", *columns, "--window", 100, "--step", 50, stdin=text)
             self.assertEqual([w["value"] for w in windows], values, text[:40])
 
+    @needs("simt" in kolmo("devices").stdout, "this build has no emulated GPU")
     def test_emulated_gpu(self):
-        if kolmo("devices").stdout.find("simt") < 0:
-            self.skipTest("this build has no emulated GPU")
         cpu, _ = self.lines(self.csv, *COLUMNS, "--window", 60, "--step", 120)
         simt, summary = self.lines(self.csv, *COLUMNS, "--window", 60, "--step", 120, "--device", "simt")
         self.assertEqual([w["value"] for w in cpu], [w["value"] for w in simt])

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from command import KOLMO, CommandTest, kolmo
+from command import KOLMO, CommandTest, kolmo, needs
 
 CASE = ["matmul", "--case", "256 cube f32", "--device", "cpu", "--threads", "2", "--budget", "20"]
 SMALL = ["vector_add", "--case", "n=1000 f64", "--device", "cpu", "--threads", "2", "--budget", "20"]
@@ -134,7 +134,7 @@ class Tune(CommandTest):
         self.assertIn("cannot be made", run.stderr)
         self.assertEqual(len(run.stderr.splitlines()), 1)
 
-    @unittest.skipUnless(os.getuid() == 0, "needs root, to become someone who may not write")
+    @needs(os.getuid() == 0, "needs root, to become someone who may not write")
     def test_a_read_only_cache_is_read(self):
         self.assertEqual(self.tune(*CASE).returncode, 0)
         self.path.chmod(0o755)

@@ -182,7 +182,7 @@ TEST(Aliases, StandBehindTheirOperatorInTheCatalogue) {
     else
       EXPECT_EQ(e.op, last) << e.name();
     ++count;
-    bool has_case = e.op->cases().empty();  // conformance's to find
+    bool has_case = false;
     for (const CaseInfo& c : e.op->cases()) has_case |= e.has(c);
     EXPECT_TRUE(has_case) << e.name() << " has no case";
   }

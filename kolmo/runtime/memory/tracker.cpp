@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "kolmo/base/utc.hpp"
 #include "kolmo/runtime/memory/pool_metrics.hpp"
 
 namespace kolmo::memory {
@@ -62,15 +62,6 @@ std::uint16_t thread_number() {
   static std::atomic<std::uint16_t> threads{0};
   thread_local const std::uint16_t number = threads++;
   return number;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 TraceEvent unpack(const std::uint64_t* w) {
