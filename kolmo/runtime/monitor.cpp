@@ -24,10 +24,8 @@ metrics::Labels labels(std::string_view op, Device device) {
 }
 
 struct Table {
-  static constexpr std::size_t size = 1024;
   std::mutex mutex;
   std::deque<Kernel> kernels;
-  std::array<std::atomic<Kernel*>, size> slots{};
   std::map<std::pair<DeviceKind, int>, DeviceInfo> peaks;
 };
 Table& table() {
@@ -35,18 +33,23 @@ Table& table() {
   return all;
 }
 
-/// Operators' names are constants, so their address finds them; that it is the right one is compared.
-std::size_t slot_of(std::string_view op, Device device) {
-  const auto address = reinterpret_cast<std::uintptr_t>(op.data());
-  const std::uint64_t key = address ^ std::uint64_t(device.kind) << 56 ^ std::uint64_t(device.index) << 48;
-  return std::size_t(key * 0x9E3779B97F4A7C15ULL >> 54) % Table::size;
-}
+/// A kernel that the thread has launched, and what its next launch reads of it, in one cache line.
+struct alignas(64) Known {
+  std::string_view name;
+  Device device;
+  unsigned readings = 0;  // of the metrics, when it was last seen whether they want a sample
+  Kernel* kernel = nullptr;
+  metrics::Counter::Mine launches;
+};
 
 struct alignas(64) ThreadState {  // what every launch reads is in the first cache line
   int depth = 0;                  // launches around this one
   bool seeded = false;
   TimingSchedule timing;
   SampleSchedule schedule;
+  std::size_t kernels = 0;
+  std::array<Known, 128> known;  // by a hash of the name's address and the device
+  Known unknown;                 // one for which there was no place
 };
 constinit thread_local ThreadState thread;
 
@@ -104,6 +107,7 @@ void update() {
     overhead("recorder").add(spent - std::exchange(accounted[known], spent));
     k.wanted.store(true, std::memory_order_relaxed);
   }
+  state.readings.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -127,33 +131,38 @@ void set(Mode mode, bool on) {
   if (mode == nvtx && on && !nvtx_available())
     fail<Unsupported>("nvtx: this build has no NVTX headers (they come with the CUDA toolkit)");
   if (on)
-    modes |= mode;
+    state.modes |= mode;
   else
-    modes &= ~unsigned(mode);
+    state.modes &= ~unsigned(mode);
 }
 
 namespace {
 Kernel& kernel(std::string_view op, Device device) {
   Table& t = table();
-  const std::size_t first = slot_of(op, device);
-  for (std::size_t i = first;; i = (i + 1) % Table::size) {
-    Kernel* k = t.slots[i].load(std::memory_order_acquire);
-    if (!k) break;
-    if (k->device == device && k->name == op) return *k;
-  }
   const std::scoped_lock lock(t.mutex);
   if (t.kernels.empty()) metrics::on_scrape(update);
-  Kernel* found = nullptr;
   for (Kernel& k : t.kernels)
-    if (k.device == device && k.name == op) found = &k;
-  if (!found) found = &t.kernels.emplace_back(op, device);
-  static std::size_t filled = 0;
-  if (filled == Table::size / 2) return *found;  // later names are found by the lock
-  for (std::size_t i = first;; i = (i + 1) % Table::size)
-    if (!t.slots[i]) {
-      t.slots[i].store(found, std::memory_order_release), ++filled;
-      return *found;
-    }
+    if (k.device == device && k.name == op) return k;
+  return t.kernels.emplace_back(op, device);
+}
+
+Known& know(Known& k, std::string_view op, Device device) {
+  Kernel& found = kernel(op, device);
+  return k = {op, device, 0, &found, found.launches.mine()};
+}
+
+Known& find(std::string_view op, Device device) {
+  constexpr std::size_t size = std::tuple_size_v<decltype(ThreadState::known)>, most = size / 4 * 3;
+  const auto address = reinterpret_cast<std::uintptr_t>(op.data());
+  const std::uint64_t key = address ^ std::uint64_t(device.kind) << 56 ^ std::uint64_t(device.index) << 48;
+  for (std::size_t i = std::size_t(key * 0x9E3779B97F4A7C15ULL >> 57);; ++i) {
+    Known& k = thread.known[i % size];
+    if (k.name.data() == op.data() && k.name.size() == op.size() && k.device == device) return k;
+    if (k.kernel) continue;
+    if (thread.kernels == most) return know(thread.unknown, op, device);
+    ++thread.kernels;
+    return know(k, op, device);
+  }
 }
 
 }  // namespace
@@ -198,11 +207,19 @@ void detail::account(const Sample& s, double seconds) {
 }
 
 bool Scope::begin(unsigned now, std::string_view op, Device device) {
-  kernel_ = &kernel(op, device);
-  ++thread.depth;
+  Known& known = find(op, device);
+  kernel_ = known.kernel;
+  known.launches.add();
+  const bool on_host = in_host_memory(device), nested = thread.depth++ > 0;
+  if (nested && !on_host) kernel_->nested.add();
   if (now & nvtx) nvtx_push(kernel_->name.c_str()), range_ = true;
-  const bool due = thread.schedule.due() | kernel_->wanted.load(std::memory_order_relaxed);
-  if (!kernel_->enqueue && thread.timing.due()) weight_ = thread.timing.weight();
+  bool due = thread.schedule.due();
+  const unsigned readings = state.readings.load(std::memory_order_relaxed);
+  if (known.readings != readings && !(now & tracing)) [[unlikely]] {
+    known.readings = readings;
+    due |= kernel_->wanted.load(std::memory_order_relaxed);
+  }
+  if (on_host && thread.timing.due()) weight_ = thread.timing.weight();
   if (!due && weight_ == 0 && !(now & tracing)) return false;
   begin_ = nanoseconds();
   if (now & tracing) return true;
@@ -224,9 +241,7 @@ void Scope::look_closely(Stream& stream, const Work& work) {
 
 void Scope::end() noexcept {
   const bool outermost = --thread.depth == 0;
-  kernel_->launches.add();
   if (range_) nvtx_pop();
-  if (kernel_->enqueue && !outermost) kernel_->nested.add();
   if (!begin_ || (kernel_->enqueue && !sample_)) return;
   const std::int64_t end = nanoseconds();
   const double seconds = 1e-9 * double(end - begin_);

@@ -16,12 +16,17 @@
 namespace kolmo::monitor {
 
 enum Mode : unsigned { recording = 1, tracing = 2, nvtx = 4 };
-inline std::atomic<unsigned> modes{recording};
+/// What every launch reads.
+struct alignas(64) State {
+  std::atomic<unsigned> modes{recording};
+  std::atomic<unsigned> readings{1};  ///< of the metrics, so far
+};
+inline constinit State state;
 /// Switches a mode on or off. Throws Unsupported for nvtx in a build without its headers.
 void set(Mode mode, bool on);
 
-/// One operator on one device. Lives until the process ends. What every launch reads is in one cache line.
-struct alignas(64) Kernel {
+/// One operator on one device. Lives until the process ends.
+struct Kernel {
   Kernel(std::string_view op, Device on);
 
   const std::string name;
@@ -60,13 +65,14 @@ namespace detail {
 struct Sample;
 }
 
-/// Counts and times a launch for as long as it lives; `work()` tells its Work and is asked of few launches.
-/// While everything is off it costs one relaxed load.
+/// Counts a launch, and times it for as long as it lives; `work()` tells its Work and is asked of few launches.
+/// `op` is a constant: the address is what finds its counters. While everything is off it costs one relaxed
+/// load.
 class Scope {
  public:
   template <class F>
   Scope(std::string_view op, Stream& stream, F&& work) {
-    if (const unsigned now = modes.load(std::memory_order_relaxed)) [[likely]]
+    if (const unsigned now = state.modes.load(std::memory_order_relaxed)) [[likely]]
       if (begin(now, op, stream.device())) look_closely(stream, work());
   }
   Scope(const Scope&) = delete;

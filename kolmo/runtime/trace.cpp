@@ -32,7 +32,7 @@ double seconds() {
 
 }  // namespace
 
-bool active() { return monitor::modes.load(std::memory_order_relaxed) & monitor::tracing; }
+bool active() { return monitor::state.modes.load(std::memory_order_relaxed) & monitor::tracing; }
 
 void start(std::size_t capacity) {
   monitor::detail::harvest(~std::size_t(0));  // of before

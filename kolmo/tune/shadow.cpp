@@ -31,7 +31,7 @@ ShadowMeasurer::ShadowMeasurer(Measurer& inner, const ShadowLimits& limits, Prod
       allowance_(limits.share, limits.window, production_.now()) {}
 
 /// Two looks, `idle` seconds apart, that see the same number of launches.
-void ShadowMeasurer::wait_for_slot() {
+void ShadowMeasurer::wait_for_gap() {
   while (true) {
     if (production_.stop()) throw Stopped{};
     const std::uint64_t launches = production_.launches();
@@ -42,34 +42,24 @@ void ShadowMeasurer::wait_for_slot() {
   }
 }
 
-template <class F>
-auto ShadowMeasurer::in_slot(F f) {
-  wait_for_slot();
-  struct Account {
-    ShadowMeasurer& m;
-    double before;
-    ~Account() {
-      const double took = m.inner_.spent() - before;
-      m.allowance_.spend(took);
-      m.expected_ = std::max(m.expected_, std::min(took, m.limits_.longest));
-      metrics::counter("kolmo_tuner_shadow_gpu_seconds_total", {},
-                       "Device time spent on tuning beside production")
-          .add(took);
-    }
-  } const account{*this, inner_.spent()};
-  return f();
+void ShadowMeasurer::spent_since(double begin) {
+  const double took = production_.now() - begin;
+  allowance_.spend(took);
+  expected_ = std::max(expected_, std::min(took, limits_.longest));
+  metrics::counter("kolmo_tuner_shadow_gpu_seconds_total", {}, "Time spent on tuning beside production")
+      .add(took);
 }
 
-void ShadowMeasurer::prepare(std::size_t config) {
-  const double before = inner_.spent();
-  in_slot([&] { inner_.prepare(config); });
-  if (inner_.spent() - before > limits_.longest)
+double ShadowMeasurer::prepare(std::size_t config) {
+  const double once = in_gap([&] { return inner_.prepare(config); });
+  if (once > limits_.longest)
     fail<Unsupported>("configuration " + std::to_string(config) +
                       " takes too long to be tried beside production");
+  return once;
 }
 
 std::optional<double> ShadowMeasurer::sample(std::size_t config) {
-  return in_slot([&] { return inner_.sample(config); });
+  return in_gap([&] { return inner_.sample(config); });
 }
 
 Shadow::Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallOptions options,
@@ -81,14 +71,28 @@ Shadow::Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallO
       limits_(limits),
       thread_([this](std::stop_token stop) { work(stop); }) {}
 
-void Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production& production) {
-  if (fresh(*call.op, call.args, stream, options_.measure.mode, store_)) return;
-  const auto beside = [&](Measurer& m) { return std::make_unique<ShadowMeasurer>(m, limits_, production); };
-  const TunedCall tuned = tune_call(*call.op, call.args, stream, options_, &store_, beside);
-  if (!tuned.tuning.decided) return;
-  keep(tuned, store_);
-  const Device devices[] = {device_};
-  use(store_, devices, to_string(options_.measure.mode));
+bool Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production& production) {
+  if (fresh(*call.op, call.args, stream, options_.measure.mode, store_)) return true;
+  ShadowMeasurer* measurer = nullptr;
+  const auto beside = [&](Measurer& inner) {
+    auto shadow = std::make_unique<ShadowMeasurer>(inner, limits_, production);
+    measurer = shadow.get();
+    return shadow;
+  };
+  CallOptions options = options_;
+  if (options_.verify)
+    options.verify = [&](const Candidate& c) { return measurer->in_gap([&] { return options_.verify(c); }); };
+  try {
+    const TunedCall tuned = tune_call(*call.op, call.args, stream, options, &store_, beside);
+    if (!tuned.tuning.decided) return true;
+    keep(tuned, store_);
+    const Device devices[] = {device_};
+    use(store_, devices, to_string(options_.measure.mode));
+    return true;
+  } catch (const Error&) {  // tuning is never a reason to stop; production runs as it did
+    metrics::counter("kolmo_tuner_trials_total", {{"outcome", "aborted"}}, "Samples of candidates").add();
+    return false;
+  }
 }
 
 void Shadow::work(std::stop_token stop) {
@@ -98,13 +102,12 @@ void Shadow::work(std::stop_token stop) {
   production.stop = [stop] { return stop.stop_requested(); };
   try {
     while (!stop.stop_requested()) {
-      for (const PlannedCall& call : calls_) tune_one(call, stream, production);
+      std::erase_if(calls_, [&](const PlannedCall& call) { return !tune_one(call, stream, production); });
       for (int i = 0; i < 600 && !stop.stop_requested(); ++i) production.sleep(0.1);
       record_misses(store_);  // what has become stale since
     }
   } catch (const ShadowMeasurer::Stopped&) {
-  } catch (const Error&) {  // tuning is never a reason to stop; production runs as it did
-    metrics::counter("kolmo_tuner_trials_total", {{"outcome", "aborted"}}, "Samples of candidates").add();
+  } catch (const Error&) {  // of the store: production runs as it did
   }
 }
 

@@ -48,15 +48,25 @@ class ShadowMeasurer final : public Measurer {
   struct Stopped {};
 
   ShadowMeasurer(Measurer& inner, const ShadowLimits& limits, Production production);
+  /// Runs `work` when a sample might be taken, on the same account.
+  template <class F>
+  auto in_gap(F work) {
+    wait_for_gap();
+    struct Account {
+      ShadowMeasurer& m;
+      double begin;
+      ~Account() { m.spent_since(begin); }
+    } const account{*this, production_.now()};
+    return work();
+  }
 
-  void prepare(std::size_t config) override;
+  double prepare(std::size_t config) override;
   std::optional<double> sample(std::size_t config) override;
   double spent() const override { return inner_.spent(); }
 
  private:
-  void wait_for_slot();
-  template <class F>
-  auto in_slot(F f);
+  void wait_for_gap();
+  void spent_since(double begin);
 
   Measurer& inner_;
   ShadowLimits limits_;
@@ -67,15 +77,18 @@ class ShadowMeasurer final : public Measurer {
 
 /// Opt-in tuning beside production: a thread that tunes these calls, on a stream of the lowest priority,
 /// whenever the store has nothing fresh for one (at first, after about a week, when its times have drifted),
-/// and lets production use what it finds. The calls' tensors must be scratch memory that nothing else touches
-/// while this object lives; it allocates only the operators' workspaces.
+/// and lets production use what it finds. Naive rows are left out. `options.verify`, such as a check::Verifier,
+/// is asked in gaps, too. The calls' tensors must be scratch memory that nothing else touches while this object
+/// lives; it allocates the operators' workspaces and, in a cold mode, twice the device's cache. A call that
+/// fails to be tuned is given up.
 class Shadow {
  public:
   Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallOptions options = {},
          const ShadowLimits& limits = {});
 
  private:
-  void tune_one(const PlannedCall& call, Stream& stream, const Production& production);
+  /// False when it cannot be tuned.
+  bool tune_one(const PlannedCall& call, Stream& stream, const Production& production);
   void work(std::stop_token stop);
 
   std::vector<PlannedCall> calls_;

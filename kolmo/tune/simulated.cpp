@@ -22,10 +22,11 @@ double SimulatedMeasurer::uniform() {
   return uniform53(words.w[0], words.w[1]);
 }
 
-void SimulatedMeasurer::prepare(std::size_t config) {
+double SimulatedMeasurer::prepare(std::size_t config) {
   if (seconds_[config] <= 0)
     fail<Unsupported>("simulated: configuration " + std::to_string(config) + " cannot run");
   clock_ += warm_up_calls * seconds_[config] + overhead;
+  return seconds_[config];
 }
 
 std::optional<double> SimulatedMeasurer::sample(std::size_t config) {

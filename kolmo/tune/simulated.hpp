@@ -20,7 +20,7 @@ class SimulatedMeasurer final : public Measurer {
  public:
   SimulatedMeasurer(std::vector<double> seconds, const Noise& noise, std::uint64_t seed);
 
-  void prepare(std::size_t config) override;
+  double prepare(std::size_t config) override;
   std::optional<double> sample(std::size_t config) override;
   double spent() const override { return clock_; }
   /// The undisturbed time of a configuration.

@@ -42,13 +42,14 @@ void StreamMeasurer::queue(std::size_t config, Prepared& p) {
     call_(config);
 }
 
-void StreamMeasurer::prepare(std::size_t config) {
+double StreamMeasurer::prepare(std::size_t config) {
   const auto begin = Clock::now();
-  make_ready(config);
+  const double once = make_ready(config);
   spent_ += since(begin);
+  return once;
 }
 
-void StreamMeasurer::make_ready(std::size_t config) {
+double StreamMeasurer::make_ready(std::size_t config) {
   Prepared& p = prepared_[config];
   call_(config);  // the first call pays for loading code and touching memory
   stream_.synchronize();
@@ -57,6 +58,7 @@ void StreamMeasurer::make_ready(std::size_t config) {
   const double once = timed(config, p);
   if (!cold())
     p.calls = int(std::clamp(std::ceil(options_.span / std::max(once, 1e-9)), 1.0, double(most_calls)));
+  return once;
 }
 
 /// A device comes up to its clock under load.

@@ -35,7 +35,7 @@ class StreamMeasurer final : public Measurer {
   /// `call(config)` queues the work once on the stream.
   StreamMeasurer(Stream stream, std::function<void(std::size_t config)> call, MeasureOptions options = {});
 
-  void prepare(std::size_t config) override;
+  double prepare(std::size_t config) override;
   std::optional<double> sample(std::size_t config) override;
   double spent() const override { return spent_; }
 
@@ -54,7 +54,7 @@ class StreamMeasurer final : public Measurer {
   void warm_up(std::size_t config);
   void flush();
   void queue(std::size_t config, Prepared& prepared);
-  void make_ready(std::size_t config);
+  double make_ready(std::size_t config);
   double timed(std::size_t config, Prepared& prepared);
   double timed_by_host(std::size_t config, Prepared& prepared);
   bool clocks_are_steady();

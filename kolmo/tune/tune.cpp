@@ -175,7 +175,7 @@ class Search {
 class FunctionMeasurer final : public Measurer {
  public:
   FunctionMeasurer(const Space& space, const Evaluate& evaluate) : space_(space), evaluate_(evaluate) {}
-  void prepare(std::size_t config) override { sample(config); }
+  double prepare(std::size_t config) override { return sample(config).value_or(0); }
   std::optional<double> sample(std::size_t config) override {
     const auto begin = std::chrono::steady_clock::now();
     const double seconds = evaluate_(space_.values(config));

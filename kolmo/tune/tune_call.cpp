@@ -119,7 +119,7 @@ TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const Ca
                     const Store* known, const std::function<std::unique_ptr<Measurer>(Measurer&)>& around) {
   require(!stream.capturing(), std::string(op.name) + ": cannot be tuned while its stream is captured");
   const auto rows = entry_of(op).variants(stream.device().kind);
-  const bool with_naive = 100 * seconds_of_default(op, args, stream) < options.search.budget;
+  const bool with_naive = !around && 100 * seconds_of_default(op, args, stream) < options.search.budget;
   TunedCall tuned{CallSpace(op, args, stream,
                             [&](int v) {
                               return (with_naive || !rows[std::size_t(v)].naive) &&

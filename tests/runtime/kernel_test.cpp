@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "kolmo/runtime/launch_log.hpp"
 #include "kolmo/runtime/nvrtc.hpp"
 #include "kolmo/tune/kernel_resources.hpp"
@@ -95,6 +97,85 @@ TEST_F(Compiled, WithOptions) {
   constexpr const char* text = "__global__ void k(float* x) { x[threadIdx.x] = SCALE; }";
   EXPECT_THROW(compile_kernel(text, "k", "9.0"), InvalidArgument);
   EXPECT_FALSE(compile_kernel(text, "k", "9.0", {"-DSCALE=2"}).image.empty());
+}
+
+/// y = factor * x for 32 elements, as a compiler or a person may have left it.
+constexpr const char* ptx = R"(
+  .version 7.0
+  .target sm_80
+  .address_size 64
+  .visible .entry scale(.param .u64 y, .param .u64 x, .param .f32 factor) {
+    .reg .b32 %i; .reg .b64 %y, %x, %at; .reg .f32 %v, %f;
+    ld.param.u64 %y, [y]; ld.param.u64 %x, [x]; ld.param.f32 %f, [factor];
+    mov.u32 %i, %tid.x;
+    mul.wide.u32 %at, %i, 4;
+    add.s64 %x, %x, %at; add.s64 %y, %y, %at;
+    ld.global.f32 %v, [%x];
+    mul.f32 %v, %v, %f;
+    st.global.f32 [%y], %v;
+    ret;
+  }
+)";
+constexpr const char* same_in_cuda = R"(
+  extern "C" __global__ void scale(float* y, const float* x, float factor) {
+    y[threadIdx.x] = factor * x[threadIdx.x];
+  }
+)";
+
+class KernelOnGpu : public testing::Test {
+ protected:
+  static constexpr Device gpu{DeviceKind::cuda};
+  void SetUp() override {
+    if (!available(gpu)) GTEST_SKIP() << "needs a GPU";
+    stream_.emplace(gpu);
+  }
+  /// What the kernel makes of 0, 1, ... 31.
+  std::vector<float> scaled(const Kernel& kernel, float factor) {
+    std::vector<float> x(32), y(32);
+    for (int i = 0; i < 32; ++i) x[std::size_t(i)] = float(i);
+    const Buffer from(128, *stream_), to(128, *stream_);
+    const auto whole = [](const Buffer& b) { return b.as(DType::f32, std::array{std::int64_t(32)}); };
+    stream_->copy(whole(from), tensor(x.data(), {32}));
+    kernel.launch({1}, {32}, 0, *stream_, to.data(), from.data(), factor);
+    stream_->copy(tensor(y.data(), {32}), whole(to));
+    stream_->synchronize();
+    return y;
+  }
+  void expect_it_scales(const Kernel& kernel) {
+    const std::vector<float> y = scaled(kernel, 2.5f);
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(y[std::size_t(i)], 2.5f * float(i));
+  }
+  std::optional<Stream> stream_;
+};
+
+TEST_F(KernelOnGpu, FromPtx) { expect_it_scales(Kernel::from_image(ptx, "scale")); }
+
+TEST_F(KernelOnGpu, FromACubin) {
+  if (!can_compile_kernels()) GTEST_SKIP() << "needs NVRTC to make one";
+  const CompiledKernel k = compile_kernel(same_in_cuda, "scale", device_info(gpu).capability);
+  expect_it_scales(Kernel::from_image(k.image, "scale"));
+}
+
+TEST_F(KernelOnGpu, FromSource) {
+  if (!can_compile_kernels()) GTEST_SKIP() << "needs NVRTC";
+  expect_it_scales(Kernel::from_source(same_in_cuda, "scale"));
+}
+
+TEST_F(KernelOnGpu, MistakesAreTold) {
+  const auto what = [&](const Kernel& kernel, auto... arguments) {
+    return message<InvalidArgument>([&] { kernel.launch({1}, {32}, 0, *stream_, arguments...); });
+  };
+  void* const none = nullptr;
+  const Kernel kernel = Kernel::from_image(ptx, "scale");
+  EXPECT_EQ(what(kernel, none, none), "kernel 'scale' has 3 parameters, not 2");
+  EXPECT_EQ(what(kernel, none, none, 2.5), "kernel 'scale': parameter 2 has 4 bytes, the argument 8");
+  EXPECT_EQ(what(Kernel::from_image(ptx, "scales"), none),
+            "kernel 'scales' is not in its code, which has scale");
+  EXPECT_THAT(what(Kernel::from_image("no code", "scale"), none),
+              HasSubstr("kernel 'scale': cuda:0 cannot load its code: "));
+  EXPECT_THAT(what(Kernel::from_image(std::string(ptx).substr(0, 300), "scale"), none),
+              HasSubstr("cannot load its code: "));
+  expect_it_scales(kernel);
 }
 
 }  // namespace

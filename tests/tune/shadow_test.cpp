@@ -33,10 +33,11 @@ class Watched final : public Measurer {
  public:
   Watched(Paced& paced, std::vector<double> seconds, const ShadowLimits& limits)
       : paced_(paced), inner_(std::move(seconds), {}, 1), limits_(limits) {}
-  void prepare(std::size_t c) override {
+  double prepare(std::size_t c) override {
     before();
-    inner_.prepare(c);
+    const double once = inner_.prepare(c);
     after();
+    return once;
   }
   std::optional<double> sample(std::size_t c) override {
     before();
