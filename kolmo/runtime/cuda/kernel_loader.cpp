@@ -13,7 +13,7 @@ void check(cudaError_t e, const std::string& doing, Device device) {
   fail<DeviceError>(to_string(device) + ": error while " + doing + ": " + cudaGetErrorString(e));
 }
 
-/// The symbols of a library's kernels, for a message.
+/// The symbols of a library's kernels, for a message; empty where none can be loaded.
 std::string kernels_in(cudaLibrary_t library) {
   unsigned count = 0;
   cudaLibraryGetKernelCount(&count, library);
@@ -24,8 +24,7 @@ std::string kernels_in(cudaLibrary_t library) {
     const char* name = nullptr;
     if (cudaFuncGetName(&name, kernel) == cudaSuccess) all += (all.empty() ? "" : ", ") + std::string(name);
   }
-  cudaGetLastError();
-  return all.empty() ? "none" : all;
+  return all;
 }
 
 }  // namespace
@@ -33,19 +32,17 @@ std::string kernels_in(cudaLibrary_t library) {
 LoadedKernel load_kernel(const std::string& image, const std::string& entry, Device device) {
   check(cudaSetDevice(device.index), "selecting the device", device);
   cudaLibrary_t library = nullptr;
-  const cudaError_t e =
-      cudaLibraryLoadData(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  cudaKernel_t kernel = nullptr;
+  cudaError_t e = cudaLibraryLoadData(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (e == cudaSuccess) e = cudaLibraryGetKernel(&kernel, library, entry.c_str());  // may load it only now
   if (e != cudaSuccess) {
+    const std::string there = library ? kernels_in(library) : "";
+    if (library) cudaLibraryUnload(library);
     cudaGetLastError();
+    if (!there.empty())
+      fail<InvalidArgument>("kernel '" + entry + "' is not in its code, which has " + there);
     fail<InvalidArgument>("kernel '" + entry + "': " + to_string(device) +
                           " cannot load its code: " + cudaGetErrorString(e));
-  }
-  cudaKernel_t kernel = nullptr;
-  if (cudaLibraryGetKernel(&kernel, library, entry.c_str()) != cudaSuccess) {
-    cudaGetLastError();
-    const std::string there = kernels_in(library);
-    cudaLibraryUnload(library);
-    fail<InvalidArgument>("kernel '" + entry + "' is not in its code, which has " + there);
   }
   LoadedKernel loaded{kernel, {}};
   for (std::size_t offset = 0, size = 0;
