@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 packages=(build-essential cmake ninja-build ccache git ca-certificates
   libhwy-dev libfmt-dev libfast-float-dev nlohmann-json3-dev libsqlite3-dev libcli11-dev libcpp-httplib-dev
-  libssl-dev libopenblas-serial-dev libboost-context-dev libboost-math-dev python3)
+  libssl-dev libopenblas-pthread-dev libboost-context-dev libboost-math-dev python3)
 case "${1:-build}" in
   build) ;;
   test) packages+=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev chromium prometheus) ;;

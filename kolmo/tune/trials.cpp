@@ -9,14 +9,19 @@
 namespace kolmo::tune {
 
 Trials::Trials(Measurer& measurer, std::size_t configs)
-    : measurer_(measurer), start_(measurer.spent()), times_(configs), errors_(configs), prepared_(configs) {}
+    : measurer_(measurer),
+      start_(measurer.spent()),
+      times_(configs),
+      errors_(configs),
+      prepared_(configs),
+      held_back_(configs) {}
 
 bool Trials::measured(std::size_t config) const {
   return std::any_of(times_[config].begin(), times_[config].end(), [](double t) { return std::isfinite(t); });
 }
 
 void Trials::sample(std::size_t config) {
-  if (!errors_[config].empty()) return;
+  if (held_back_[config] || !errors_[config].empty()) return;
   const auto failed = [&](const Error& e) { errors_[config] = e.what(); };
   try {
     if (!prepared_[config]) measurer_.prepare(config);

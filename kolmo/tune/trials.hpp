@@ -15,8 +15,10 @@ class Trials {
  public:
   Trials(Measurer& measurer, std::size_t configs);
 
-  /// One round over these configurations; those that failed are left out. False once the budget is spent.
+  /// One round over these configurations; those that failed or are held back are left out. False once the
+  /// budget is spent.
   bool round(std::span<const std::size_t> configs);
+  void hold_back(std::size_t config, bool on) { held_back_[config] = on; }
   bool exhausted() const { return measurer_.spent() - start_ >= budget_; }
   /// Seconds of the measurer's clock since the beginning; unlimited at first.
   void set_budget(double seconds) { budget_ = seconds; }
@@ -43,7 +45,7 @@ class Trials {
   double start_, budget_ = std::numeric_limits<double>::infinity();
   std::vector<std::vector<double>> times_;
   std::vector<std::string> errors_;
-  std::vector<bool> prepared_;
+  std::vector<bool> prepared_, held_back_;
   std::size_t rounds_ = 0, samples_ = 0, discarded_ = 0;
 };
 

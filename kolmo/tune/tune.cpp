@@ -19,8 +19,11 @@ constexpr double indifference = 1.01;     // finalists this near to each other a
 constexpr std::size_t fewest_rounds = 8;  // between two looks the number of rounds doubles
 constexpr std::size_t most_rounds = 128;
 
+bool contains(const Configs& configs, std::size_t c) {
+  return std::find(configs.begin(), configs.end(), c) != configs.end();
+}
 void add(Configs& configs, std::size_t c) {
-  if (std::find(configs.begin(), configs.end(), c) == configs.end()) configs.push_back(c);
+  if (!contains(configs, c)) configs.push_back(c);
 }
 
 class Search {
@@ -34,9 +37,9 @@ class Search {
   }
 
   Tuning run() {
-    Configs with_naive = kept_;
-    if (options_.naive >= 0) add(with_naive, std::size_t(options_.naive));
-    trials_.round(with_naive);
+    const bool naive_last = options_.naive >= 0 && !contains(kept_, std::size_t(options_.naive));
+    if (naive_last) trials_.hold_back(std::size_t(options_.naive), true);
+    trials_.round(kept_);
     if (!trials_.error(options_.standard).empty())
       fail<Unsupported>("the default configuration cannot run: " + trials_.error(options_.standard));
     trials_.set_budget(search_share * options_.budget);
@@ -44,6 +47,7 @@ class Search {
     trials_.set_budget(options_.budget);
     choose_finalists();
     decide();
+    if (naive_last) compare_with_naive();
     return report();
   }
 
@@ -105,6 +109,23 @@ class Search {
     decided_ = true;  // as near as makes no difference
   }
 
+  /// It may take longer than all the others together. Where it is the fastest, the decision is made again.
+  void compare_with_naive() {
+    const auto naive = std::size_t(options_.naive);
+    Configs compared{options_.standard, naive};
+    add(compared, winner_);
+    trials_.hold_back(naive, false);
+    trials_.set_budget(INFINITY);
+    bool more = trials_.round(compared);
+    trials_.set_budget(options_.budget);
+    for (std::size_t i = 1; more && i < fewest_rounds; ++i) more = trials_.round(compared);
+    if (trials_.exhausted() || !trials_.measured(naive) ||
+        paired_ratio(trials_.times(winner_), trials_.times(naive)).median <= 1 || !verify(naive))
+      return;
+    add(finalists_, naive);
+    decide();
+  }
+
   std::span<const double> final_times(std::size_t c) const {
     const auto all = trials_.times(c);
     return all.subspan(std::min(all.size(), final_begin_));
@@ -147,8 +168,7 @@ class Search {
   Finding finding(std::size_t c) const {
     Finding f;
     f.config = c;
-    const bool in_final = std::find(finalists_.begin(), finalists_.end(), c) != finalists_.end() &&
-                          trials_.rounds() > final_begin_ + 1;
+    const bool in_final = contains(finalists_, c) && trials_.rounds() > final_begin_ + 1;
     const auto times = in_final ? final_times(c) : trials_.times(c);
     const auto standard = in_final ? final_times(options_.standard) : trials_.times(options_.standard);
     std::vector<double> finite;

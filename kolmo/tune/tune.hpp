@@ -12,12 +12,12 @@ namespace kolmo::tune {
 
 struct TuneOptions {
   std::string strategy = "halving";  ///< see strategy.hpp
-  double budget = 10;                ///< seconds of measuring, in all
+  double budget = 10;                ///< seconds of measuring, but for the first sample of `naive`
   double margin = 0.02;              ///< gain that the lower bound must exceed for a switch
   std::uint64_t seed = 1;
   std::size_t standard = 0;  ///< number of the default configuration
   int incumbent = -1;        ///< number of the configuration in use, if it is not the default
-  int naive = -1;  ///< number of a naive configuration, measured to be reported; never chosen for it
+  int naive = -1;  ///< number of a naive configuration, to be reported; measured when all else is decided
   /// Checks the results of a configuration before it may win. Returns how they agree with the oracle
   /// ("exact", "within tolerance"); throws Error when they do not.
   std::function<std::string(std::size_t config)> verify;

@@ -103,6 +103,30 @@ TEST_P(EveryStrategy, StopsWhenTheBudgetIsSpent) {
 INSTANTIATE_TEST_SUITE_P(Tune, EveryStrategy, testing::ValuesIn(strategy_names),
                          [](const auto& info) { return std::string(info.param); });
 
+/// A naive configuration that takes longer than the whole budget takes nothing from the others.
+TEST(Tune, TheNaiveConfigurationComesLast) {
+  const Space space = line(4);
+  SimulatedMeasurer m({3e-6, 2.0, 1e-6, 2e-6}, quiet, 1);
+  TuneOptions o;
+  o.naive = 1, o.budget = 0.1;
+  const Tuning t = tune("line", space, m, o);
+  EXPECT_TRUE(t.decided);
+  EXPECT_EQ(t.winner, 2u);
+  EXPECT_EQ(t.finding(1).samples, 1);
+  EXPECT_NEAR(t.speedup() / t.finding(1).gain.median, 2e6, 0.1 * 2e6);
+}
+
+TEST(Tune, TheNaiveConfigurationMayBeTheFastest) {
+  const Space space = line(4);
+  SimulatedMeasurer m({3e-6, 1e-6, 2e-6, 2e-6}, quiet, 1);
+  TuneOptions o;
+  o.naive = 1;
+  const Tuning t = tune("line", space, m, o);
+  EXPECT_TRUE(t.decided);
+  EXPECT_EQ(t.winner, 1u);
+  EXPECT_NEAR(t.speedup(), 3, 0.1);
+}
+
 TEST(Tune, AWrongConfigurationCannotWin) {
   const Space space = line(3);
   SimulatedMeasurer m({3e-6, 1e-6, 2e-6}, quiet, 1);

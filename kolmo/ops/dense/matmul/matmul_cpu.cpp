@@ -64,13 +64,23 @@ void for_each_part(const MatmulSizes& s, int threads, F&& work) {
   parallel_for(small ? 1 : threads, parts.count(), [&](std::int64_t i, int) { work(parts[i]); });
 }
 
+/// Held while OpenBLAS works where that is a build without threads: calls at the same time share its buffers
+/// then, and their results are wrong.
+std::unique_lock<std::mutex> turn() {
+  static const bool any_number_at_once = openblas_get_parallel() != OPENBLAS_SEQUENTIAL;
+  static std::mutex one_at_a_time;
+  return any_number_at_once ? std::unique_lock<std::mutex>() : std::unique_lock(one_at_a_time);
+}
+
 // clang-format off
 void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a, int lda,
           const double* b, int ldb, double beta, double* c, int ldc) {
+  const auto lock = turn();
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const float* a, int lda,
           const float* b, int ldb, double beta, float* c, int ldc) {
+  const auto lock = turn();
   cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, float(alpha), a, lda, b, ldb, float(beta), c, ldc);
 }
 // clang-format on
