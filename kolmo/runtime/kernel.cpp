@@ -22,7 +22,7 @@ struct Kernel::State {
   std::map<int, LoadedKernel> loaded;              // by index of the GPU
 
   /// Under the mutex.
-  const CompiledKernel& compile(const std::string& capability) {
+  CompiledKernel& compile(const std::string& capability) {
     auto found = compiled.find(capability);
     if (found == compiled.end())
       found = compiled.emplace(capability, compile_kernel(code, name, capability, options)).first;
@@ -60,7 +60,13 @@ const std::string& Kernel::name() const { return state_->name; }
 std::string Kernel::compiler_log(const std::string& capability) const {
   if (!state_->is_source) return {};
   const std::lock_guard lock(state_->mutex);
-  return state_->compile(capability).log;
+  std::string& log = state_->compile(capability).log;
+  if (log.empty()) {  // it came from the driver's cache
+    std::vector<std::string> anew = state_->options;
+    anew.push_back("--no-cache");
+    log = compile_kernel(state_->code, state_->name, capability, anew).log;
+  }
+  return log;
 }
 
 void Kernel::queue(Extent grid, Extent block, std::size_t shared, Stream& stream,

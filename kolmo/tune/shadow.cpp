@@ -51,7 +51,9 @@ void ShadowMeasurer::spent_since(double begin) {
 }
 
 double ShadowMeasurer::prepare(std::size_t config) {
-  const double once = in_gap([&] { return inner_.prepare(config); });
+  double once = in_gap([&] { return inner_.prepare(config); });
+  if (once > limits_.longest)  // it may have been interrupted
+    once = in_gap([&] { return inner_.sample(config).value_or(once); });
   if (once > limits_.longest)
     fail<Unsupported>("configuration " + std::to_string(config) +
                       " takes too long to be tried beside production");

@@ -41,7 +41,7 @@ struct Production {
 Production this_process();
 
 /// Measures as another one does, one sample at a time: each waits until nothing was launched for `idle`
-/// seconds, no stream is captured, and the allowance covers it. Whatever took longer than `longest` before is
+/// seconds, no stream is captured, and the allowance covers it. Whatever took longer than `longest` twice is
 /// not run again. Stopped throws Stopped.
 class ShadowMeasurer final : public Measurer {
  public:

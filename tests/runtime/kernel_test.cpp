@@ -73,7 +73,7 @@ TEST_F(Compiled, ForACapability) {
     const CompiledKernel k = compile_kernel(source, "scale<float>", capability);
     EXPECT_EQ(k.image.substr(1, 3), "ELF");
     EXPECT_EQ(k.entry, "_Z5scaleIfEvPT_S0_");
-    const tune::ResourceTable table(k.log);
+    const tune::ResourceTable table(Kernel::from_source(source, "scale<float>").compiler_log(capability));
     ASSERT_EQ(table.kernels().size(), 1u);
     EXPECT_EQ(table.kernels()[0].entry, k.entry);
     EXPECT_EQ(table.kernels()[0].capability, capability);

@@ -63,7 +63,7 @@ TEST_P(ShadowOn, FindsWhatProductionThenUses) {
   const auto begin = Clock::now();
   {
     const Shadow shadow({{&softmax, scratch.args()}}, device, Store(folder / "store"), options,
-                        {.share = 0.2, .window = 5});
+                        {.share = 0.2, .window = 5, .longest = 0.05});
     for (int i = 0; chosen() == Origin::none && seconds_since(begin) < 100; ++i) {
       const auto burst = Clock::now();
       while (seconds_since(burst) < 1e-3) launch();

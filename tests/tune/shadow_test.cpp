@@ -29,7 +29,7 @@ class Paced {
 };
 
 /// Checks at every sample that it may be taken.
-class Watched final : public Measurer {
+class Watched : public Measurer {
  public:
   Watched(Paced& paced, std::vector<double> seconds, const ShadowLimits& limits)
       : paced_(paced), inner_(std::move(seconds), {}, 1), limits_(limits) {}
@@ -105,7 +105,7 @@ TEST(Shadow, NeverRunsWithoutAGap) {
   EXPECT_THROW(shadow.prepare(0), ShadowMeasurer::Stopped);
 }
 
-TEST(Shadow, WhatTakesTooLongIsTriedOnceOnly) {
+TEST(Shadow, WhatTakesTooLongIsLeftOut) {
   Paced paced;
   const ShadowLimits limits;
   Watched inner(paced, {2e-5, 5e-3}, limits);
@@ -114,6 +114,21 @@ TEST(Shadow, WhatTakesTooLongIsTriedOnceOnly) {
   EXPECT_EQ(t.winner, 0u);
   EXPECT_NE(t.finding(1).error.find("too long"), std::string::npos);
   EXPECT_EQ(t.finding(1).samples, 0);
+}
+
+TEST(Shadow, OneInterruptionIsForgiven) {
+  struct Interrupted final : Watched {
+    using Watched::Watched;
+    double prepare(std::size_t c) override {
+      Watched::prepare(c);
+      return 1;
+    }
+  };
+  Paced paced;
+  const ShadowLimits limits;
+  Interrupted inner(paced, {2e-5, 1e-5}, limits);
+  ShadowMeasurer shadow(inner, limits, paced.production());
+  EXPECT_EQ(tune("x", Space(std::vector<Parameter>{{"v", {0, 1}}}), shadow).winner, 1u);
 }
 
 }  // namespace
