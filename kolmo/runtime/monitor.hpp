@@ -65,9 +65,9 @@ namespace detail {
 struct Sample;
 }
 
-/// Counts a launch, and times it for as long as it lives; `work()` tells its Work and is asked of few launches.
-/// `op` is a constant: the address is what finds its counters. While everything is off it costs one relaxed
-/// load.
+/// Counts a launch, and times it for as long as it lives; `work()` tells its Work and is asked of few
+/// launches. `op` is a constant: the address is what finds its counters. While everything is off it costs one
+/// relaxed load.
 class Scope {
  public:
   template <class F>
