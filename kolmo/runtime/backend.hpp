@@ -35,6 +35,7 @@ class Backend : public memory::Upstream {
   virtual void fill(void* to, int byte, std::size_t bytes, Handle stream) = 0;
 
   virtual double seconds(Handle from, Handle to) = 0;
+  virtual double event_cost() { return 0; }  ///< what measure_event_cost() says, seconds
   virtual double now();  ///< seconds of the clock that the host shares with the device
 
   virtual void begin_capture(Handle stream) = 0;

@@ -1,5 +1,6 @@
 #include "kolmo/runtime/device_times.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -71,7 +72,7 @@ bool settle(Sample& s) {
   constexpr double acceptable = 0.05;
   if (!s.stop->done()) return false;
   Pairs& p = pairs();
-  const double seconds = Event::seconds(*s.start, *s.stop);
+  const double seconds = std::max(0.0, Event::seconds(*s.start, *s.stop) - s.kernel->event_cost);
   if (s.late && s.host_seconds > acceptable * seconds)
     drop(Drop::idle);
   else

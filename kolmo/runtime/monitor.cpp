@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/device_times.hpp"
 #include "kolmo/runtime/nvtx.hpp"
 #include "kolmo/runtime/sample_schedule.hpp"
@@ -123,9 +124,10 @@ Kernel::Kernel(std::string_view op, Device on)
       busy(metrics::counter(
           "kolmo_kernel_busy_seconds_total", labels(op, on),
           "Device time; estimated from the launches that are timed where those are not all")),
-      duration(metrics::histogram(
-          "kolmo_kernel_duration_seconds", labels(op, on),
-          "Device time of a launch; of a random sample of short ones and those on GPUs")) {}
+      duration(
+          metrics::histogram("kolmo_kernel_duration_seconds", labels(op, on),
+                             "Device time of a launch; of a random sample of short ones and those on GPUs")),
+      event_cost(in_host_memory(on) ? 0 : backend(on).event_cost()) {}
 
 void set(Mode mode, bool on) {
   if (mode == nvtx && on && !nvtx_available())

@@ -36,6 +36,7 @@ struct Kernel {
   metrics::Histogram* enqueue;   ///< host seconds; null where a launch has finished when it returns
   metrics::Counter& busy;        ///< device seconds; those of operators called by operators count once
   metrics::Histogram& duration;  ///< device seconds
+  const double event_cost;       ///< to be taken off the time between two events
 
   /// Sums over the timed launches whose work is known; `at_best` is what they would have taken on the
   /// roofline, over `comparable` seconds: those of launches too large for the caches.

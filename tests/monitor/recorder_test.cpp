@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iostream>
 #include <thread>
 
 #include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
 #include "kolmo/runtime/device_times.hpp"
+#include "kolmo/runtime/event_cost.hpp"
 #include "kolmo/runtime/monitor.hpp"
 #include "kolmo/runtime/sim/simulated_device.hpp"
 
@@ -211,6 +213,22 @@ TEST_F(SampledTimes, AreExactWhereTheDeviceWasBehind) {
   EXPECT_NEAR(timed().mean(), 10e-6, 1e-12);
 }
 
+TEST_F(SampledTimes, AreWithoutWhatTheEventsAdd) {
+  SimulatedDevice& device = SimulatedDevice::make({.event = 2e-6});
+  EXPECT_NEAR(measure_event_cost(device.device()), 2e-6, 1e-11);
+  Stream stream(device.device());
+  device.kernel(stream, 1e-3);
+  in_new_thread([&] {
+    const Scope scope("test_events", stream, no_work);
+    device.kernel(stream, 5e-6);
+  });
+  stream.synchronize();
+  metrics::collect();
+  const Kernel& k = kernel("test_events", device.device());
+  EXPECT_EQ(k.duration.read().count(), 1U);
+  EXPECT_NEAR(k.duration.read().sum, 5e-6, 1e-11);
+}
+
 TEST_F(SampledTimes, AreNotUsedWhereTheDeviceMayHaveIdled) {
   const double before = dropped("idle");
   sample(10e-6, 2e-6, 1e-6);  // 10 % of the time the host was still at it
@@ -254,6 +272,45 @@ TEST_F(SampledTimes, AGraphIsTimedAsAWhole) {
   const Kernel& k = kernel("graph", device_.device());
   EXPECT_EQ(k.launches.value(), 1);
   EXPECT_NEAR(k.duration.read().mean(), 30e-6, 1e-12);
+}
+
+/// Short calls in a queue that is always full: what the samples say, beside the time of a long row of them.
+TEST(TimesOnGpu, AreThoseOfAFullQueue) {
+  const Device gpu{DeviceKind::cuda};
+  if (!available(gpu)) GTEST_SKIP() << "needs a GPU";
+  constexpr std::int64_t n = 1 << 18;
+  constexpr int in_row = 200;
+  Stream stream(gpu);
+  const Buffer memory(3 * n * sizeof(float), stream);
+  auto* const at = static_cast<float*>(memory.data());
+  const auto part = [&](int i) { return tensor(at + i * n, DType::f32, std::array{n}, gpu); };
+  stream.fill(memory.as(DType::u8, std::array{memory.bytes()}), 0);
+  Event begin(gpu), end(gpu);
+  const auto row = [&] {
+    {
+      const auto held = stream.hold();
+      begin.record(stream);
+      for (int i = 0; i < in_row; ++i) vector_add({.x = part(0), .y = part(1), .z = part(2)}, stream);
+      end.record(stream);
+    }
+    stream.synchronize();
+    return Event::seconds(begin, end) / in_row;
+  };
+  row();
+  double seconds = 1;
+  for (int i = 0; i < 10; ++i) seconds = std::min(seconds, row());
+  metrics::collect();
+  const metrics::Histogram& timed = kernel("vector_add", gpu).duration;
+  const metrics::HistogramData before = timed.read();
+  while (timed.read().count() < before.count() + 30) {
+    in_new_thread([&] { row(); });
+    metrics::collect();
+  }
+  const metrics::HistogramData after = timed.read();
+  const double sampled = (after.sum - before.sum) / double(after.count() - before.count());
+  std::cout << seconds * 1e6 << " us, sampled " << sampled * 1e6 << " us; events add "
+            << measure_event_cost(gpu) * 1e6 << " us" << std::endl;
+  EXPECT_NEAR(sampled, seconds, 0.2 * seconds);
 }
 
 }  // namespace

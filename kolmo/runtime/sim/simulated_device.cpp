@@ -211,7 +211,7 @@ bool SimulatedDevice::done(Handle e) {
 }
 double SimulatedDevice::seconds(Handle from, Handle to) {
   const Lock lock(mutex_);
-  return event_of(to).time - event_of(from).time;
+  return event_of(to).time - event_of(from).time + speed_.event;
 }
 
 void SimulatedDevice::begin_capture(Handle s) {

@@ -13,7 +13,8 @@ namespace kolmo {
 struct SimulatedSpeed {
   double upload = 50e9, download = 50e9, local = 2e12;  ///< bytes per second of copies, and of fills
   double kernel = 10e-6;                                ///< seconds of work whose time is not stated
-  std::uint64_t memory = std::uint64_t(1) << 30;        ///< bytes
+  double event = 0;                               ///< seconds that two events add to what is between them
+  std::uint64_t memory = std::uint64_t(1) << 30;  ///< bytes
 };
 
 /// A device with memory of its own and a virtual clock, for tests of whatever queues work: uploads, kernels
@@ -61,6 +62,7 @@ class SimulatedDevice final : public Backend {
   void synchronize_event(Handle event) override;
   bool done(Handle event) override;
   double seconds(Handle from, Handle to) override;
+  double event_cost() override { return speed_.event; }
   void begin_capture(Handle stream) override;
   Handle end_capture(Handle stream) override;
   void abandon_capture(Handle stream) noexcept override;

@@ -1,0 +1,64 @@
+#include "kolmo/runtime/event_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/stream.hpp"
+
+namespace kolmo {
+namespace {
+
+constexpr int fills = 100, every = 10;
+
+/// Memory of the device that is in no statistics of its pool.
+struct Bytes {
+  Stream& stream;
+  Backend& on = backend(stream.device());
+  void* data = on.allocate(4, stream.native());
+  ~Bytes() { on.deallocate(data, 4, stream.native()); }
+  Tensor tensor() const { return kolmo::tensor(data, DType::u8, std::array{4}, stream.device()); }
+};
+
+double cost(Stream& stream, const Tensor& bytes) {
+  const Device device = stream.device();
+  Event begin(device), end(device);
+  std::vector<std::pair<Event, Event>> pairs;
+  for (int i = 0; i < fills; i += every) pairs.emplace_back(Event(device), Event(device));
+  {
+    const auto held = stream.hold();
+    begin.record(stream);
+    for (int i = 0; i < fills; ++i) stream.fill(bytes, 0);
+    end.record(stream);
+  }
+  stream.synchronize();
+  {
+    const auto held = stream.hold();
+    for (int i = 0; i < fills; ++i) {
+      auto& [before, after] = pairs[std::size_t(i / every)];
+      const bool timed = i % every == every / 2;
+      if (timed) before.record(stream);
+      stream.fill(bytes, 0);
+      if (timed) after.record(stream);
+    }
+  }
+  stream.synchronize();
+  std::vector<double> times;
+  for (const auto& [before, after] : pairs) times.push_back(Event::seconds(before, after));
+  std::sort(times.begin(), times.end());
+  const double alone = times[times.size() / 2], in_row = Event::seconds(begin, end);
+  return alone - (in_row - alone) / (fills - 1);
+}
+
+}  // namespace
+
+double measure_event_cost(Device device) {
+  Stream stream(device);
+  const Bytes bytes{stream};
+  cost(stream, bytes.tensor());  // loads code
+  return std::max(0.0, cost(stream, bytes.tensor()));
+}
+
+}  // namespace kolmo
