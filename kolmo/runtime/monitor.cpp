@@ -48,7 +48,7 @@ struct alignas(64) ThreadState {  // what every launch reads is in the first cac
   bool seeded = false;
   TimingSchedule timing;
   SampleSchedule schedule;
-  std::size_t kernels = 0;
+  std::size_t filled = 0;
   std::array<Known, 128> known;  // by a hash of the name's address and the device
   Known unknown;                 // one for which there was no place
 };
@@ -161,8 +161,8 @@ Known& find(std::string_view op, Device device) {
     Known& k = thread.known[i % size];
     if (k.name.data() == op.data() && k.name.size() == op.size() && k.device == device) return k;
     if (k.kernel) continue;
-    if (thread.kernels == most) return know(thread.unknown, op, device);
-    ++thread.kernels;
+    if (thread.filled == most) return know(thread.unknown, op, device);
+    ++thread.filled;
     return know(k, op, device);
   }
 }
