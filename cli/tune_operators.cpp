@@ -46,7 +46,7 @@ class Tuner {
     if (o_.stale && tune::fresh(op, placed.args(), stream_, options_.measure.mode, store_)) return {};
     std::optional<check::Verifier> verifier;
     tune::CallOptions options = options_;
-    options.verify = [&](const tune::Candidate& c) {
+    options.verify = [&](const tune::PlannedCall&, const tune::Candidate& c) {
       if (!verifier) verifier.emplace(op, problem, stream_);
       return (*verifier)(c.options);
     };

@@ -1,49 +1,81 @@
 #include "kolmo/check/verifier.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 #include "kolmo/check/compare.hpp"
 #include "kolmo/check/conformance.hpp"
+#include "kolmo/op/shape.hpp"
 
 namespace kolmo::check {
+namespace {
 
-Verifier::Verifier(const OpBase& op, const Problem& problem, Stream& stream)
-    : op_(op), problem_(problem), stream_(stream) {
+HostTensors outputs(const OpBase& op, const Problem& problem, Stream& stream, const RunOptions& options) {
+  Placement placed(problem, stream);
+  run(op, placed.args(), stream, options);
+  return placed.collect(stream).outputs;
+}
+
+void expect_within(const OpBase& op, const HostTensors& got, const HostTensors& want, double tolerance,
+                   const std::string& where) {
+  const Comparison c = compare(op, got, want, tolerance);
+  expect(c.message.empty(), std::string(op.name) + ": " + where + ": " + c.message);
+}
+
+}  // namespace
+
+OracleCases::OracleCases(const OpBase& op, DType dtype, Stream stream) : op_(op), stream_(std::move(stream)) {
   const auto cases = op.cases();
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (cases[i].benchmark_only || cases[i].dtype != problem.info().dtype) continue;
+    if (cases[i].benchmark_only || cases[i].dtype != dtype) continue;
     Problem known(op, cases[i], i);
     HostTensors want = expected(oracle_of(op), known);
     cases_.push_back({std::move(known), std::move(want)});
-    tolerance_ = std::max(tolerance_, cases[i].tolerance);
   }
   if (cases_.empty())
     fail<Unsupported>(std::string(op.name) + ": no case of this dtype is small enough for its oracle");
-  by_default_ =
-      outputs(problem_, RunOptions{entry_of(op).default_variant(problem.args(), stream.device().kind)});
-  by_default_wide_ = widened(by_default_);
 }
 
-HostTensors Verifier::outputs(const Problem& problem, const RunOptions& options) {
-  Placement placed(problem, stream_);
-  run(op_, placed.args(), stream_, options);
-  return placed.collect(stream_).outputs;
-}
-
-std::string Verifier::operator()(const RunOptions& options) {
-  const auto expect_agreement = [&](const HostTensors& got, const HostTensors& want, double tolerance,
-                                    const std::string& where) {
-    const Comparison c = compare(op_, got, want, tolerance);
-    expect(c.message.empty(), std::string(op_.name) + ": " + where + ": " + c.message);
-  };
+void OracleCases::expect_agreement(const RunOptions& options) {
   for (const Known& k : cases_)
     if (entry_of(op_).fits(k.problem.args(), stream_.device().kind, options.variant))
-      expect_agreement(outputs(k.problem, options), k.want, k.problem.info().tolerance,
-                       "case '" + std::string(k.problem.info().name) + "'");
-  const HostTensors got = outputs(problem_, options);
+      expect_within(op_, outputs(op_, k.problem, stream_, options), k.want, k.problem.info().tolerance,
+                    "case '" + std::string(k.problem.info().name) + "'");
+}
+
+double OracleCases::largest_tolerance() const {
+  double largest = 0;
+  for (const Known& k : cases_) largest = std::max(largest, k.problem.info().tolerance);
+  return largest;
+}
+
+Verifier::Verifier(const OpBase& op, const Problem& problem, Stream& stream)
+    : op_(op),
+      problem_(problem),
+      stream_(stream),
+      cases_(op, problem.info().dtype, stream),
+      by_default_(outputs(op, problem, stream_,
+                          {entry_of(op).default_variant(problem.args(), stream.device().kind)})),
+      by_default_wide_(widened(by_default_)) {}
+
+std::string Verifier::operator()(const RunOptions& options) {
+  cases_.expect_agreement(options);
+  const HostTensors got = outputs(op_, problem_, stream_, options);
   if (bit_difference(op_, got, by_default_).empty()) return "exact";
-  expect_agreement(got, by_default_wide_, 2 * tolerance_, "beside the default configuration");
+  expect_within(op_, got, by_default_wide_, 2 * cases_.largest_tolerance(),
+                "beside the default configuration");
   return "within tolerance";
+}
+
+std::function<std::string(const tune::PlannedCall&, const tune::Candidate&)> by_oracle(Stream stream) {
+  using Known = std::map<std::pair<const OpBase*, DType>, OracleCases>;
+  return [stream, known = std::make_shared<Known>()](const tune::PlannedCall& call,
+                                                     const tune::Candidate& c) {
+    const DType dtype = common_dtype(*call.op, call.args);
+    known->try_emplace({call.op, dtype}, *call.op, dtype, stream).first->second.expect_agreement(c.options);
+    return "within tolerance";
+  };
 }
 
 }  // namespace kolmo::check

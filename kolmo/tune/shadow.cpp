@@ -83,7 +83,9 @@ bool Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production&
   };
   CallOptions options = options_;
   if (options_.verify)
-    options.verify = [&](const Candidate& c) { return measurer->in_gap([&] { return options_.verify(c); }); };
+    options.verify = [&](const PlannedCall& planned, const Candidate& c) {
+      return measurer->in_gap([&] { return options_.verify(planned, c); });
+    };
   try {
     const TunedCall tuned = tune_call(*call.op, call.args, stream, options, &store_, beside);
     if (!tuned.tuning.decided) return true;

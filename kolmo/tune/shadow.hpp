@@ -77,10 +77,10 @@ class ShadowMeasurer final : public Measurer {
 
 /// Opt-in tuning beside production: a thread that tunes these calls, on a stream of the lowest priority,
 /// whenever the store has nothing fresh for one (at first, after about a week, when its times have drifted),
-/// and lets production use what it finds. Naive rows are left out. `options.verify`, such as a check::Verifier,
-/// is asked in gaps, too. The calls' tensors must be scratch memory that nothing else touches while this object
-/// lives; it allocates the operators' workspaces and, in a cold mode, twice the device's cache. A call that
-/// fails to be tuned is given up.
+/// and lets production use what it finds. Naive rows are left out. `options.verify` is asked in gaps, too.
+/// The calls' tensors must be scratch memory that nothing else touches while this object lives; it allocates
+/// the operators' workspaces and, in a cold mode, twice the device's cache. A call that fails to be tuned is
+/// given up.
 class Shadow {
  public:
   Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallOptions options = {},

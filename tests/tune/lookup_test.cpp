@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "kolmo/check/verifier.hpp"
 #include "kolmo/op/chooser.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/ops/dense/matmul/matmul.hpp"
 #include "kolmo/ops/info/histogram_2d/histogram_2d.hpp"
+#include "kolmo/ops/nn/softmax/softmax.hpp"
 #include "kolmo/runtime/metrics.hpp"
 #include "kolmo/tune/call.hpp"
 #include "kolmo/tune/drift.hpp"
@@ -191,6 +195,25 @@ TEST_F(LookupTest, TheStartUpWindowTunesWhatIsMissing) {
   EXPECT_EQ(tune_at_startup(calls, stream, store_, 60, o), 0u) << "nothing is left to do";
   EXPECT_EQ(tune_at_startup({calls, 1}, stream, store_, 0, o), 0u) << "and no time, no tuning";
   EXPECT_THROW(capture(stream, [&] { tune_call(matmul, &product_.args, stream); }), InvalidArgument);
+}
+
+TEST_F(LookupTest, TheStartUpWindowAsksTheOracleOfEachOperator) {
+  Stream stream(Device{}, 2);
+  std::vector<double> x(1000), y(1000);
+  const SoftmaxArgs softmax_args{.x = tensor(x.data(), {10, 100}), .y = tensor(y.data(), {10, 100})};
+  const PlannedCall calls[] = {{&matmul, &product_.args}, {&softmax, &softmax_args}};
+  std::set<std::string_view> asked;
+  CallOptions o;
+  o.search.budget = 60, o.measure.warm_up = 0;
+  o.verify = [&, by_oracle = check::by_oracle(stream)](const PlannedCall& call, const Candidate& c) {
+    asked.insert(call.op->name);
+    return by_oracle(call, c);
+  };
+  EXPECT_EQ(tune_at_startup(calls, stream, store_, 60, o), 2u);
+  EXPECT_EQ(asked, (std::set<std::string_view>{"matmul", "softmax"}));
+  const auto p = store_.get(environment_of(Device{}, "stream_hot"), key(&product_.args));
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->winning().finding.verified, "within tolerance");
 }
 
 TEST(Drift, TheAlarmNeedsThirtySamplesAndTenPercent) {

@@ -50,12 +50,11 @@ TEST_P(ShadowOn, FindsWhatProductionThenUses) {
   const check::Outcome before = production.collect(stream);
 
   const testing_io::TemporaryFolder folder;
-  check::Verifier verifier(softmax, problem, others);
-  std::atomic<int> verified = 0;
   CallOptions options;
-  options.verify = [&](const Candidate& c) {
+  std::atomic<int> verified = 0;
+  options.verify = [&, by_oracle = check::by_oracle(others)](const PlannedCall& call, const Candidate& c) {
     ++verified;
-    return verifier(c.options);
+    return by_oracle(call, c);
   };
   const auto chosen = [&] { return look_up(softmax, production.args(), device, stream.threads()).origin; };
   ASSERT_EQ(chosen(), Origin::none);
