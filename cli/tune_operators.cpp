@@ -46,9 +46,9 @@ class Tuner {
     if (o_.stale && tune::fresh(op, placed.args(), stream_, options_.measure.mode, store_)) return {};
     std::optional<check::Verifier> verifier;
     tune::CallOptions options = options_;
-    options.verify = [&](const tune::PlannedCall&, const tune::Candidate& c) {
+    options.verify = [&](const OpBase&, const void*, const RunOptions& configuration) {
       if (!verifier) verifier.emplace(op, problem, stream_);
-      return (*verifier)(c.options);
+      return (*verifier)(configuration);
     };
     const auto occupancies = variant_occupancies(problem, stream_);
     options.feasible = [&](int variant) {

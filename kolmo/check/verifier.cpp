@@ -25,7 +25,7 @@ void expect_within(const OpBase& op, const HostTensors& got, const HostTensors& 
 
 }  // namespace
 
-OracleCases::OracleCases(const OpBase& op, DType dtype, Stream stream) : op_(op), stream_(std::move(stream)) {
+OracleCases::OracleCases(const OpBase& op, DType dtype, const Stream& stream) : op_(op), stream_(stream) {
   const auto cases = op.cases();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (cases[i].benchmark_only || cases[i].dtype != dtype) continue;
@@ -68,12 +68,12 @@ std::string Verifier::operator()(const RunOptions& options) {
   return "within tolerance";
 }
 
-std::function<std::string(const tune::PlannedCall&, const tune::Candidate&)> by_oracle(Stream stream) {
+std::function<std::string(const OpBase&, const void*, const RunOptions&)> by_oracle(const Stream& stream) {
   using Known = std::map<std::pair<const OpBase*, DType>, OracleCases>;
-  return [stream, known = std::make_shared<Known>()](const tune::PlannedCall& call,
-                                                     const tune::Candidate& c) {
-    const DType dtype = common_dtype(*call.op, call.args);
-    known->try_emplace({call.op, dtype}, *call.op, dtype, stream).first->second.expect_agreement(c.options);
+  return [stream, known = std::make_shared<Known>()](const OpBase& op, const void* args,
+                                                     const RunOptions& options) {
+    const DType dtype = common_dtype(op, args);
+    known->try_emplace({&op, dtype}, op, dtype, stream).first->second.expect_agreement(options);
     return "within tolerance";
   };
 }

@@ -5,7 +5,6 @@
 
 #include "kolmo/check/placement.hpp"
 #include "kolmo/op/registry.hpp"
-#include "kolmo/tune/tune_call.hpp"
 
 namespace kolmo::check {
 
@@ -13,7 +12,7 @@ namespace kolmo::check {
 /// once. Throws Unsupported when there are none.
 class OracleCases {
  public:
-  OracleCases(const OpBase& op, DType dtype, Stream stream);
+  OracleCases(const OpBase& op, DType dtype, const Stream& stream);
 
   /// Throws Error, naming case and element, when a configuration does not agree with the oracle in a case
   /// that it fits.
@@ -51,6 +50,7 @@ class Verifier {
 
 /// For tune::CallOptions::verify: a candidate must agree with the operator's oracle in the cases of the
 /// call's dtype, which run on this stream.
-std::function<std::string(const tune::PlannedCall&, const tune::Candidate&)> by_oracle(Stream stream);
+std::function<std::string(const OpBase& op, const void* args, const RunOptions&)> by_oracle(
+    const Stream& stream);
 
 }  // namespace kolmo::check

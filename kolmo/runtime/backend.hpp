@@ -36,7 +36,7 @@ class Backend : public memory::Upstream {
 
   virtual double seconds(Handle from, Handle to) = 0;
   virtual double event_cost() { return 0; }  ///< what measure_event_cost() says, seconds
-  virtual double now();  ///< seconds of the clock that the host shares with the device
+  virtual double now();                      ///< seconds of the clock that the host shares with the device
 
   virtual void begin_capture(Handle stream) = 0;
   virtual Handle end_capture(Handle stream) = 0;

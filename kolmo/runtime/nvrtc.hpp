@@ -8,7 +8,7 @@ namespace kolmo {
 struct CompiledKernel {
   std::string image;  ///< a cubin
   std::string entry;  ///< the kernel's symbol in it
-  std::string log;    ///< what the compiler said, with what the kernel takes (ptxas -v); empty if it was cached
+  std::string log;  ///< what the compiler said, with what the kernel takes (ptxas -v); empty if it was cached
 };
 
 /// Compiles CUDA C++ for a capability ("9.0") with NVRTC, which needs no GPU and is opened at first use: from

@@ -71,7 +71,7 @@ Shadow::Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallO
       store_(std::move(store)),
       options_(std::move(options)),
       limits_(limits),
-      thread_([this](std::stop_token stop) { work(stop); }) {}
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 bool Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production& production) {
   if (fresh(*call.op, call.args, stream, options_.measure.mode, store_)) return true;
@@ -83,8 +83,8 @@ bool Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production&
   };
   CallOptions options = options_;
   if (options_.verify)
-    options.verify = [&](const PlannedCall& planned, const Candidate& c) {
-      return measurer->in_gap([&] { return options_.verify(planned, c); });
+    options.verify = [&](const OpBase& op, const void* args, const RunOptions& o) {
+      return measurer->in_gap([&] { return options_.verify(op, args, o); });
     };
   try {
     const TunedCall tuned = tune_call(*call.op, call.args, stream, options, &store_, beside);
@@ -99,7 +99,7 @@ bool Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production&
   }
 }
 
-void Shadow::work(std::stop_token stop) {
+void Shadow::work(const std::stop_token& stop) {
   options_.measure.warm_up = 0;  // production has the device warm, and a warm-up is no single launch
   Stream stream = Stream::background(device_);
   Production production = this_process();

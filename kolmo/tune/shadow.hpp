@@ -89,7 +89,7 @@ class Shadow {
  private:
   /// False when it cannot be tuned.
   bool tune_one(const PlannedCall& call, Stream& stream, const Production& production);
-  void work(std::stop_token stop);
+  void work(const std::stop_token& stop);
 
   std::vector<PlannedCall> calls_;
   Device device_;

@@ -139,7 +139,8 @@ TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const Ca
       (name == "variant" ? o.variant : o.threads) = int(value);
     search.incumbent = space.find(o);
   }
-  if (options.verify) search.verify = [&](std::size_t c) { return options.verify({&op, args}, space[c]); };
+  if (options.verify)
+    search.verify = [&](std::size_t c) { return options.verify(op, args, space[c].options); };
   MeasureOptions measure = options.measure;
   measure.warm_up = std::min(measure.warm_up, 0.1 * search.budget);
   if (!measure.clocks && stream.device().kind == DeviceKind::cuda)

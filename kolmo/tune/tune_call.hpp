@@ -39,17 +39,11 @@ class CallSpace {
 /// stream_cold on GPUs, where what a call reads was usually written long ago; stream_hot elsewhere.
 Mode default_mode(DeviceKind kind);
 
-/// A call to be tuned.
-struct PlannedCall {
-  const OpBase* op;
-  const void* args;
-};
-
 struct CallOptions {
   TuneOptions search;  ///< its default, incumbent and naive configurations are set from the call
   MeasureOptions measure;
   /// Checks a candidate's results, as TuneOptions::verify does: check::by_oracle() makes one.
-  std::function<std::string(const PlannedCall&, const Candidate&)> verify;
+  std::function<std::string(const OpBase& op, const void* args, const RunOptions&)> verify;
   std::function<bool(int variant)> feasible;
 };
 
@@ -75,6 +69,10 @@ void keep(const TunedCall& tuned, Store& store);
 bool fresh(const OpBase& op, const void* args, const Stream& stream, Mode mode, const Store& store);
 
 /// A call that an application is going to make.
+struct PlannedCall {
+  const OpBase* op;
+  const void* args;
+};
 /// The start-up window: tunes those of these calls that the store has nothing fresh for, in this order, until
 /// `seconds` have passed; then uses the store. Nothing is tuned outside a call of this function. Returns how
 /// many calls were tuned.

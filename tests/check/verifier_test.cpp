@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iostream>
 
+#include "kolmo/tune/tune_call.hpp"
+
 namespace kolmo::check {
 namespace {
 

@@ -69,7 +69,10 @@ class SimulatedUpstream final : public Upstream {
     blocks_.erase(at);
     reserved_ -= bytes;
   }
-  void trim() override { ++trims; }
+  void trim() override {
+    const std::scoped_lock lock(mutex);
+    ++trims;
+  }
   void synchronize(Handle s) override {
     const std::scoped_lock lock(mutex);
     finish(stream(s), stream(s)->queued);

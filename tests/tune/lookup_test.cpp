@@ -205,9 +205,10 @@ TEST_F(LookupTest, TheStartUpWindowAsksTheOracleOfEachOperator) {
   std::set<std::string_view> asked;
   CallOptions o;
   o.search.budget = 60, o.measure.warm_up = 0;
-  o.verify = [&, by_oracle = check::by_oracle(stream)](const PlannedCall& call, const Candidate& c) {
-    asked.insert(call.op->name);
-    return by_oracle(call, c);
+  o.verify = [&, by_oracle = check::by_oracle(stream)](const OpBase& op, const void* args,
+                                                       const RunOptions& configuration) {
+    asked.insert(op.name);
+    return by_oracle(op, args, configuration);
   };
   EXPECT_EQ(tune_at_startup(calls, stream, store_, 60, o), 2u);
   EXPECT_EQ(asked, (std::set<std::string_view>{"matmul", "softmax"}));

@@ -52,9 +52,10 @@ TEST_P(ShadowOn, FindsWhatProductionThenUses) {
   const testing_io::TemporaryFolder folder;
   CallOptions options;
   std::atomic<int> verified = 0;
-  options.verify = [&, by_oracle = check::by_oracle(others)](const PlannedCall& call, const Candidate& c) {
+  options.verify = [&, by_oracle = check::by_oracle(others)](const OpBase& op, const void* args,
+                                                             const RunOptions& o) {
     ++verified;
-    return by_oracle(call, c);
+    return by_oracle(op, args, o);
   };
   const auto chosen = [&] { return look_up(softmax, production.args(), device, stream.threads()).origin; };
   ASSERT_EQ(chosen(), Origin::none);
