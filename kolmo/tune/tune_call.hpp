@@ -57,8 +57,8 @@ struct TunedCall {
 /// Finds the configuration of one call by running it, many times, on the stream: outputs are overwritten, and
 /// so are tensors that are both input and output. The configuration that `known` has for this key is the
 /// incumbent. Naive rows are left out where a hundred times the default's time would exceed the budget.
-/// Throws InvalidArgument while the stream is captured, and what the operator throws. `around` may put
-/// another measurer around the stream's.
+/// `around` may put another measurer around the stream's; then naive rows are left out, too. Throws
+/// InvalidArgument while the stream is captured, and what the operator throws.
 TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const CallOptions& options = {},
                     const Store* known = nullptr,
                     const std::function<std::unique_ptr<Measurer>(Measurer&)>& around = {});
