@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iostream>
 #include <map>
 
 #include "kolmo/check/conformance.hpp"
+#include "kolmo/check/verifier.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/tune/tune_call.hpp"
 
 namespace kolmo::check {
 namespace {
@@ -282,6 +285,34 @@ TEST(Oracle, ToolsThrowWhenTheyShould) {
   EXPECT_THROW(expect_invalid([] { fail<InvalidArgument>("x is wrong"); }, "right"), Error);
   EXPECT_THROW(expect_invalid([] {}, ""), Error);
   EXPECT_THROW(expect_invalid([] { fail<Unsupported>("x"); }, ""), Unsupported);
+}
+
+/// Ends with the number of the variant that the tuner took, in a process of its own: what is registered
+/// stays.
+[[noreturn]] void tune_and_exit(bool asking_the_oracle) {
+  static constexpr CpuVariant<TwiceArgs> rows[] = {
+      {.row = {"right"}, .run = [](const TwiceArgs& a, void*, Stream&) { right(a); }},
+      {.row = {"fast"}, .run = [](const TwiceArgs& a, void*, Stream&) { out(a)[0] = 2 * in(a)[0]; }}};
+  static constinit const Op<TwiceArgs> op{{.name = "wrong_but_fast", .summary = "y = 2 x", .source = "none"},
+                                          {.flops = flops, .cpu_variants = rows, .cases = twice_cases}};
+  static constinit const Oracle<TwiceArgs> oracle{op, twice};
+  register_op({.group = "test", .op = &op}, oracle);
+  std::vector<double> x(100'000, 3), y(x.size());
+  const TwiceArgs args{.x = tensor(x.data(), {100'000}), .y = tensor(y.data(), {100'000})};
+  Stream stream(Device{}, 1);
+  tune::CallOptions options;
+  options.measure.warm_up = 0;
+  if (asking_the_oracle) options.verify = by_oracle(stream);
+  const tune::TunedCall tuned = tune::tune_call(op, &args, stream, options);
+  for (const tune::Finding& f : tuned.tuning.findings) std::cerr << f.error << '\n';
+  std::exit(tuned.tuning.decided ? tuned.space[tuned.tuning.winner].options.variant : -1);
+}
+
+TEST(WrongOperatorDeathTest, CannotWinWhereTheOracleIsAsked) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(tune_and_exit(true), testing::ExitedWithCode(0),
+              "wrong_but_fast: case 'n=37': y\\(1\\) was not written, expected");
+  EXPECT_EXIT(tune_and_exit(false), testing::ExitedWithCode(1), "") << "the other one is faster";
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 
 #include "kolmo/check/placement.hpp"
 #include "kolmo/check/verifier.hpp"
@@ -71,9 +70,8 @@ TEST_P(ShadowOn, FindsWhatProductionThenUses) {
       std::this_thread::sleep_for(milliseconds(19));
     }
   }
-  std::cout << "took " << seconds_since(begin) << " s, of which " << shadow_seconds() - spent << " s beside"
-            << std::endl;
-  EXPECT_NE(chosen(), Origin::none);
+  EXPECT_NE(chosen(), Origin::none) << "after " << seconds_since(begin) << " s, of which "
+                                    << shadow_seconds() - spent << " s beside";
   EXPECT_GT(verified, 0);
   EXPECT_GT(shadow_seconds(), spent);
   launch();
