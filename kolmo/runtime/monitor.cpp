@@ -1,5 +1,6 @@
 #include "kolmo/runtime/monitor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <deque>
@@ -36,12 +37,19 @@ Table& table() {
 
 /// A kernel that the thread has launched, and what its next launch reads of it, in one cache line.
 struct alignas(64) Known {
-  std::string_view name;
-  Device device;
+  std::array<char, 24> name{};  // unless it is longer
+  std::uint32_t length = 0;
   unsigned readings = 0;  // of the metrics, when it was last seen whether they want a sample
+  Device device;
   Kernel* kernel = nullptr;
   metrics::Counter::Mine launches;
+
+  bool is(std::string_view op, Device on) const {
+    if (length != op.size() || !(device == on) || !kernel) return false;
+    return length <= name.size() ? std::equal(op.begin(), op.end(), name.begin()) : kernel->name == op;
+  }
 };
+static_assert(sizeof(Known) == 64);
 
 struct alignas(64) ThreadState {  // what every launch reads is in the first cache line
   int depth = 0;                  // launches around this one
@@ -150,16 +158,19 @@ Kernel& kernel(std::string_view op, Device device) {
 
 Known& know(Known& k, std::string_view op, Device device) {
   Kernel& found = kernel(op, device);
-  return k = {op, device, 0, &found, found.launches.mine()};
+  k = {{}, std::uint32_t(op.size()), 0, device, &found, found.launches.mine()};
+  std::copy_n(op.begin(), std::min(op.size(), k.name.size()), k.name.begin());
+  return k;
 }
 
+/// Operators' names are constants, so their address finds them; that it is the right one is compared.
 Known& find(std::string_view op, Device device) {
   constexpr std::size_t size = std::tuple_size_v<decltype(ThreadState::known)>, most = size / 4 * 3;
   const auto address = reinterpret_cast<std::uintptr_t>(op.data());
   const std::uint64_t key = address ^ std::uint64_t(device.kind) << 56 ^ std::uint64_t(device.index) << 48;
   for (std::size_t i = std::size_t(key * 0x9E3779B97F4A7C15ULL >> 57);; ++i) {
     Known& k = thread.known[i % size];
-    if (k.name.data() == op.data() && k.name.size() == op.size() && k.device == device) return k;
+    if (k.is(op, device)) return k;
     if (k.kernel) continue;
     if (thread.filled == most) return know(thread.unknown, op, device);
     ++thread.filled;

@@ -67,8 +67,7 @@ struct Sample;
 }
 
 /// Counts a launch, and times it for as long as it lives; `work()` tells its Work and is asked of few
-/// launches. `op` is a constant: the address is what finds its counters. While everything is off it costs one
-/// relaxed load.
+/// launches. While everything is off it costs one relaxed load.
 class Scope {
  public:
   template <class F>

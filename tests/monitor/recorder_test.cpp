@@ -99,6 +99,27 @@ TEST_F(Recorder, ReplaysOnTheHostAreCounted) {
   EXPECT_EQ(launches(), before + 2);
 }
 
+/// Names are found by address; the same address may hold another name later.
+TEST_F(Recorder, TellsNamesApartThatShareAnAddress) {
+  char name[] = "test_one";
+  for (const char* now : {"test_one", "test_two", "test_two"}) {
+    std::copy_n(now, 8, name);
+    const Scope scope({name, 8}, stream_, no_work);
+  }
+  const double one = kernel("test_one", {}).launches.value(), two = kernel("test_two", {}).launches.value();
+  EXPECT_GE(one, 1);
+  EXPECT_EQ(two, 2 * one);
+}
+TEST_F(Recorder, TellsLongNamesApart) {
+  std::string name = "test_with_a_name_that_is_long_1";
+  for (const char last : {'1', '2', '2'}) {
+    name.back() = last;
+    const Scope scope(name, stream_, no_work);
+  }
+  EXPECT_EQ(2 * kernel("test_with_a_name_that_is_long_1", {}).launches.value(),
+            kernel("test_with_a_name_that_is_long_2", {}).launches.value());
+}
+
 /// An operator on as many devices as are more kernels than a thread keeps at hand.
 TEST_F(Recorder, CountsEveryOneOfManyKernels) {
   std::vector<Stream> streams;
