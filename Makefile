@@ -1,11 +1,16 @@
 # Front doors; CMakeLists.txt and the presets in CMakePresets.json do the work.
-.PHONY: help demo test bench bench-runtime lint
+.PHONY: help demo test test-peers check wheel bench bench-runtime study lint site
 help:
 	@echo 'make demo    build Kolmo and infer who drives whom in US macroeconomic data'
-	@echo 'make test    every test: release build, ASan and UBSan, changed kernels under TSan'
+	@echo 'make test    every test of the release build'
+	@echo 'make test-peers    operators beside other programs, 50 random problems each; after make test'
+	@echo 'make check   the tests under ASan and UBSan, changed kernels under TSan, fuzzing'
+	@echo 'make wheel   the Python package as a wheel that carries its libraries, tested'
 	@echo 'make bench   speed, beside scikit-learn and infomeasure'
 	@echo 'make bench-runtime    tuner, memory, pipeline, busy ratio and monitor; DEVICE=cuda for the GPU'
+	@echo 'make study   false positives and power of every kind of surrogates; about an hour'
 	@echo 'make lint    layering, sizes, formatting, spelling, static analysis'
+	@echo 'make site    the documentation as a site in out/site; needs python3-venv'
 	@echo 'CUDA=1 first fetches a CUDA toolkit on a machine that has none'
 
 demo:
@@ -14,7 +19,18 @@ demo:
 
 test:
 	@tools/bootstrap.sh test
-	@tools/test.sh
+	@tools/test.sh release
+
+test-peers:
+	@tools/test_peers.sh
+
+check:
+	@tools/bootstrap.sh check
+	@tools/test.sh check
+
+wheel:
+	@tools/bootstrap.sh python
+	@tools/wheel.sh
 
 bench:
 	@tools/bootstrap.sh bench
@@ -24,6 +40,13 @@ bench-runtime:
 	@tools/bootstrap.sh bench
 	@tools/bench_runtime.sh
 
+study:
+	@tools/bootstrap.sh build
+	@tools/study.sh
+
 lint:
 	@tools/bootstrap.sh lint
 	@tools/lint.sh
+
+site:
+	@tools/site.sh

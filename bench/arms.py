@@ -60,13 +60,14 @@ class Kolmo:
         else:
             path, k = self.file(f"te-{len(pair)}", lambda: pair), lengths(case)
             arguments = ["te", path, "--source", 0, "--target", 1, "--target-history", k, "--source-history", k]
-        found = self.run(*arguments, "--surrogates", surrogates, "--threads", 1)
+        found = self.run(*arguments, "--surrogates", surrogates, "--surrogate-type", "permute", "--threads", 1)
         return found["seconds"], found["value"]
 
     def network(self, data, chosen, surrogates, threads):
         path = self.file(f"network-{data.shape[1]}", lambda: data)
         rule = ["--embedding", "ais"] if chosen else ["--embedding", "given", "--history", 1]
-        found = self.run("network", path, *rule, "--max-lag", 1, "--surrogates", surrogates, "--threads", threads)
+        found = self.run("network", path, *rule, "--max-lag", 1, "--surrogates", surrogates, "--surrogate-type", "permute",
+                         "--threads", threads)
         return found["seconds"], len(found["links"])
 
 

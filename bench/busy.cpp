@@ -1,7 +1,8 @@
-// How busy a load keeps a device, second by second: a pipeline that is always full, and products of matrices.
-// On a GPU what NVML says, beside its activity counters on Hopper and later and the library's own device time
-// (launches times the mean of the sampled ones, too much for short kernels: events also time the gap before
-// one) over wall time; on a CPU what the operating system says.
+// How busy a load keeps a device, second by second: a pipeline that is always full, and matrix products. On a
+// GPU this reports NVML's values and, on Hopper and later, its activity counters. Beside them stands the
+// library's own device time over wall time. Device time is launches times the mean of the sampled launches;
+// it is too large for short kernels, because events also time the gap before a kernel. On a CPU this reports
+// the operating system's values.
 //   bench_busy --device cuda --record results.json
 #include <CLI/CLI.hpp>
 #include <future>
@@ -48,7 +49,7 @@ Load full_pipeline(Device device, double ratio) {
   return {"pipeline of 16 MiB items, " + std::to_string(item.kernels) + " vector_add each", run};
 }
 
-/// At most two batches of products wait on the device.
+/// At most two batches of products are queued on the device.
 Load products(Device device, std::int64_t n) {
   const auto run = [=](const Stop& stop) {
     Stream stream(device);
@@ -78,7 +79,7 @@ Json counters(monitor::DeviceMeter& meter, Device device) {
   Json found = Json::object();
   for (const metrics::Family& f : metrics::collect()) {
     if (!f.name.starts_with(device.kind == DeviceKind::cuda ? "kolmo_gpu_" : "kolmo_cpu_busy")) continue;
-    for (const metrics::Sample& s : f.samples)
+    for (const metrics::Reading& s : f.readings)
       for (const auto& [label, value] : s.labels) {
         if (label == "gpu" && value == std::to_string(device.index) && f.name.ends_with("_ratio"))
           found[f.name.substr(6)] = s.value;
@@ -91,7 +92,7 @@ Json counters(monitor::DeviceMeter& meter, Device device) {
 /// Device seconds of every operator so far; as of the last metrics::collect().
 double device_seconds(Device device) {
   double all = 0;
-  for (const monitor::Kernel* k : monitor::kernels())
+  for (const monitor::LaunchMetrics* k : monitor::kernels())
     if (k->device == device) all += k->busy.value();
   return all;
 }
@@ -103,7 +104,7 @@ Json watch(const Load& load, Device device, int seconds) {
   monitor::DeviceMeter meter;
   Stop stop = false;
   std::future<void> running = std::async(std::launch::async, [&] { load.run(stop); });
-  const std::shared_ptr<void> at_the_end(nullptr, [&](void*) { stop = true; });  // whatever is thrown
+  const std::shared_ptr<void> at_the_end(nullptr, [&](void*) { stop = true; });  // also after an exception
   running.wait_for(warm_up);
   counters(meter, device);
   double last = now(), last_busy = device_seconds(device);

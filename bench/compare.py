@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares two results of bench/run.py on one machine: fails where Kolmo became over 5 % slower and the quartiles of the
 two no longer overlap, or where something is no longer measured. Prints what the peers did, which never changed, as a
-measure of the machine's mood."""
+measure of how the machine's speed differed between the two."""
 import argparse
 import statistics
 import sys

@@ -9,7 +9,7 @@ SECONDS = [
     ("mi11.1000000.single", 100.0),  # "tens of seconds"
     ("te11.1000000.single", 100.0),
 ]
-# The floors of 50 us and 1 ms were set on a core on which a program like bench/plain_lanes.cpp took 60 us and 2.57 ms.
+# The floors of 50 us and 1 ms refer to a core on which a program like bench/plain_lanes.cpp takes 60 us and 2.57 ms.
 SHARES = [
     ("te11.1000.thousand", 0.050 / 0.060),
     ("te11.10000.thousand", 1 / 2.57),

@@ -1,6 +1,7 @@
 // Cost of an allocate/free pair, and peak memory of replayed traces: Kolmo's pool beside other allocators.
 //   bench_memory --device cpu --record results.json
-// Each process times every arm in turn, the first one rotating; medians are over processes.
+// Each process times every arm in turn, and each process starts with a different one. Medians are over
+// processes.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -22,8 +23,8 @@
 #include "bench/memory_arms.hpp"
 #include "bench/record.hpp"
 #include "kolmo/io/file.hpp"
+#include "kolmo/monitor/memory/analysis.hpp"
 #include "kolmo/runtime/backend.hpp"
-#include "kolmo/runtime/memory/analysis.hpp"
 #include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
 
@@ -159,7 +160,7 @@ std::vector<Load> loads(Device device) {
   return all;
 }
 
-/// One process: every arm under every load, and what recording costs.
+/// One process: every arm under every load, and the cost of recording a trace.
 Json process(Device device, int number) {
   Json results = Json::array();
   const std::vector<Arm> all = arms(device);
@@ -175,7 +176,7 @@ Json process(Device device, int number) {
   return results;
 }
 
-/// A course of allocations, by the number of the block.
+/// A step of a sequence of allocations; `block` numbers the blocks.
 struct Step {
   std::size_t block, bytes;
   int stream;
@@ -206,7 +207,7 @@ std::vector<Step> random_allocations(int streams, std::size_t largest, std::size
   return steps;
 }
 
-/// A network's forward and backward passes: weights stay, activations die in reverse order.
+/// A network's forward and backward passes: weights stay, activations are freed in reverse order.
 std::vector<Step> training(int layers, int rounds) {
   std::vector<Step> steps;
   std::size_t next = 0;
@@ -226,7 +227,7 @@ std::vector<Step> training(int layers, int rounds) {
 
 /// The steps of a recorded trace's busiest pool.
 std::vector<Step> recorded(const std::string& file) {
-  const memory::Trace trace = memory::read_trace(read_file(file), file);
+  const memory::Trace trace = memory::read_trace(nlohmann::ordered_json::parse(read_file(file)), file);
   std::map<int, std::size_t> events;
   for (const auto& e : trace.events) ++events[e.pool];
   int pool = 0;
@@ -247,7 +248,7 @@ std::vector<Step> recorded(const std::string& file) {
   return steps;
 }
 
-/// R, A and L of a pool that is given the steps; `capacity` as its limit if it is not 0.
+/// R, A and L of a pool that executes the steps; `capacity` is its limit unless 0.
 Json replay(Device device, const std::string& name, const std::vector<Step>& steps) {
   memory::Pool pool(backend(device), {.name = "replay"});
   std::map<int, std::pair<Backend::Handle, memory::Front*>> streams;
@@ -296,7 +297,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// Over processes: the median, the least and the most of each number.
+/// Over processes: the median, minimum and maximum of each number.
 Json summary(const std::vector<Json>& processes) {
   std::vector<Json> rows;
   std::map<std::string, std::vector<double>> p50, p99;

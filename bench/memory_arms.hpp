@@ -9,7 +9,7 @@
 
 namespace kolmo::bench {
 
-/// A block as an allocator hands it out; `origin` is what the allocator needs to know when it is freed.
+/// A block returned by an allocator; `origin` is what the allocator needs to free it.
 struct Piece {
   void* data = nullptr;
   void* origin = nullptr;
@@ -28,7 +28,7 @@ struct Arm {
   std::function<std::unique_ptr<Session>()> open;
 };
 
-/// cudaMalloc, and cudaMallocAsync with release threshold 0 and without end; none without CUDA.
+/// cudaMalloc, and cudaMallocAsync with release thresholds of 0 and infinity; none without CUDA.
 std::vector<Arm> cuda_arms(Device device);
 
 }  // namespace kolmo::bench

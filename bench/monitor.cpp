@@ -1,5 +1,5 @@
-// What the monitor's recorder costs: the throughput of vector_add with it off and on, in alternating pairs of
-// runs, for calls of about 5, 10, 50 and 500 us; on a GPU also for graphs of such calls.
+// The overhead of the monitor's recorder: throughput of vector_add with it off and on, in alternating pairs
+// of runs, for calls of about 5, 10, 50 and 500 us; on a GPU also for graphs of such calls.
 //   bench_monitor --device cuda --record results.json
 #include "kolmo/runtime/monitor.hpp"
 
@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/record.hpp"
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 #include "kolmo/tune/statistics.hpp"
 
 namespace kolmo::bench {
@@ -43,10 +43,10 @@ class Load {
  private:
   Stream& stream_;
   Buffer memory_;
-  VectorAddArgs args_;
+  BinaryArgs args_;
 };
 
-/// Elements for which a call takes about `wanted` seconds.
+/// The number of elements for which a call takes about `wanted` seconds.
 std::int64_t elements_for(double wanted, Stream& stream) {
   std::int64_t n = 256;
   for (; n < std::int64_t(1) << 30; n = std::int64_t(std::ceil(double(n) * 1.25))) {

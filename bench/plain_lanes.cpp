@@ -1,8 +1,7 @@
-// The yardstick of surrogates on the CPU: transfer entropy (1, 1), KSG1, k = 4, with the two obvious ideas
-// and nothing else. All surrogates share one list of neighbours in (y, z) for each point, and eight of them
-// are the lanes of a vector of doubles; every count is by distance. Points whose list runs out are left as
-// they are, so this tells a time and no estimate. What Kolmo is expected to reach was stated beside the time
-// of such a program.
+// The baseline for surrogates on the CPU: transfer entropy (1, 1), KSG1, k = 4, with only two optimisations.
+// All surrogates share one list of neighbours in (y, z) for each point, and eight of them are the lanes of a
+// vector of doubles. Every count is by distance. Points whose list is too short are left unfinished, so the
+// program gives a time but no estimate. Kolmo's targets were stated relative to the time of such a program.
 //   bench_plain_lanes SERIES.npy SURROGATES     source and target in two columns; prints JSON
 #include <algorithm>
 #include <chrono>
@@ -35,7 +34,7 @@ double most(Vec v) {
   return m;
 }
 
-/// In the order of z.
+/// Points sorted by z.
 struct Points {
   std::vector<double> x, y, z;
   std::size_t size() const { return x.size(); }
@@ -52,7 +51,7 @@ Points embed(const std::vector<double>& source, const std::vector<double>& targe
   return p;
 }
 
-/// The nearest of each point in (y, z), `length` of them, one list after another.
+/// The `length` nearest points of each point in (y, z), one list after another.
 struct Lists {
   std::size_t length;
   std::vector<double> distance;
@@ -96,7 +95,7 @@ Vec terms_of(const Points& p, const std::vector<Vec>& x, const std::vector<doubl
   }
   const Vec radius = best[k - 1];
   const double reach = most(radius);
-  Count n_yz{}, n_z{}, n_xz{};  // comparisons are -1 where they hold
+  Count n_yz{}, n_z{}, n_xz{};  // comparisons that hold give -1
   for (std::size_t e = 0; e < length && distance[e] < reach; ++e) n_yz -= Vec{} + distance[e] < radius;
   const auto count = [&](std::size_t j, double far) {
     const Count in = Vec{} + far < radius;

@@ -10,7 +10,7 @@
 
 namespace kolmo::bench {
 
-/// Writes what was measured, after what is needed to know later what it is worth.
+/// Writes measurements together with their conditions: device, command, version, date.
 inline void write_record(const std::string& file, const std::string& kind, const DeviceInfo& device,
                          const nlohmann::ordered_json& measured) {
   nlohmann::ordered_json all{{"kolmo_version", version()}, {"commit", commit()},      {"date", utc_now()},
@@ -19,7 +19,7 @@ inline void write_record(const std::string& file, const std::string& kind, const
   write_file(file, all.dump(1) + "\n");
 }
 
-/// The status of a benchmark's process: an error is said in one line.
+/// Runs a benchmark and returns its exit status; prints an error as one line.
 inline int status_of(const char* name, int (*run)(int, char**), int argc, char** argv) {
   try {
     return run(argc, argv);

@@ -25,7 +25,7 @@ SIZES = (300, 1_000, 10_000, 100_000, 1_000_000)
 NETWORKS = (10, 20, 50)
 NETWORK_THREADS = 2
 SURROGATES = 200
-SURROGATE_BUDGET = 8.0  # seconds of one call; larger sizes make fewer surrogates, and the row says how many
+SURROGATE_BUDGET = 8.0  # seconds of one call; larger sizes use fewer surrogates, and the row tells how many
 TOLERANCE = 1e-6  # in nats, between arms; scikit-learn adds noise of 1e-10
 
 
@@ -46,7 +46,7 @@ class Bench:
                 continue
             known = self.known.get((case, mode, arm.name), {})
             each = schedule.predicted(known, size)
-            if each is None and mode == "surrogate":  # of a peer, a surrogate costs what an estimate does
+            if each is None and mode == "surrogate":  # a peer's surrogate costs as much as an estimate
                 each = self.known.get((case, "single", arm.name), {}).get(size)
             if mode == "single":
                 if each is not None and each > self.limit:

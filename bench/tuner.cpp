@@ -1,8 +1,8 @@
-// What the tuner costs and how well it chooses.
+// The cost of the tuner and the quality of its choices.
 //   bench_tuner [--record FILE.json]
-// Look-up: nanoseconds of tune::look_up() in a loop, of a call that is known and of one that is not; the
-// median and the quartiles of 200 batches. Search: every strategy on bench/modelled_kernels.hpp and the
-// recorded spaces, on a virtual clock, so these numbers are the same on every machine.
+// Look-up: nanoseconds of tune::look_up() in a loop, for a known and for an unknown call; median and
+// quartiles of 200 batches. Search: every strategy on bench/modelled_kernels.hpp and the recorded spaces, on
+// a virtual clock, so these numbers are the same on every machine.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -16,11 +16,11 @@
 #include "bench/record.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/ops/dense/matmul/matmul.hpp"
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 #include "kolmo/tune/call.hpp"
 #include "kolmo/tune/lookup.hpp"
-#include "kolmo/tune/simulated.hpp"
 #include "kolmo/tune/strategy.hpp"
+#include "tests/sim/simulated_measurer.hpp"
 
 namespace kolmo::bench {
 namespace {
@@ -48,15 +48,17 @@ Json look_ups() {
   std::vector<double> memory(64 * 64);
   const Tensor square = tensor(memory.data(), {64, 64});
   const MatmulArgs product{.a = square, .b = square, .y = square};
-  const VectorAddArgs sum{.x = square, .y = square, .z = square};
-  for (const OpBase* op : {static_cast<const OpBase*>(&matmul), static_cast<const OpBase*>(&vector_add)}) {
+  const BinaryArgs sum{.x = square, .y = square, .z = square};
+  for (const OpBase* op : {matmul.operator->(), vector_add.operator->()}) {
     const tune::CallReader reader(*op);
-    const void* args = op == &matmul ? static_cast<const void*>(&product) : &sum;
+    const void* args = op == matmul.operator->() ? static_cast<const void*>(&product) : &sum;
     const tune::Space space({{"variant", {0}}, {"threads", {1, 0}}});
     tune::SimulatedMeasurer m({1e-6, 2e-6}, {}, 1);
-    store.put(tune::environment_of(Device{}, "stream_hot"),
-              tune::make_profile(reader.key(reader.read(args, 2), source_hash(op->name, DeviceKind::cpu)),
-                                 space, tune::tune(op->name, space, m, {.standard = 1})));
+    tune::Profile profile =
+        tune::make_profile(reader.key(reader.read(args, 2), source_hash(op->name, DeviceKind::cpu)), space,
+                           tune::tune(op->name, space, m, {.standard = 1}));
+    tune::name_variants(profile, entry_of(*op), DeviceKind::cpu);
+    store.put(tune::environment_of(Device{}, "stream_hot"), profile);
   }
   const Device devices[] = {Device{}};
   Json j;

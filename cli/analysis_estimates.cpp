@@ -1,82 +1,185 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iostream>
+#include <memory>
+#include <optional>
 
-#include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/link_options.hpp"
+#include "cli/local_options.hpp"
 #include "cli/table.hpp"
+#include "kolmo/flow/analytic_test.hpp"
 #include "kolmo/flow/entropy.hpp"
+#include "kolmo/flow/link_table.hpp"
+#include "kolmo/flow/network_json.hpp"
+#include "kolmo/flow/progress.hpp"
+#include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options : AnalysisOptions {
-  std::string x, y, source, target, given;
-  Embedding target_past, source_past;
+struct EstimateFlags : LinkOptions {
+  std::string x, y, source, target, complete;
+  Embedding past;
   std::int64_t lag = 1;
+  CLI::Option* max_lag = nullptr;
+  LocalOptions local;
+
+  Stream open() {
+    Stream stream = LinkOptions::open();
+    local.check(*this);
+    return stream;
+  }
 };
 
-/// What a command found, before it is printed.
+/// The result of a command, before it is printed.
 struct Finding {
   std::string measure, what;
   double value;
   std::int64_t samples;
-  std::vector<double> surrogates;
   double seconds;
+  double p_value = std::nan("");
+  std::string test;                  ///< "surrogates", "F", "chi-square"; empty if there was none
+  std::int64_t surrogate_count = 0;  ///< different ones
+  Summary surrogates{};
 };
 
+/// The time that an estimate takes, of which standard error tells while it runs.
+class Clock {
+ public:
+  Clock(std::string what, const AnalysisCall* call) : call_(call) {
+    if (!call) elapsed_.emplace(std::move(what));
+  }
+  /// Estimates, and tells the share done where it is known before the end.
+  Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
+                     Stream& stream) {
+    if (!estimates_in_parts(task, options, stream.device()))
+      return kolmo::estimate(series, task, options, stream);
+    elapsed_.reset();
+    Progress progress(double(task.x.size()) * double(1 + options.surrogates), "estimates",
+                      call_ ? call_->progress : nullptr);
+    return kolmo::estimate(series, task, options, stream, &progress);
+  }
+  double stop() {
+    elapsed_.reset();
+    return std::chrono::duration<double>(Steady::now() - begin_).count();
+  }
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  const AnalysisCall* call_;
+  std::optional<ElapsedTime> elapsed_;
+  Steady::time_point begin_ = Steady::now();
+};
+
+/// Settles the parameters of surrogates, and warns if there are few different ones.
+void settle(EstimateFlags& o, const Series& series, std::span<const std::int64_t> times, std::int64_t reach) {
+  if (!o.estimator.surrogates) return;
+  o.estimator = settled(o.estimator, series, reach);
+  const std::int64_t different = different_surrogates(series, times, o.estimator, o.estimator.surrogates);
+  if (const auto few = few_surrogates(different, o.estimator)) o.warn({*few});
+}
+
+std::string test_of(const Estimates& e, const EstimationTask& task) {
+  if (!e.p_values.empty()) return std::string(analytic_test(task.x[0].size(), task.y.size()));
+  return e.different ? "surrogates" : "";
+}
+
 Finding measure(const std::string& name, const std::string& what, const Series& series,
-                const EstimationTask& task, const Options& o, Stream& stream) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Estimates e = estimate(series, task, o.estimator, stream);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+                const EstimationTask& task, EstimateFlags& o, Stream& stream) {
+  EstimatorOptions observed = o.estimator;
+  observed.surrogates = 0;
+  check_task(series, task, observed);
+  settle(o, series, task.times, reach(task.y));
+  Clock clock(name, o.call);
+  const Estimates e = clock.estimate(series, task, o.estimator, stream);
   const auto surrogates = e.surrogate(0);
+  o.local.write(series, task, o, stream);
   return {name,
           what,
           e.observed(0),
           std::int64_t(task.times.size()),
-          {surrogates.begin(), surrogates.end()},
-          taken.count()};
+          clock.stop(),
+          e.p_values.empty() ? p_value(e.observed(0), surrogates, o.p_value) : e.p_values[0],
+          test_of(e, task),
+          e.different,
+          summarize(surrogates)};
 }
 
-void print(const Finding& f, const Series& series, const Options& o, const Stream& stream,
+/// The method of the surrogates and its parameter.
+std::string surrogates_used(const EstimatorOptions& e) {
+  const std::string name(surrogate_method_names[std::size_t(e.surrogate_type)]);
+  if (e.surrogate_type == SurrogateMethod::circular)
+    return name + " surrogates, shifted by " + std::to_string(e.min_shift) + " rows or more";
+  if (e.surrogate_type == SurrogateMethod::block)
+    return name + " surrogates of " + std::to_string(e.block_length) + " rows";
+  return name + " surrogates";
+}
+
+/// "target_history" as "target history".
+std::string words(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
+void print(const Finding& f, const Series& series, const EstimateFlags& o, const Stream& stream,
            const Json& roles) {
-  const double p = p_value(f.value, f.surrogates, o.p_value), value = f.value * o.factor();
-  if (o.json) {
+  if (o.local.to_standard_output()) return;
+  const double value = f.value * o.factor();
+  if (o.json || o.call) {
     Json j{{"measure", f.measure},
            {"value", value},
            {"units", o.unit()},
            {"samples", f.samples},
-           {"p_value", p},
-           {"surrogates", std::int64_t(f.surrogates.size())},
+           {"p_value", f.p_value},
+           {"p_at_floor", p_at_floor(f.p_value, f.surrogate_count, o.p_value)},
+           {"test", f.test.empty() ? Json() : Json(f.test)},
+           {"surrogates", f.surrogate_count},
            {"device", to_string(stream.device())},
            {"seconds", f.seconds},
            {"sets", series.sets},
            {"missing_rows", series.missing_rows}};
-    if (!f.surrogates.empty()) {
-      const Summary s = summarize(f.surrogates);
-      j["surrogate_mean"] = s.mean * o.factor(), j["surrogate_std"] = s.deviation * o.factor();
+    if (f.surrogate_count) {
+      j["surrogate_mean"] = f.surrogates.mean * o.factor();
+      j["surrogate_std"] = f.surrogates.deviation * o.factor();
     }
     j.update(roles);
+    o.local.describe(j);
     const Json used = o.used();
     for (const auto& [key, option] : used.items())
       if (!j.contains(key)) j[key] = option;
     j["threads"] = stream.threads();
-    std::cout << j.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    j["warnings"] = warnings_json(o.warnings());
+    if (o.call)
+      o.call->result = std::move(j);
+    else
+      std::cout << j.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
     return;
   }
-  TextTable table(f.surrogates.empty()
-                      ? std::vector<std::string>{"measure", "of", ">" + o.unit(), ">samples", ">time"}
-                      : std::vector<std::string>{"measure", "of", ">" + o.unit(), ">p-value", ">surrogates",
-                                                 ">samples", ">time"});
-  std::vector<std::string> row{f.measure, f.what, significant(value, 6)};
-  if (!f.surrogates.empty()) row.insert(row.end(), {significant(p, 3), std::to_string(f.surrogates.size())});
+  std::vector<std::string> head{"measure", "of", ">" + o.unit()},
+      row{f.measure, f.what, significant(value, 6)};
+  if (!f.test.empty())
+    head.emplace_back(">p-value"), row.push_back(p_text(f.p_value, f.surrogate_count, o.p_value));
+  if (f.surrogate_count) head.emplace_back(">surrogates"), row.push_back(std::to_string(f.surrogate_count));
+  head.insert(head.end(), {">samples", ">time"});
   row.insert(row.end(), {std::to_string(f.samples), duration(f.seconds)});
+  TextTable table(std::move(head));
   table.add(std::move(row));
   table.print(std::cout);
-  if (!f.surrogates.empty()) std::cout << "p = " << p_value_formula(o.p_value) << '\n';
+  std::string embedding;
+  for (const auto& [key, option] : roles.items())
+    if (option.is_number()) embedding += (embedding.empty() ? "" : ", ") + words(key) + " " + option.dump();
+  if (!embedding.empty()) std::cout << embedding << '\n';
+  if (f.surrogate_count)
+    std::cout << "p = " << p_value_formula(o.p_value) << ", " << surrogates_used(o.estimator) << '\n';
+  if (!f.test.empty() && !f.surrogate_count) std::cout << "p of the " << f.test << " test\n";
+  if (o.estimator.estimator != Estimator::ksg)
+    std::cout << "estimator: " << estimator_names[std::size_t(o.estimator.estimator)] << '\n';
   std::cout << "device: " << describe(stream) << '\n';
 }
 
@@ -92,26 +195,25 @@ Coordinates present(std::span<const std::int32_t> variables) {
   return c;
 }
 
-/// Columns of an option that may be left out; an empty spec would mean all columns.
+/// Columns of an option that may be left out. Without this an empty spec would mean all columns.
 std::vector<std::int32_t> optional(Variables& v, const std::string& spec) {
   return spec.empty() ? std::vector<std::int32_t>() : v.add(spec);
 }
 
-void run_entropy(Options& o) {
-  Stream stream = o.device.open();
+void run_entropy(EstimateFlags& o) {
+  Stream stream = o.AnalysisOptions::open();
   const Table table = o.load();
   Variables v(table);
   const auto x = v.add(o.x);
   const Series series = o.series(table, v.columns());
-  const auto begin = std::chrono::steady_clock::now();
+  Clock clock("entropy", o.call);
   const double value = entropy(series, present(x), o.estimator, stream);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const auto samples = std::int64_t(embeddable(series, 0).size());
-  print({"entropy", list(v, x), value, samples, {}, taken.count()}, series, o, stream, {{"x", o.x}});
+  print({"entropy", list(v, x), value, samples, clock.stop()}, series, o, stream, {{"x", o.x}});
 }
 
-void run_mi(Options& o) {
-  Stream stream = o.device.open();
+void run_mi(EstimateFlags& o) {
+  Stream stream = o.open();
   const Table table = o.load();
   Variables v(table);
   const auto x = v.add(o.x), y = v.add(o.y), given = optional(v, o.given);
@@ -121,42 +223,65 @@ void run_mi(Options& o) {
   Json roles{{"x", o.x}, {"y", o.y}};
   if (!given.empty()) roles["given"] = o.given;
   const std::string what = list(v, x) + "; " + list(v, y) + (given.empty() ? "" : " | " + list(v, given));
+  o.warn(inspect_analytic_test(series, task, o.estimator));
   print(measure("mi", what, series, task, o, stream), series, o, stream, roles);
 }
 
-void run_te(Options& o) {
-  Stream stream = o.device.open();
+/// One link of a network, with the same steps.
+void run_te(EstimateFlags& o) {
+  Stream stream = o.open();
+  o.settle_link();
+  NetworkOptions& n = o.network;
+  if (!o.max_lag->count()) n.min_lag = n.max_lag = o.lag;
   const Table table = o.load();
   Variables v(table);
   const std::int32_t source = v.add_one(o.source, "--source"), target = v.add_one(o.target, "--target");
-  const auto given = optional(v, o.given);
   require(source != target, "te: source and target are the same column");
-  for (const std::int32_t g : given)
-    require(g != source && g != target, "te: --given names the source or the target, '" + v.label(g) + "'");
+  n.variables = {source, target};
+  o.read_given(v, n.variables);
+  if (!o.complete.empty()) v.add(o.complete);
   const Series series = o.series(table, v.columns());
-  const EstimationTask task =
-      transfer_entropy_task(series, source, target, given, o.source_past, o.target_past, o.lag);
+  check_network(series, n);
+  Clock clock("te", o.call);
+  const TargetResult embedded = choose_embeddings(series, n, {&target, 1}, stream)[0];
+  const EstimationTask task = link_task(series, n, embedded, {&source, 1});
+  o.estimator.min_shift = LinkShifts(series, n).of(source, target);
+  settle(o, series, task.times, network_reach(n, longest_embedding(n)));
+  n.estimator = o.estimator;
+  const Estimates e = clock.estimate(series, task, n.estimator, stream);
+  const LinkResult link = link_of(n, source, target, 0, e);
+  const auto best = std::size_t(link.lag - n.min_lag);
+  o.local.write(series, {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}}, o,
+                stream);
   Json roles{{"source", o.source}, {"target", o.target}};
-  if (!given.empty()) roles["given"] = o.given;
-  roles.update(Json{{"target_history", o.target_past.history},
-                    {"target_tau", o.target_past.tau},
-                    {"source_history", o.source_past.history},
-                    {"source_tau", o.source_past.tau},
-                    {"lag", o.lag}});
+  if (!o.given.empty()) roles["given"] = o.given;
+  if (!o.complete.empty()) roles["complete"] = o.complete;
+  roles["embedding"] = embedding_rule_names[std::size_t(n.embedding)];
+  roles.update(Json{{"target_history", embedded.embedding.history},
+                    {"target_tau", embedded.embedding.tau},
+                    {"source_history", n.source.history},
+                    {"source_tau", n.source.tau},
+                    {"lag", link.lag}});
+  if (n.lags() > 1) {
+    roles["max_lag"] = n.max_lag;
+    for (const double value : link.profile) roles["profile"].push_back(value * o.factor());
+  }
   const std::string what =
-      v.label(source) + " -> " + v.label(target) + (given.empty() ? "" : " | " + list(v, given));
-  print(measure("te", what, series, task, o, stream), series, o, stream, roles);
+      v.label(source) + " -> " + v.label(target) + (o.given.empty() ? "" : " | " + printable(o.given));
+  print({"te", what, link.value, embedded.samples, clock.stop(), link.p_value, test_of(e, task),
+         link.surrogate_count, link.surrogates},
+        series, o, stream, roles);
 }
 
-void run_ais(Options& o) {
-  Stream stream = o.device.open();
+void run_ais(EstimateFlags& o) {
+  Stream stream = o.open();
   const Table table = o.load();
   Variables v(table);
   const std::int32_t x = v.add_one(o.x, "--x");
   const Series series = o.series(table, v.columns());
-  const Json roles{{"x", o.x}, {"history", o.target_past.history}, {"tau", o.target_past.tau}};
-  print(measure("ais", v.label(x), series, storage_task(series, x, o.target_past), o, stream), series, o,
-        stream, roles);
+  const Json roles{{"x", o.x}, {"history", o.past.history}, {"tau", o.past.tau}};
+  print(measure("ais", v.label(x), series, storage_task(series, x, o.past), o, stream), series, o, stream,
+        roles);
 }
 
 constexpr std::int64_t far = 1000000000;
@@ -166,52 +291,72 @@ void add_columns(CLI::App& c, const std::string& name, std::string& spec, const 
   c.add_option(name, spec, help)->type_name("COLS")->required(required);
 }
 
-CLI::App* add(CLI::App& app, const std::string& name, const std::string& help, const std::string& footer,
-              Options& o, std::int64_t surrogates, void (*run)(Options&)) {
+/// A command whose options live as long as it.
+struct EstimateCommand {
+  CLI::App* c;
+  EstimateFlags& o;
+};
+
+EstimateCommand add(CLI::App& app, const Context& context, const std::string& name, const std::string& help,
+                    const std::string& footer, std::int64_t surrogates, void (*run)(EstimateFlags&),
+                    SurrogateMethod surrogate_type = SurrogateMethod::circular) {
   CLI::App* c = app.add_subcommand(name, help);
-  o.add(*c, surrogates);
-  c->footer(footer + "\nCOLS are 0-based indices or header names, comma-separated.");
-  c->callback([&o, run] { run(o); });
-  return c;
+  const auto flags = std::make_shared<EstimateFlags>();
+  EstimateFlags& o = *flags;
+  o.call = context.call;
+  o.add(*c, surrogates, surrogate_type), o.add_trials(*c), o.add_strict(*c);
+  if (surrogates >= 0) o.add_estimator(*c), o.local.add(*c);
+  c->footer(footer + "\n" + columns_help);
+  c->callback([flags, run] { run(*flags); });
+  return {c, o};
 }
 
 }  // namespace
 
-void add_estimates(CLI::App& app, Context&) {
-  static Options entropy, mi, te, ais;
-
-  CLI::App* c =
-      add(app, "entropy", "Differential entropy of one or several columns",
+void add_entropy(CLI::App& app, Context& context) {
+  auto [c, o] =
+      add(app, context, "entropy", "Differential entropy of one or several columns",
           "H = psi(N) - psi(k) + d <ln eps>, eps twice the distance to the k-th neighbour in the maximum "
           "norm,\nof the data in its own units, however it was standardised (Kozachenko, Leonenko 1987).\n"
           "Example:\n  kolmo entropy data.csv --x 0,1 --units bits",
-          entropy, -1, run_entropy);
-  add_columns(*c, "--x", entropy.x, "columns of the joint distribution");
+          -1, run_entropy);
+  add_columns(*c, "--x", o.x, "columns of the joint distribution");
+}
 
-  c = add(app, "mi", "Mutual information I(x;y), or I(x;y|given), of columns at the same time",
-          "Example:\n  kolmo mi data.csv --x 0 --y 1,2 --given 3 --surrogates 200", mi, 0, run_mi);
-  add_columns(*c, "--x", mi.x, "columns of x, the one that surrogates shuffle");
-  add_columns(*c, "--y", mi.y, "columns of y");
-  add_columns(*c, "--given", mi.given, "columns conditioned on", false);
+void add_mi(CLI::App& app, Context& context) {
+  auto [c, o] =
+      add(app, context, "mi", "Mutual information I(x;y), or I(x;y|given), of columns at the same time",
+          "Example:\n  kolmo mi data.csv --x 0 --y 1,2 --given 3 --surrogates 200", 0, run_mi);
+  add_columns(*c, "--x", o.x, "columns of x, the one that surrogates shuffle");
+  add_columns(*c, "--y", o.y, "columns of y");
+  add_columns(*c, "--given", o.given, "columns conditioned on", false);
+}
 
-  c = add(app, "te", "Transfer entropy from a source to a target",
-          "I(source past; target next | target past, given one row back).\n"
-          "Example:\n  kolmo te data.csv --source 0 --target 1 --target-history 2 --surrogates 200",
-          te, 0, run_te);
-  add_columns(*c, "--source", te.source, "the source's column");
-  add_columns(*c, "--target", te.target, "the target's column");
-  add_columns(*c, "--given", te.given, "columns conditioned on, by their values one row back", false);
-  add_count(*c, "--target-history", te.target_past.history, 1, 16, "past values of the target");
-  add_count(*c, "--target-tau", te.target_past.tau, 1, far, "rows between them");
-  add_count(*c, "--source-history", te.source_past.history, 1, 16, "past values of the source");
-  add_count(*c, "--source-tau", te.source_past.tau, 1, far, "rows between them");
-  add_count(*c, "--lag", te.lag, 1, far, "rows from the newest source value to the target's next value");
+void add_te(CLI::App& app, Context& context) {
+  auto [c, o] = add(app, context, "te", "Transfer entropy from a source to a target",
+                    "I(source past; target next | target past, given).\n"
+                    "Example:\n  kolmo te data.csv --source 0 --target 1 --target-history 2 --surrogates 200",
+                    0, run_te);
+  add_columns(*c, "--source", o.source, "the source's column");
+  add_columns(*c, "--target", o.target, "the target's column");
+  o.add_link(*c, EmbeddingRule::given);
+  CLI::Option* lag =
+      add_count(*c, "--lag", o.lag, 1, far, "rows from the newest source value to the target's next value");
+  o.max_lag = add_count(*c, "--max-lag", o.network.max_lag, 1, far,
+                        "lags 1 to N instead: the value is the largest over them, as in a network");
+  o.max_lag->excludes(lag);
+  add_columns(*c, "--complete", o.complete, "rows in which these columns have no value are left out too",
+              false);
+}
 
-  c = add(app, "ais", "Active information storage: what a series' past says about its next value",
-          "I(past; next).\nExample:\n  kolmo ais data.csv --x 0 --history 2", ais, 0, run_ais);
-  add_columns(*c, "--x", ais.x, "the column");
-  add_count(*c, "--history", ais.target_past.history, 1, 16, "past values");
-  add_count(*c, "--tau", ais.target_past.tau, 1, far, "rows between them");
+void add_ais(CLI::App& app, Context& context) {
+  auto [c, o] =
+      add(app, context, "ais", "Active information storage: what a series' past says about its next value",
+          "I(past; next).\nExample:\n  kolmo ais data.csv --x 0 --history 2", 0, run_ais,
+          SurrogateMethod::permute);
+  add_columns(*c, "--x", o.x, "the column");
+  add_count(*c, "--history", o.past.history, 1, 16, "past values");
+  add_count(*c, "--tau", o.past.tau, 1, far, "rows between them");
 }
 
 }  // namespace kolmo::cli

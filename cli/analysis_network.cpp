@@ -1,233 +1,249 @@
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstring>
-#include <filesystem>
 #include <iostream>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 
-#include "cli/analysis_options.hpp"
+#include "cli/analysis_call.hpp"
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/link_options.hpp"
+#include "cli/network_output.hpp"
+#include "cli/scheduler.hpp"
 #include "cli/table.hpp"
+#include "kolmo/base/utc.hpp"
 #include "kolmo/flow/checkpoint.hpp"
-#include "kolmo/flow/graph_export.hpp"
+#include "kolmo/flow/methods.hpp"
 #include "kolmo/flow/network_json.hpp"
 #include "kolmo/flow/progress.hpp"
-#include "kolmo/flow/report.hpp"
-#include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options : AnalysisOptions {
-  std::string columns, given, out, report, graph;
-  NetworkOptions network;
-  CLI::Option *embedding = nullptr, *history = nullptr, *tau = nullptr;
+struct NetworkFlags : LinkOptions {
+  std::string columns, excluded, scheduler;
+  std::vector<std::string> typed;  ///< options that say what is computed, as they were given
+  NetworkOutput output;
 };
 
-// What Ctrl-C says. Written by a signal handler, so it is made beforehand.
-char farewell[4096] = "\nkolmo: interrupted\n";
-
-extern "C" void on_interrupted_network(int) {
-  if (write(STDERR_FILENO, farewell, std::strlen(farewell)) < 0) _exit(1);
-  _exit(130);  // finished work is on the disk; SQLite undoes what was being written
-}
-
-bool ends_with(const std::string& text, std::string_view end) { return text.ends_with(end); }
-
-void check_outputs(const Options& o) {
-  require(o.graph.empty() || ends_with(o.graph, ".graphml") || ends_with(o.graph, ".dot"),
-          "--graph: '" + o.graph + "' ends neither in .graphml nor in .dot");
-  for (const auto& [option, path] :
-       {std::pair("--out", o.out), {"--report", o.report}, {"--graph", o.graph}}) {
-    if (path.empty() || path == "-") continue;
-    const auto folder = std::filesystem::absolute(path).parent_path();
-    if (!std::filesystem::is_directory(folder))
-      fail<InvalidArgument>(std::string(option) + ": there is no folder " + folder.string());
-    if (std::filesystem::is_directory(path))
-      fail<InvalidArgument>(std::string(option) + ": " + path + " is a folder");
-  }
-  require(o.out.empty() || (o.out != o.report && o.out != o.graph),
-          "--out: another output has the same name");
-  require(o.report.empty() || o.report != o.graph, "--report and --graph have the same name");
-}
-
-Json used_options(const Options& o) {
+Json used_options(const NetworkFlags& o) {
   const NetworkOptions& n = o.network;
   Json j = o.used();
   if (!o.columns.empty()) j["columns"] = o.columns;
-  if (!o.given.empty()) j["given"] = o.given;
+  if (!o.excluded.empty()) j["exclude"] = o.excluded;
   j["max_lag"] = n.max_lag;
-  j["embedding"] = embedding_rule_names[std::size_t(n.embedding)];
-  if (n.embedding == EmbeddingRule::given) {
-    j["history"] = n.target.history, j["tau"] = n.target.tau;
-  } else {
-    j["max_history"] = n.max_history, j["max_tau"] = n.max_tau;
-    if (n.embedding == EmbeddingRule::ais) j["storage_surrogates"] = n.storage_surrogates;
-  }
-  j["source_history"] = n.source.history, j["source_tau"] = n.source.tau;
+  o.describe_link(j);
   j["alpha"] = n.alpha;
   j["correction"] = correction_names[std::size_t(n.correction)];
   return j;
 }
 
-/// The checkpoint lies beside the first output that is a file.
-std::string checkpoint_path(const Options& o) {
-  for (const std::string* path : {&o.out, &o.report, &o.graph})
-    if (!path->empty() && *path != "-") return *path + ".partial";
-  return "";
-}
-
-void handle_interrupts(const std::string& checkpoint) {
+void say_where_work_is(const std::string& checkpoint) {
   std::string text = "\nkolmo: interrupted";
   if (!checkpoint.empty())
     text += "; finished work is in " + checkpoint + ", the same command goes on from there";
   text += "\n";
-  std::strncpy(farewell, text.c_str(), sizeof farewell - 1);
-  std::signal(SIGINT, on_interrupted_network);
+  say_at_interrupt(text);  // finished work is on disk; SQLite rolls back the rest
 }
 
-/// Whether any link could be significant with so few surrogates.
-void note_resolution(const NetworkOptions& n) {
-  const auto links = double(n.variables.size() * (n.variables.size() - 1));
-  const double least = (n.p_value == PValue::plus_one ? 1.0 / double(1 + n.estimator.surrogates) : 0) *
-                       (n.correction == Correction::none ? 1 : links);
-  if (!n.estimator.surrogates)
-    std::fprintf(stderr, "kolmo: note: without surrogates no link is tested\n");
-  else if (least > n.alpha)
-    std::fprintf(
-        stderr,
-        "kolmo: note: with %lld surrogates a single link among %.0f cannot reach alpha = %g; %.0f surrogates "
-        "could\n",
-        static_cast<long long>(n.estimator.surrogates), links, n.alpha,
-        std::ceil((n.correction == Correction::none ? 1 : links) / n.alpha) - 1);
+std::string text_of(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void write_outputs(const Options& o, const Json& document, const Series& series) {
-  if (!o.out.empty()) write_file(o.out, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (!o.report.empty()) {
-    ReportSeries shown;
-    for (const std::int32_t v : o.network.variables) {
-      shown.names.push_back(series.names[std::size_t(v)]);
-      shown.values.push_back(series.values[std::size_t(v)]);
-    }
-    write_file(o.report, html_report(document, shown));
+void add_te_commands(NetworkDocument& document, const NetworkFlags& o, const Network& network,
+                     const Series& series) {
+  std::map<std::int32_t, Embedding> embedding;
+  for (const TargetResult& t : network.targets) embedding[t.target] = t.embedding;
+  for (std::size_t i = 0; i < network.links.size(); ++i)
+    document.links[i].command = te_command(o, series, network.links[i], embedding[network.links[i].target]);
+}
+
+/// Throws InvalidArgument if the results for so many variables do not fit into this machine's memory.
+void require_room(std::size_t variables) {
+  constexpr double bytes_a_link = 3500;  // measured, with its entries in all results
+  const double n = double(variables), memory = double(device_info(Device{}).memory);
+  const double needed = bytes_a_link * n * (n - 1);
+  if (needed <= memory) return;
+  const double fit = std::floor(0.5 + std::sqrt(0.25 + memory / bytes_a_link));
+  fail<InvalidArgument>(
+      fmt::format("network: {} columns have {:.3g} links, which need {} of memory; this machine has {}, "
+                  "enough for {:.0f} "
+                  "columns: name these with --columns",
+                  variables, n * (n - 1), bytes_text(needed), bytes_text(memory), fit));
+}
+
+/// The targets whose work is not finished: of each its embedding, and a link from each other variable.
+std::vector<std::size_t> unfinished(const std::vector<std::size_t>& targets,
+                                    const FinishedWork::Records& work) {
+  std::vector<std::size_t> rest;
+  for (const std::size_t target : targets) {
+    const auto column = std::int64_t(target);
+    const auto first = work.lower_bound({column, std::numeric_limits<std::int64_t>::min()});
+    const auto last = work.lower_bound({column + 1, std::numeric_limits<std::int64_t>::min()});
+    if (std::size_t(std::distance(first, last)) < targets.size()) rest.push_back(target);
   }
-  if (!o.graph.empty()) write_file(o.graph, ends_with(o.graph, ".dot") ? dot(document) : graphml(document));
+  return rest;
 }
 
-void print_links(const Options& o, const Network& network, const Series& series) {
-  TextTable table({"source", "target", ">lag", ">" + o.unit(), ">p-value", ">adjusted"});
-  std::vector<const LinkResult*> links;
-  for (const LinkResult& l : network.links)
-    if (l.significant) links.push_back(&l);
-  std::stable_sort(links.begin(), links.end(), [](auto* a, auto* b) { return a->value > b->value; });
-  for (const LinkResult* l : links)
-    table.add({series.names[std::size_t(l->source)], series.names[std::size_t(l->target)],
-               std::to_string(l->lag), significant(l->value * o.factor(), 4), significant(l->p_value, 3),
-               significant(l->p_adjusted, 3)});
-  if (!table.empty()) table.print(std::cout);
-  std::cout << links.size() << " of " << network.links.size()
-            << " links significant at alpha = " << o.network.alpha << ", correction "
-            << correction_names[std::size_t(o.network.correction)] << ", " << o.estimator.surrogates
-            << " surrogates, p = " << p_value_formula(o.p_value) << '\n';
+/// Computes on a cluster what `work` lacks, and adds it there.
+void gather(const NetworkFlags& o, const Table& table, const std::vector<std::size_t>& targets,
+            KeptWork& work) {
+  ClusterWork problem{o.typed, table, {}};
+  if (!o.columns.empty()) problem.options.push_back("--columns=" + o.columns);
+  std::string excluded = o.excluded;
+  if (o.columns.empty() && o.trial_column())
+    excluded += (excluded.empty() ? "" : ",") + std::to_string(*o.trial_column());
+  if (!excluded.empty()) problem.options.push_back("--exclude=" + excluded);
+  if (o.device.device != "auto") problem.options.push_back("--device=" + o.device.device);
+  problem.targets = unfinished(targets, work.all());
+  Progress progress(double(problem.targets.size()), "targets");
+  if (!problem.targets.empty()) run_on_cluster(o.scheduler, problem, work, progress);
 }
 
-void run_network(Options& o, const Context& context) {
-  check_outputs(o);
+void run_network(NetworkFlags& o, const Context& context) {
+  o.output.check();
+  AnalysisCall* const call = o.call;
   NetworkOptions& n = o.network;
-  const bool given_embedding = o.history->count() || o.tau->count();
-  if (given_embedding && !o.embedding->count()) n.embedding = EmbeddingRule::given;
-  require(!given_embedding || n.embedding == EmbeddingRule::given,
-          "--history and --tau need --embedding given");
   require(n.alpha > 0 && n.alpha < 1, "--alpha: must lie between 0 and 1");
-  Stream stream = o.device.open();
+  Stream stream = o.open();
+  o.settle_link();
   const Table table = o.load();
   Variables v(table);
-  n.variables = v.add(o.columns);
-  if (!o.given.empty()) n.given = v.add(o.given);
-  const auto is_given = [&](std::int32_t x) { return std::count(n.given.begin(), n.given.end(), x) > 0; };
-  if (o.columns.empty()) std::erase_if(n.variables, is_given);
-  for (const std::int32_t g : n.given)
-    require(std::find(n.variables.begin(), n.variables.end(), g) == n.variables.end(),
-            "--given: '" + v.label(g) + "' is also one of --columns");
-  n.estimator = o.estimator, n.p_value = o.p_value;
+  n.variables = v.add_all_but(o.columns, o.excluded, o.columns.empty() ? o.trial_column() : std::nullopt);
+  if (o.columns.empty() && !o.given.empty())
+    for (const Coordinate& g : v.add_lagged(o.given, "--given")) std::erase(n.variables, g.variable);
+  require_room(n.variables.size());
+  o.read_given(v, n.variables);
+  std::vector<std::size_t> targets;  // columns of the table
+  for (const std::int32_t x : n.variables) targets.push_back(v.columns()[std::size_t(x)]);
+  if (call) n.targets = v.add(call->targets);
   const Series series = o.series(table, v.columns());
+  n = settled(n, series), o.estimator = n.estimator;
   check_network(series, n);
-  note_resolution(n);
+  std::vector<std::string> names;
+  for (const std::int32_t x : n.variables) names.push_back(series.names[std::size_t(x)]);
+  o.output.read_groups(names);
 
+  const Checksum data = data_checksum(call ? "" : o.file, series);
   const Json used = used_options(o);
   std::optional<Checkpoint> checkpoint;
-  const std::string partial = checkpoint_path(o);
+  const std::string partial = call ? call->checkpoint : o.output.checkpoint();
+  declare_output("checkpoint", partial);
   if (!partial.empty()) checkpoint.emplace(partial, run_key(series, used));
-  if (checkpoint && !checkpoint->finished().empty())
-    std::fprintf(stderr, "kolmo: note: going on from %s\n", partial.c_str());
-  handle_interrupts(partial);
-  const auto begin = std::chrono::steady_clock::now();
-  std::optional<Progress> progress(std::in_place, network_work(series, n), "estimates x rows");
-  const Network network = infer_network(series, n, stream, checkpoint ? &*checkpoint : nullptr, &*progress);
-  progress.reset();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-
-  std::signal(SIGINT, SIG_IGN);  // the result is written as a whole
-  Json document =
-      network_json(network, series, n, {context.command_line, to_string(stream.device()), used}, o.bits());
-  write_outputs(o, document, series);
-  if (checkpoint) checkpoint->remove();
-  if (o.json) {
-    document["seconds"] = seconds.count(), document["threads"] = stream.threads();
-    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  if (checkpoint && !checkpoint->finished().empty()) o.note("going on from " + partial);
+  std::optional<KeptWork> kept;  // for the caller
+  if (call)
+    kept.emplace(std::move(call->finished), checkpoint ? &*checkpoint : nullptr);
+  else
+    say_where_work_is(partial);
+  if (call && call->plan) {
+    call->targets = unfinished(targets, kept->all()), call->records = kept->all();
     return;
   }
-  if (o.out == "-" || o.report == "-" || o.graph == "-") return;
-  print_links(o, network, series);
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<Progress> progress(std::in_place, network_work(series, n), "estimates x rows",
+                                   call ? call->progress : nullptr);
+  if (!o.scheduler.empty()) {
+    KeptWork gathered({}, checkpoint ? &*checkpoint : nullptr);
+    gather(o, table, targets, gathered);
+    kept.emplace(gathered.all());
+  }
+  FinishedWork* const work = kept ? static_cast<FinishedWork*>(&*kept) : checkpoint ? &*checkpoint : nullptr;
+  const Network network = infer_network(series, n, stream, work, &*progress);
+  progress.reset();
+  if (call) call->records = kept->all();
+  if (call && !n.targets.empty()) return;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+
+  if (!call) std::signal(SIGINT, SIG_IGN);  // not interrupted: the result is written as a whole
+  NetworkDocument document = network_document(
+      network, series, n, {context.command_line, to_string(stream.device()), used}, o.bits());
+  add_te_commands(document, o, network, series);
+  document.date = utc_now().substr(0, 10), document.data = data;
+  o.output.describe(document);
+  if (checkpoint && !checkpoint->failure().empty())
+    o.note(checkpoint->failure() + "; finished work was not kept");
+  o.output.write(document, series, n.variables);
+  if (checkpoint) checkpoint->remove();
+  o.warn(inspect(network, series, n));
+  if (call) {
+    call->result = network_json(document);
+    return;
+  }
+  if (o.json) {
+    Json shown = network_json(document);
+    shown["seconds"] = seconds.count(), shown["threads"] = stream.threads();
+    std::cout << text_of(shown);
+    return;
+  }
+  if (o.output.to_standard_output()) return;
+  print_links(document);
+  if (o.estimator.estimator != Estimator::ksg)
+    std::cout << "estimator: " << estimator_names[std::size_t(o.estimator.estimator)] << '\n';
   std::cout << "device: " << describe(stream) << ", " << duration(seconds.count()) << '\n';
+}
+
+/// The options that were typed, of those that say what is computed. Input options have done their work.
+std::vector<std::string> typed_options(const CLI::App& command) {
+  static const std::set<std::string> others = {"columns", "device", "exclude", "graph", "graph-all", "groups",
+                                               "report",  "rows",   "strict",  "table", "threads"};
+  std::vector<std::string> all;
+  for (const Json& known : analysis_options("network")) {
+    const std::string name = known["name"];
+    const CLI::Option* option = command.get_option_no_throw("--" + name);
+    if (!option || !option->count() || others.contains(name)) continue;
+    std::string text = "--" + name;
+    if (option->get_expected_min()) text += "=" + CLI::detail::join(option->results(), ",");
+    all.push_back(text);
+  }
+  return all;
 }
 
 }  // namespace
 
 void add_network(CLI::App& app, Context& context) {
-  static Options o;
+  const auto flags = std::make_shared<NetworkFlags>();
+  NetworkFlags& o = *flags;
+  o.call = context.call;
   NetworkOptions& n = o.network;
   CLI::App* c =
       app.add_subcommand("network", "Who drives whom: transfer entropy between all pairs of columns");
-  o.add(*c, 1000);
+  o.add(*c, 1000), o.add_trials(*c), o.add_strict(*c), o.add_estimator(*c);
   constexpr std::int64_t far = 1000000000;
   c->add_option("--columns", o.columns, "variables of the network; default all")->type_name("COLS");
-  c->add_option("--given", o.given, "variables conditioned on, by their values one row back")
-      ->type_name("COLS");
+  c->add_option("--exclude", o.excluded, "variables left out")->type_name("COLS");
   add_count(*c, "--max-lag", n.max_lag, 1, far, "lags 1 to N; a link's value is the largest over them");
-  o.embedding =
-      add_choice(*c, "--embedding", n.embedding, embedding_rule_names,
-                 "of each target's past: largest bias-corrected active information storage, smallest "
-                 "prediction error, or as given by --history and --tau");
-  add_count(*c, "--max-history", n.max_history, 1, 16, "longest past tried");
-  add_count(*c, "--max-tau", n.max_tau, 1, far, "largest step tried");
-  o.history =
-      add_count(*c, "--history,--target-history", n.target.history, 1, 16, "past values of each target");
-  o.tau = add_count(*c, "--tau,--target-tau", n.target.tau, 1, far, "rows between them");
-  add_count(*c, "--source-history", n.source.history, 1, 16, "past values of each source");
-  add_count(*c, "--source-tau", n.source.tau, 1, far, "rows between them");
+  o.add_link(*c, EmbeddingRule::ais);
   c->add_option("--alpha", n.alpha, "level of significance")->capture_default_str()->type_name("A");
   add_choice(*c, "--correction", n.correction, correction_names,
              "for testing all pairs: Benjamini-Hochberg, Bonferroni or none");
-  c->add_option("--out", o.out, "write the result here")->type_name("FILE.json");
-  c->add_option("--report", o.report, "write a page to read here")->type_name("FILE.html");
-  c->add_option("--graph", o.graph, "write the graph here")->type_name("FILE.graphml|.dot");
+  o.output.add(*c);
+  if (!context.call)
+    c->add_option("--scheduler", o.scheduler,
+                  "compute on the Dask cluster with this scheduler, such as tcp://host:8786")
+        ->type_name("ADDRESS");
   c->footer(
       "A link's p-value compares its largest transfer entropy over the lags with the same of every "
       "surrogate.\n"
       "Finished work is kept beside the output: after Ctrl-C the same command goes on.\n"
       "Example:\n  kolmo network data.csv --columns 1,2,3 --max-lag 4 --out network.json --report "
-      "network.html\n"
-      "COLS are 0-based indices or header names, comma-separated.");
-  c->callback([&context] { run_network(o, context); });
+      "network.html\n" +
+      std::string(columns_help));
+  c->callback([flags, c, &context] {
+    if (!flags->scheduler.empty()) flags->typed = typed_options(*c);
+    run_network(*flags, context);
+  });
 }
 
 }  // namespace kolmo::cli

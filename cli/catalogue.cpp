@@ -7,8 +7,10 @@
 #include "cli/commands.hpp"
 #include "cli/describe.hpp"
 #include "cli/table.hpp"
+#include "cli/vendor.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/op/source_hash.hpp"
+#include "kolmo/runtime/cuda/cublaslt.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -18,15 +20,28 @@ using Json = nlohmann::ordered_json;
 std::string text(std::string_view s) { return std::string(s); }
 
 constexpr std::string_view determinism_names[] = {"none", "run to run", "everywhere"};
-constexpr std::string_view domain_names[] = {"real", "positive", "unit", "probability", "count"};
-constexpr std::string_view kind_names[] = {"in", "out", "inout", "integer", "real", "flag", "choice"};
+constexpr std::string_view domain_names[] = {"real",
+                                             "positive",
+                                             "unit",
+                                             "probability",
+                                             "count",
+                                             "index",
+                                             "sorted",
+                                             "ascending",
+                                             "offsets",
+                                             "mask",
+                                             "symmetric positive definite"};
+static_assert(std::size(domain_names) == std::size_t(Domain::symmetric_positive_definite) + 1);
+constexpr std::string_view kind_names[] = {"in",   "out",  "inout",  "integer", "natural",
+                                           "real", "flag", "choice", "list"};
 
 std::string bytes_text(double bytes) { return bytes ? significant(bytes / 1e9, 3) + " GB" : ""; }
 
 std::vector<std::string> devices_of(const OpEntry& e) {
-  std::vector<std::string> names{"cpu"};
-  if (e.cuda) names.emplace_back("cuda");
-  if (e.simt) names.emplace_back("simt");
+  std::vector<std::string> names;
+  if (e.impl(DeviceKind::cpu)) names.emplace_back("cpu");
+  if (e.impl(DeviceKind::cuda)) names.emplace_back("cuda");
+  if (e.impl(DeviceKind::simt)) names.emplace_back("simt");
   return names;
 }
 
@@ -43,22 +58,14 @@ std::vector<std::string> dtype_names(DTypes dtypes) {
   return names;
 }
 
-/// An option's value as it is written on the command line.
-std::string value_text(const FieldInfo& f, double v) {
-  if (f.kind == FieldKind::flag) return v != 0 ? "true" : "false";
-  if (f.kind == FieldKind::choice) return text(f.choices[std::size_t(v)]);
-  return significant(v, 12);
-}
-
-/// What an alias is: "layer_norm with activation=gelu".
+/// The definition of an alias: "layer_norm with activation=gelu".
 std::string meaning(const OpEntry& alias) {
-  const auto args = alias.op->default_args(alias.alias.name);
+  const auto args = alias.op->default_args(alias.name());
   std::vector<std::string> set;
   for (const FieldInfo& f : alias.op->fields())
-    if (!f.is_tensor() && alias.sets(f))
-      set.push_back(text(f.name) + "=" + value_text(f, f.number(args.data())));
-  if (!alias.alias.cuda_variants.empty())
-    set.push_back("the variants " + text(alias.alias.cuda_variants) + "* on CUDA");
+    if (!f.is_tensor() && alias.sets(f)) set.push_back(text(f.name) + "=" + f.text(f.value(args.data())));
+  if (!alias.alias->cuda_variants.empty())
+    set.push_back("the variants " + text(alias.alias->cuda_variants) + "* on CUDA");
   return text(alias.op->name) + (set.empty() ? "" : " with " + joined(set, ", "));
 }
 
@@ -66,43 +73,54 @@ std::string variant_text(const Variant& v) {
   return text(v.name) + (v.hardware_only ? " (hardware only)" : "") + (v.naive ? " (naive)" : "");
 }
 
-/// The variants on a GPU, emulated if that is all this build has, that this name stands for.
+/// The CUDA variants that this name includes; those of the emulated GPU if this build has no others.
 std::vector<Variant> cuda_variants(const OpEntry& e) {
-  const DeviceKind kind = e.cuda ? DeviceKind::cuda : DeviceKind::simt;
+  const DeviceKind kind = e.impl(DeviceKind::cuda) ? DeviceKind::cuda : DeviceKind::simt;
   std::vector<Variant> rows = e.variants(kind);
   std::erase_if(rows, [&](const Variant& row) { return !e.stands_for(row, kind); });
   return rows;
 }
 
-std::string range_text(const FieldInfo& f) {
-  if (f.kind == FieldKind::flag) return "true, false";
-  if (f.kind == FieldKind::choice) {
-    std::vector<std::string> names(f.choices.begin(), f.choices.end());
-    return joined(names, ", ");
+Json value_json(const FieldInfo& f, const Value& v) {
+  switch (v.kind) {
+    case ValueKind::none:
+      return {};
+    case ValueKind::flag:
+      return v.integer != 0;
+    case ValueKind::choice:
+      return f.choices[std::size_t(v.integer)];
+    case ValueKind::natural:
+      return v.natural;
+    case ValueKind::real:
+      return std::isfinite(v.real) ? Json(v.real) : Json();
+    case ValueKind::list:
+      return std::vector<std::int64_t>(v.list.begin(), v.list.end());
+    default:
+      return v.integer;
   }
-  return significant(f.min, 12) + " to " + significant(f.max, 12);
 }
 
 Json field_json(const FieldInfo& f, const void* defaults) {
   Json j{{"name", f.name}, {"kind", kind_names[int(f.kind)]}, {"help", f.help}, {"optional", f.optional}};
   if (f.is_tensor()) {
-    j["shape"] = f.shape, j["dtypes"] = dtype_names(f.dtypes), j["domain"] = domain_names[int(f.domain)];
+    j["shape"] = f.shape.text, j["dtypes"] = dtype_names(f.dtypes), j["domain"] = domain_names[int(f.domain)];
+    if (!f.counter.empty()) j["counter"] = f.counter;
     return j;
   }
-  const double v = f.number(defaults);
-  if (f.kind == FieldKind::flag)
-    j["default"] = v != 0;
-  else if (f.kind == FieldKind::choice)
-    j["default"] = f.choices[std::size_t(v)], j["choices"] = f.choices;
-  else if (f.kind == FieldKind::integer)
-    j["default"] = std::int64_t(v);
-  else
-    j["default"] = v;
-  if (f.kind == FieldKind::integer || f.kind == FieldKind::real) {
-    j["min"] = std::isfinite(f.min) ? Json(f.min) : Json();
-    j["max"] = std::isfinite(f.max) ? Json(f.max) : Json();
-  }
+  j["default"] = value_json(f, f.value(defaults));
+  if (f.kind == FieldKind::choice)
+    j["choices"] = f.choices;
+  else if (f.kind != FieldKind::flag)
+    j["min"] = value_json(f, f.min), j["max"] = value_json(f, f.max);
   return j;
+}
+
+/// "1e-12", or "1e-12 relative", "1e-12 absolute".
+std::string tolerance_text(const Tolerance& t) {
+  if (t.absolute == t.relative) return significant(t.absolute);
+  if (t.absolute == 0) return significant(t.relative) + " relative";
+  return significant(t.absolute) + " absolute" +
+         (t.relative ? ", " + significant(t.relative) + " relative" : "");
 }
 
 void list_devices(bool json) {
@@ -111,22 +129,48 @@ void list_devices(bool json) {
     for (const DeviceInfo& d : devices())
       table.add({to_string(d.device), d.name, std::to_string(d.processors), bytes_text(double(d.memory)),
                  d.capability, d.driver});
-    return table.print(std::cout);
+    table.print(std::cout);
+    if (const std::string vendor = vendor_library_text(); !vendor.empty()) std::cout << vendor << '\n';
+    return;
   }
   Json all = Json::array();
-  for (const DeviceInfo& d : devices()) all.push_back(device_json(d));
+  for (const DeviceInfo& d : devices()) {
+    all.push_back(device_json(d));
+    if (const auto* l = cuda::vendor_library(); l && d.device.kind == DeviceKind::cuda)
+      all.back()["vendor_library"] = {{"name", l->name}, {"path", l->path}, {"problem", l->problem}};
+  }
   std::cout << all.dump(2) << '\n';
 }
 
-void list_ops(const std::string& group, bool json) {
+/// "26 on CUDA, 2 on CPU".
+std::string variant_counts(const OpEntry& e) {
+  std::vector<std::string> counts = {std::to_string(cuda_variants(e).size()) + " on CUDA"};
+  if (e.impl(DeviceKind::cpu))
+    counts.push_back(std::to_string(e.variants(DeviceKind::cpu).size()) + " on CPU");
+  return joined(counts, ", ");
+}
+
+/// Of its first tensor.
+std::string dtypes_text(const OpEntry& e) {
+  const auto& fields = e.op->fields();
+  const auto first =
+      std::find_if(fields.begin(), fields.end(), [](const FieldInfo& f) { return f.is_tensor(); });
+  return first == fields.end() ? "" : joined(dtype_names(first->dtypes), " ");
+}
+
+void list_ops(const std::string& group, bool json, bool aliases) {
   Json all = Json::array();
-  TextTable table({"group", "operator", "devices", "summary"});
+  TextTable table(aliases ? std::vector<std::string>{"group", "name", "is", "devices", "dtypes", "variants"}
+                          : std::vector<std::string>{"group", "operator", "devices", "summary"});
   for (const OpEntry& e : all_names()) {
     if (!group.empty() && e.group != group) continue;
     all.push_back(op_json(e));
-    const bool own = e.alias.name.empty();
-    table.add({text(e.group), text(e.name()), joined(devices_of(e), " "),
-               own ? text(e.op->summary) : "= " + meaning(e)});
+    if (aliases)
+      table.add({text(e.group), text(e.name()), e.alias ? meaning(e) : "an operator",
+                 joined(devices_of(e), " "), dtypes_text(e), variant_counts(e)});
+    else
+      table.add({text(e.group), text(e.name()), joined(devices_of(e), " "),
+                 e.alias ? "= " + meaning(e) : text(e.op->summary)});
   }
   if (all.empty() && !group.empty()) fail<InvalidArgument>("list: no operator is in group '" + group + "'");
   if (json)
@@ -145,28 +189,30 @@ void print_variants(const char* device, const std::vector<Variant>& variants) {
 void print_info(const OpEntry& e) {
   const OpBase& op = *e.op;
   std::cout << paint(Color::bold, text(e.name())) << " (" << e.group << ")\n";
-  if (!e.alias.name.empty()) std::cout << "  " << e.alias.summary << "\n  = " << meaning(e) << ", where\n";
+  if (e.alias) std::cout << "  " << e.alias->summary << "\n  = " << meaning(e) << ", where\n";
   std::cout << "  " << op.summary << "\n\n"
             << "source       " << op.source << "\ndevices      " << joined(devices_of(e), ", ")
-            << "\ndeterminism  " << determinism_names[int(op.determinism)] << "\nin place     "
+            << "\ndeterminism  " << determinism_names[int(e.determinism())] << "\nin place     "
             << (op.in_place ? "allowed" : "no") << "\n\n";
   TextTable tensors({"tensor", "", "shape", "dtype", "meaning"});
   TextTable options({"option", "default", "accepted", "meaning"});
-  const auto defaults = op.default_args(e.alias.name);
+  const auto defaults = op.default_args(e.name());
   for (const FieldInfo& f : op.fields()) {
     if (f.is_tensor())
       tensors.add({text(f.name), text(kind_names[int(f.kind)]) + (f.optional ? ", optional" : ""),
-                   text(f.shape), joined(dtype_names(f.dtypes), " "), text(f.help)});
+                   text(f.shape.text), joined(dtype_names(f.dtypes), " "), text(f.help)});
     else
-      options.add({text(f.name), value_text(f, f.number(defaults.data())), range_text(f), text(f.help)});
+      options.add({text(f.name), f.text(f.value(defaults.data())), f.range(), text(f.help)});
   }
   tensors.print(std::cout);
   if (!options.empty()) options.print(std::cout << '\n');
   print_variants("CPU", e.variants(DeviceKind::cpu));
   print_variants("CUDA", cuda_variants(e));
+  if (const auto vendor = vendor_library_text(); calls_vendor_library(e) && !vendor.empty())
+    std::cout << vendor << '\n';
   for (const OpEntry& other : all_names())
-    if (e.alias.name.empty() && other.op == &op && !other.alias.name.empty())
-      std::cout << "\nalias " << other.name() << " = " << meaning(other) << ": " << other.alias.summary
+    if (!e.alias && other.op == &op && other.alias)
+      std::cout << "\nalias " << other.name() << " = " << meaning(other) << ": " << other.alias->summary
                 << '\n';
   TextTable cases({"case", "sizes", "dtype", ">tolerance"});
   for (const CaseInfo& c : op.cases()) {
@@ -174,7 +220,7 @@ void print_info(const OpEntry& e) {
     std::vector<std::string> sizes;
     for (const CaseSize& s : c.sizes) sizes.push_back(text(s.name) + "=" + std::to_string(s.size));
     cases.add({text(c.name), joined(sizes, " "), text(to_string(c.dtype)),
-               c.benchmark_only ? "benchmark only" : significant(c.tolerance)});
+               c.benchmark_only ? "benchmark only" : tolerance_text(c.tolerance)});
   }
   if (!cases.empty()) cases.print(std::cout << '\n');
 }
@@ -198,9 +244,12 @@ Json device_json(const DeviceInfo& d) {
 
 Json op_json(const OpEntry& e) {
   const OpBase& op = *e.op;
-  const auto defaults = op.default_args(e.alias.name);
+  const auto defaults = op.default_args(e.name());
   Json fields = Json::array(), variants = Json::array(), cpu_variants = Json::array(), cases = Json::array();
-  for (const FieldInfo& f : op.fields()) fields.push_back(field_json(f, defaults.data()));
+  for (const FieldInfo& f : op.fields()) {
+    fields.push_back(field_json(f, defaults.data()));
+    if (!f.is_tensor()) fields.back()["bound"] = e.sets(f);
+  }
   for (const Variant& v : cuda_variants(e))
     variants.push_back({{"name", v.name}, {"hardware_only", v.hardware_only}, {"naive", v.naive}});
   for (const Variant& v : e.variants(DeviceKind::cpu))
@@ -212,16 +261,16 @@ Json op_json(const OpEntry& e) {
     cases.push_back({{"name", c.name},
                      {"sizes", sizes},
                      {"dtype", to_string(c.dtype)},
-                     {"tolerance", c.tolerance},
+                     {"tolerance", {{"absolute", c.tolerance.absolute}, {"relative", c.tolerance.relative}}},
                      {"benchmark_only", c.benchmark_only}});
   }
-  const bool alias = !e.alias.name.empty();
   return {{"name", e.name()},
-          {"alias_of", alias ? Json(op.name) : Json()},
+          {"alias_of", e.alias ? Json(op.name) : Json()},
           {"group", e.group},
-          {"summary", alias ? e.alias.summary : op.summary},
+          {"summary", e.summary()},
           {"source", op.source},
-          {"determinism", determinism_names[int(op.determinism)]},
+          {"faults", op.faults},
+          {"determinism", determinism_names[int(e.determinism())]},
           {"in_place", op.in_place},
           {"devices", devices_of(e)},
           {"cuda_sources", source_hash(op.name, DeviceKind::cuda)},
@@ -232,7 +281,7 @@ Json op_json(const OpEntry& e) {
 }
 
 void add_catalogue(CLI::App& app, Context&) {
-  static bool json = false;
+  static bool json = false, aliases = false;
   static std::string name;
   auto* devices = app.add_subcommand("devices", "List the devices that can be used here");
   devices->add_flag("--json", json, "print JSON");
@@ -242,8 +291,9 @@ void add_catalogue(CLI::App& app, Context&) {
   auto* list = app.add_subcommand("list", "List the operators and their aliases");
   list->add_option("--group", name, "only this group")->type_name("GROUP");
   list->add_flag("--json", json, "print JSON with fields, cases, variants and the hash of the CUDA sources");
+  list->add_flag("--aliases", aliases, "print what each name stands for, its dtypes and variants");
   list->footer("Example:\n  kolmo list --group info");
-  list->callback([] { list_ops(name, json); });
+  list->callback([] { list_ops(name, json, aliases); });
 
   auto* info = app.add_subcommand("info", "Describe an operator: formula, arguments, variants, cases");
   info->add_option("op", name, "name of an operator or alias (see kolmo list)")->required()->type_name("OP");

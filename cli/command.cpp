@@ -1,16 +1,19 @@
 #include "kolmo/command.hpp"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/suggest.hpp"
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
 #include "kolmo/version.hpp"
 
@@ -22,26 +25,40 @@ constexpr std::size_t traced_events = 1 << 20;
 int complain(std::string message, int status) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::cout.flush();
-  std::fprintf(stderr, "kolmo: %s\n", message.c_str());
+  std::fprintf(stderr, "kolmo: %s\n", printable(message, 1 << 16).c_str());
   return status;
 }
 
-// Files are written beside their target and renamed when complete, so dying here leaves no half-written
-// output.
-extern "C" void on_interrupt(int signal) {
-  constexpr char text[] = "\nkolmo: interrupted\n";
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(1);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-/// What CLI11 says, and which help tells more.
+/// CLI11's message, what may have been meant, and the help command with more information.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
   const auto parsed = app.get_subcommands();
+  std::string hint = suggest(app, argc, argv);
+  if (!hint.empty()) hint += " ";
   if (parsed.empty() && argc > 1 && argv[1][0] != '-')
-    return "there is no command '" + std::string(argv[1]) + "' (see kolmo --help)";
-  return e.what() + std::string(" (see kolmo ") + (parsed.empty() ? "" : parsed[0]->get_name() + " ") +
-         "--help)";
+    return "there is no command '" + std::string(argv[1]) + "' (" + hint + "see kolmo --help)";
+  return e.what() + std::string(" (") + hint + "see kolmo " +
+         (parsed.empty() ? "" : parsed[0]->get_name() + " ") + "--help)";
+}
+
+/// Options with bounds take numbers; NaN is within all bounds, as CLI11 compares.
+void refuse_nan(CLI::App& command) {
+  for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
+    bool bounded = false;
+    try {
+      for (int i = 0; !bounded; ++i) {
+        const std::string what = option->get_validator(i)->get_description();
+        bounded = what.starts_with("FLOAT in [") || what == "NONNEGATIVE";
+      }
+    } catch (const CLI::OptionNotFound&) {}  // there are no more
+    if (bounded)
+      option->check([](const std::string& text) {
+        return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : std::string();
+      });
+  }
+}
+
+void write_memory_trace(const std::string& path) {
+  if (!path.empty() && memory::tracking) write_file(path, to_json(memory::stop_tracking()).dump() + "\n");
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -50,28 +67,28 @@ int parse_and_run(int argc, char** argv) {
   app.set_version_flag("--version", "kolmo " + std::string(version()) + " (" + std::string(commit()) + ")");
   app.require_subcommand(1);
   std::string memory_trace;
-  app.add_option("--memory-trace", memory_trace,
-                 "record allocations while the command runs (see kolmo memory)")
+  add_output(app, "--memory-trace", memory_trace,
+             "record allocations while the command runs (see kolmo memory)")
       ->type_name("FILE.json");
   Context context;
   for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + shell_quoted(i ? argv[i] : "kolmo");
   for (const auto add : commands) add(app, context);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    command->footer(command->get_footer() + "\n");
-  // Before the command's own callback, which parsing runs.
+    command->footer(command->get_footer() + "\n"), refuse_nan(*command);
+  // Must run before the command's own callback, which is called during parsing.
   app.parse_complete_callback([&] {
     if (memory_trace.empty()) return;
-    const AtomicFile can_be_written(memory_trace);
     memory::start_tracking(traced_events);
+    write_at_interrupt([path = memory_trace] { write_memory_trace(path); });
   });
   const auto write_trace = [&] {
-    if (!memory_trace.empty() && memory::tracking)
-      write_file(memory_trace, to_json(memory::stop_tracking()).dump() + "\n");
+    finish_interrupts();
+    write_memory_trace(memory_trace);
   };
   try {
     try {
       app.parse(argc, argv);
-    } catch (const Error&) {  // what memory was asked for is wanted the more when there was not enough
+    } catch (const Error&) {  // after OutOfMemory the allocations are of most interest
       write_trace();
       throw;
     }
@@ -96,6 +113,6 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace kolmo::cli
 
 int kolmo::command(int argc, char** argv) {
-  std::signal(SIGINT, cli::on_interrupt);
+  cli::handle_interrupts();
   return cli::parse_and_run(argc, argv);
 }

@@ -3,10 +3,13 @@
 
 namespace kolmo::cli {
 
-// A family of subcommands is one file with one function that adds them to the application; its callbacks do
-// the work when the command line has been parsed. Errors are thrown: InvalidArgument and Unsupported end with
-// status 2, everything else with 1. To add a family, declare its function here and list it below.
-void add_estimates(CLI::App& app, Context& context);   // entropy, mi, te, ais
+// A family of subcommands is one file with one function that adds them to the application. Its callbacks do
+// the work after the command line was parsed. Errors are thrown: InvalidArgument and Unsupported give exit
+// status 2, all others 1. To add a family, declare its function here and list it below.
+void add_entropy(CLI::App& app, Context& context);     // entropy
+void add_mi(CLI::App& app, Context& context);          // mi
+void add_te(CLI::App& app, Context& context);          // te
+void add_ais(CLI::App& app, Context& context);         // ais
 void add_network(CLI::App& app, Context& context);     // network
 void add_stream(CLI::App& app, Context& context);      // stream
 void add_simulate(CLI::App& app, Context& context);    // simulate
@@ -24,9 +27,9 @@ void add_completion(CLI::App& app, Context& context);  // completion
 
 /// In the order of the help.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_estimates, add_network, add_stream, add_simulate, add_catalogue,
-    add_validate,  add_bench,   add_tune,   add_pipeline, add_run,
-    add_occupancy, add_memory,  add_serve,  add_top,      add_completion,
+    add_entropy,  add_mi,        add_te,       add_ais,   add_network, add_stream,
+    add_simulate, add_catalogue, add_validate, add_bench, add_tune,    add_pipeline,
+    add_run,      add_occupancy, add_memory,   add_serve, add_top,     add_completion,
 };
 
 }  // namespace kolmo::cli

@@ -52,7 +52,7 @@ std::string bash_script(const CLI::App& app) {
          "complete -o default -F _kolmo kolmo\n";
 }
 
-/// Text inside single quotes of a zsh specification.
+/// Escapes text for single quotes in a zsh specification.
 std::string zsh_text(const std::string& text) {
   std::string all;
   for (const char c : text) {

@@ -1,8 +1,11 @@
 #include "cli/context.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "kolmo/tune/lookup.hpp"
 #include "kolmo/tune/tune_call.hpp"
@@ -27,8 +30,14 @@ Stream DeviceOptions::open() const {
   return stream;
 }
 
+Stream DeviceOptions::open_within() const {
+  Stream stream(parse_device(device), threads);
+  use_tuning_once(stream.device());
+  return stream;
+}
+
 namespace {
-/// Nothing where there are no results, or they are not wanted.
+/// The store of tuning results; empty if there is none or it is switched off.
 std::optional<tune::Store> tuning() {
   tune::Store store(tune::Store::default_root());
   std::error_code error;
@@ -42,10 +51,19 @@ void use_tuning(Device device) {
   if (const auto store = tuning()) tune::use(*store, devices, to_string(tune::default_mode(device.kind)));
 }
 
+void use_tuning_once(Device device) {
+  static std::mutex mutex;
+  static std::vector<Device> used;
+  const std::scoped_lock lock(mutex);
+  if (std::find(used.begin(), used.end(), device) != used.end()) return;
+  use_tuning(device);
+  used.push_back(device);
+}
+
 void keep_misses() noexcept {
   try {
     if (auto store = tuning()) tune::record_misses(*store);
-  } catch (const std::exception&) {  // a cache that cannot be written is still good for reading
+  } catch (const std::exception&) {  // a store that is not writable can still be read
   }
 }
 

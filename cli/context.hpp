@@ -10,10 +10,13 @@ class App;
 
 namespace kolmo::cli {
 
-/// What every subcommand shares.
+struct AnalysisCall;
+
+/// The state that all subcommands share.
 struct Context {
-  std::string command_line;  ///< as typed, quoted for a shell; for records and reports
-  int status = 0;            ///< exit status of a command that ran to its end; 1 if it found failures
+  std::string command_line;      ///< as typed, quoted for a shell; for records and reports
+  int status = 0;                ///< exit status of a command that ran to its end; 1 if it found failures
+  AnalysisCall* call = nullptr;  ///< of a command within another program; null: a command of its own
 };
 
 /// The `--device` and `--threads` options, and those of monitoring.
@@ -23,20 +26,25 @@ struct DeviceOptions {
   MonitoringOptions monitoring;
 
   void add(CLI::App& command);
-  /// The stream to work on, tuned; monitoring begins. Throws when the device cannot be used.
+  /// Opens the stream to work on, uses tuning results, and starts monitoring. Throws if the device cannot be
+  /// used.
   Stream open() const;
+  /// The same within another program: tuning results are read once for a device, and monitoring is left to the program.
+  Stream open_within() const;
 };
 
-/// Calls on this device run as `kolmo tune` found best, where there are results; $KOLMO_TUNING may be "off".
+/// Calls on this device use the results of `kolmo tune`, if there are any; $KOLMO_TUNING may be "off".
 void use_tuning(Device device);
-/// Adds the calls that had no result to the store's list, where there is a store. Failing to is no failure.
+/// The same at the first call for a device.
+void use_tuning_once(Device device);
+/// Adds the calls without a result to the store's list, if there is a store. Errors are ignored.
 void keep_misses() noexcept;
 
-/// "cpu (Intel Xeon, 2 threads)", "cuda:0 (NVIDIA H200)", "simt (emulated GPU)": which device was taken is
-/// always printed.
+/// "cpu (Intel Xeon, 2 threads)", "cuda:0 (NVIDIA H200)", "simt (emulated GPU)". Every command prints the
+/// device it uses.
 std::string describe(const Stream& stream);
 
-/// `text` as one word for a shell.
+/// `text` quoted as one word for a shell.
 std::string shell_quoted(const std::string& text);
 
 }  // namespace kolmo::cli

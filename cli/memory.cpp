@@ -4,18 +4,20 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
 #include "cli/table.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/file.hpp"
-#include "kolmo/runtime/memory/analysis.hpp"
-#include "kolmo/runtime/memory/export.hpp"
+#include "kolmo/io/json.hpp"
+#include "kolmo/monitor/memory/analysis.hpp"
+#include "kolmo/monitor/memory/export.hpp"
 
 namespace kolmo::cli {
 namespace {
 
 using memory::PoolAnalysis;
 
-struct Options {
+struct MemoryFlags {
   std::string trace, pool, rmm, pytorch;
   bool json = false;
 };
@@ -23,7 +25,6 @@ struct Options {
 constexpr std::size_t chart_columns = 72, chart_rows = 8, rows_shown = 8;
 
 std::string bytes(std::uint64_t n) { return bytes_text(double(n)); }
-std::string percent(double share) { return significant(100 * share, 3) + " %"; }
 
 void headline(const PoolAnalysis& a, double seconds) {
   std::cout << '\n'
@@ -41,8 +42,12 @@ void numbers(const PoolAnalysis& a) {
   const auto line = [](const char* name, const std::string& text) {
     std::cout << "  " << std::string(name).append(13 - std::string_view(name).size(), ' ') << text << '\n';
   };
-  line("requested", "peak " + bytes(a.peak_requested) + " after " + duration(a.peak_seconds) + ", " +
-                        percent(a.peak_internal_fragmentation) + " internal fragmentation then");
+  line("requested",
+       "peak " + bytes(a.peak_requested) + " after " + duration(a.peak_seconds) +
+           ", internal fragmentation then " +
+           (a.peak_internal_fragmentation ? percent(*a.peak_internal_fragmentation) : "not known") +
+           (a.peak_may_be_lost ? "; once " + bytes(a.end.peak_bytes) + ", perhaps among the lost events"
+                               : ""));
   line("granted", "peak " + bytes(a.peak_granted));
   line("reserved", "peak " + bytes(a.reserved_peak) + "; " + std::to_string(a.reserves) + " chunks taken, " +
                        std::to_string(a.releases) + " given back");
@@ -58,7 +63,7 @@ void numbers(const PoolAnalysis& a) {
                           std::to_string(a.failures) + " times out of memory");
 }
 
-/// Memory over time: what was asked for, what rounding added, and what was reserved beyond.
+/// Prints memory over time: requested bytes, the overhead of rounding, and the unused reserve.
 void chart(const PoolAnalysis& a, double seconds) {
   std::uint64_t top = 1;
   for (const auto& m : a.course) top = std::max({top, m.granted, m.reserved});
@@ -131,8 +136,8 @@ void advice(const PoolAnalysis& a) {
               << ")\n";
 }
 
-/// The pool that is asked for, or the one with the most events.
-std::size_t chosen_pool(const memory::Trace& trace, const Options& o) {
+/// The selected pool, or the one with the most events.
+std::size_t chosen_pool(const memory::Trace& trace, const MemoryFlags& o) {
   std::string names;
   std::vector<std::size_t> events(trace.pools.size());
   for (const auto& e : trace.events) ++events[e.pool];
@@ -149,8 +154,20 @@ std::size_t chosen_pool(const memory::Trace& trace, const Options& o) {
   return best;
 }
 
-void show(const Options& o) {
-  const memory::Trace trace = memory::read_trace(read_file(o.trace), file_label(o.trace));
+/// A trace may come from anyone, and its names go to the terminal.
+memory::Trace trace_of(const std::string& path) {
+  constexpr std::uint64_t most = 512 << 20;
+  const std::string label = file_label(path);
+  memory::Trace trace =
+      memory::read_trace(parse_json<nlohmann::ordered_json>(read_file(path, most), label), label);
+  trace.began = printable(trace.began);
+  for (std::string& tag : trace.tags) tag = printable(tag, 200);
+  for (memory::TracePool& pool : trace.pools) pool.stats.name = printable(pool.stats.name, 200);
+  return trace;
+}
+
+void show(const MemoryFlags& o) {
+  const memory::Trace trace = trace_of(o.trace);
   const std::size_t one = chosen_pool(trace, o);
   if (!o.rmm.empty()) write_file(o.rmm, memory::rmm_csv(trace, one));
   if (!o.pytorch.empty()) write_file(o.pytorch, memory::pytorch_snapshot(trace, one));
@@ -187,16 +204,15 @@ void show(const Options& o) {
 }  // namespace
 
 void add_memory(CLI::App& app, Context&) {
-  static Options o;
+  static MemoryFlags o;
   auto* command = app.add_subcommand("memory", "What a program did with memory, from a trace");
-  command
-      ->add_option("trace", o.trace,
-                   "a file that `kolmo --memory-trace FILE COMMAND ...` wrote; - for standard input")
+  add_input(*command, "trace", o.trace,
+            "a file that `kolmo --memory-trace FILE COMMAND ...` wrote; - for standard input")
       ->required()
       ->type_name("TRACE.json");
   command->add_option("--pool", o.pool, "only this pool, e.g. cpu or cuda:0")->type_name("NAME");
-  command->add_option("--rmm", o.rmm, "also write the pool's events as an RMM log")->type_name("FILE.csv");
-  command->add_option("--pytorch", o.pytorch, "also write a snapshot for pytorch.org/memory_viz")
+  add_output(*command, "--rmm", o.rmm, "also write the pool's events as an RMM log")->type_name("FILE.csv");
+  add_output(*command, "--pytorch", o.pytorch, "also write a snapshot for pytorch.org/memory_viz")
       ->type_name("FILE.pickle");
   command->add_flag("--json", o.json, "print JSON");
   command->footer(

@@ -2,9 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
+#include "cli/files.hpp"
+#include "cli/interrupt.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/monitor/server.hpp"
 #include "kolmo/op/numerics.hpp"
@@ -17,6 +18,14 @@ namespace {
 std::unique_ptr<monitor::Server> server;
 std::string trace_path;
 
+void write_trace() {
+  const trace::Recording recording = trace::stop();
+  write_file(trace_path, trace::chrome_json(recording));
+  if (recording.dropped)
+    std::fprintf(stderr, "kolmo: note: the trace holds the first %zu spans; %llu more did not fit\n",
+                 recording.spans.size(), static_cast<unsigned long long>(recording.dropped));
+}
+
 }  // namespace
 
 void MonitoringOptions::add(CLI::App& command) {
@@ -26,7 +35,7 @@ void MonitoringOptions::add(CLI::App& command) {
                   "serve metrics and a live page at this address while it runs, e.g. 9750")
       ->type_name("ADDRESS")
       ->group(group);
-  command.add_option("--trace", trace, "write when every operator ran, for Perfetto or chrome://tracing")
+  add_output(command, "--trace", trace, "write when every operator ran, for Perfetto or chrome://tracing")
       ->type_name("FILE.json")
       ->group(group);
   command
@@ -40,11 +49,9 @@ void MonitoringOptions::begin() const {
   if (nvtx) monitor::set(monitor::nvtx, true);
   numerics::checked = check_numerics;
   if (!trace.empty()) {
-    const auto folder = std::filesystem::absolute(trace).parent_path();
-    if (!std::filesystem::is_directory(folder))
-      fail<InvalidArgument>("--trace: there is no folder " + folder.string());
     trace_path = trace;
     trace::start();
+    write_at_interrupt(write_trace);
   }
   if (metrics.empty()) return;
   server = std::make_unique<monitor::Server>(metrics);
@@ -57,12 +64,7 @@ std::string metrics_url() { return server ? server->url() : ""; }
 
 void finish_monitoring() {
   server.reset();
-  if (trace_path.empty()) return;
-  const trace::Recording recording = trace::stop();
-  write_file(trace_path, trace::chrome_json(recording));
-  if (recording.dropped)
-    std::fprintf(stderr, "kolmo: note: the trace holds the first %zu spans; %llu more did not fit\n",
-                 recording.spans.size(), static_cast<unsigned long long>(recording.dropped));
+  if (!trace_path.empty()) write_trace();
 }
 
 }  // namespace kolmo::cli

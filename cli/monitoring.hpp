@@ -13,14 +13,14 @@ struct MonitoringOptions {
   bool check_numerics = false, nvtx = false;
 
   void add(CLI::App& command);
-  /// Starts what was asked for; it goes on until the command ends.
+  /// Starts the selected monitoring, which runs until the command ends.
   void begin() const;
 };
 
-/// Where this process serves; empty while it does not.
+/// The URL at which this process serves metrics; empty if it does not.
 std::string metrics_url();
 
-/// Writes the trace of a command that came to its end, if one was asked for.
+/// Writes the trace of a command that succeeded, if one was requested; at Ctrl-C it is written by itself.
 void finish_monitoring();
 
 }  // namespace kolmo::cli

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
 #include "cli/occupancy_report.hpp"
 #include "cli/selection.hpp"
 #include "kolmo/check/placement.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct OccupancyFlags {
   Selection selection;
   std::vector<std::string> capabilities;
   std::string filter, table;
@@ -26,7 +27,7 @@ struct Options {
   bool json = false, verify = false;
 };
 
-/// Equal launches of one call become one row.
+/// Adds the launches of one call; equal ones become one row.
 void add_launches(std::vector<Row>& rows, const Row& like, const std::vector<Launch>& launches) {
   const std::size_t first = rows.size();
   for (const Launch& l : launches) {
@@ -48,26 +49,35 @@ void add_launches(std::vector<Row>& rows, const Row& like, const std::vector<Lau
   }
 }
 
-std::vector<Row> rows_of(const OpEntry& entry, std::size_t index, Stream& stream) {
+/// The variants that fit, the default first. A vendor's library is not asked: it may need a GPU to answer.
+std::vector<int> own_variants(const OpEntry& entry, const void* args, DeviceKind kind) {
+  const auto rows = entry.variants(kind);
+  const int first = entry.default_variant(args, kind);
+  std::vector<int> all;
+  if (first >= 0) all.push_back(first);
+  for (int v = 0; v < int(rows.size()); ++v)
+    if (v != first && !rows[std::size_t(v)].vendor && entry.fits(args, kind, v)) all.push_back(v);
+  return all;
+}
+
+std::vector<Row> rows_of(const OpEntry& entry, std::size_t index) {
   const CaseInfo c = entry.op->cases()[index];
   const OpEntry name = entry.of(c);
-  const DeviceKind kind = entry.cuda ? DeviceKind::cuda : DeviceKind::simt;
+  Stream stream = tune::launch_stream(entry);
+  const DeviceKind kind = stream.device().kind;
   const check::Problem problem(*entry.op, c, index, 0);  // launches depend on shapes only
   check::Placement placed(problem, stream);
   std::vector<Row> rows;
-  for (const int v : name.fitting(placed.args(), kind)) {
-    const Row like{std::string(name.name()),
-                   std::string(c.name),
-                   std::string(entry.impl(kind)->variants[std::size_t(v)].name),
-                   {},
-                   {}};
+  for (const int v : own_variants(name, placed.args(), kind)) {
+    const Row like{
+        std::string(name.name()), std::string(c.name), std::string(entry.impl(kind)->rows()[v].name), {}, {}};
     add_launches(rows, like, tune::launches_of(entry, placed.args(), v, stream));
   }
   return rows;
 }
 
-/// The cases asked for, by default the last one that an operator and each of its aliases have.
-std::vector<std::size_t> cases_of(const OpEntry& entry, const Options& o) {
+/// The selected cases; by default the last case of the operator and of each of its aliases.
+std::vector<std::size_t> cases_of(const OpEntry& entry, const OccupancyFlags& o) {
   std::vector<std::size_t> all;
   std::map<std::string_view, std::size_t> last;
   const auto cases = entry.op->cases();
@@ -80,20 +90,26 @@ std::vector<std::size_t> cases_of(const OpEntry& entry, const Options& o) {
   return all;
 }
 
-std::vector<Row> operator_rows(const Options& o) {
-  Stream stream(Device{DeviceKind::simt, 0}, 1);
+std::vector<Row> operator_rows(const OccupancyFlags& o) {
   std::vector<Row> rows;
-  for (const OpEntry* entry : o.selection.entries()) {
-    if (!entry->cuda && !entry->simt) continue;
+  bool kernels = false;
+  const auto entries = o.selection.entries();
+  require_case(entries, o.filter);
+  for (const OpEntry* entry : entries) {
+    if (!entry->impl(DeviceKind::cuda) && !entry->impl(DeviceKind::simt)) continue;
+    kernels = true;
     for (const std::size_t i : cases_of(*entry, o))
-      for (Row& row : rows_of(*entry, i, stream)) rows.push_back(std::move(row));
+      for (Row& row : rows_of(*entry, i)) rows.push_back(std::move(row));
   }
-  if (rows.empty()) fail<InvalidArgument>("occupancy: the operators and cases asked for launch no kernel");
+  if (rows.empty())
+    fail<InvalidArgument>("occupancy: the operators and cases asked for launch no kernel" +
+                          std::string(kernels ? "" : " in this build, which was made without nvcc"));
   return rows;
 }
 
-/// Those asked for, each once, else `all`.
-std::vector<const tune::Multiprocessor*> capabilities(const Options& o, const std::vector<std::string>& all) {
+/// The selected capabilities without duplicates; by default `all`.
+std::vector<const tune::Multiprocessor*> capabilities(const OccupancyFlags& o,
+                                                      const std::vector<std::string>& all) {
   std::vector<const tune::Multiprocessor*> chosen;
   for (const std::string& c : o.capabilities.empty() ? all : o.capabilities) {
     const auto* m = &tune::multiprocessor(c);
@@ -102,8 +118,8 @@ std::vector<const tune::Multiprocessor*> capabilities(const Options& o, const st
   return chosen;
 }
 
-/// What the compiler made of a kernel. Throws Unsupported where nobody knows.
-tune::KernelResources resources_of(const Options& o, const Row& row, const std::string& capability,
+/// The compiler's resources for a kernel. Throws Unsupported if they are not known.
+tune::KernelResources resources_of(const OccupancyFlags& o, const Row& row, const std::string& capability,
                                    const tune::ResourceTable& table) {
   if (row.given) {
     const tune::ResourceTable own(row.given->compiler_log(capability));
@@ -124,7 +140,7 @@ tune::KernelResources resources_of(const Options& o, const Row& row, const std::
                     "; cmake --build BUILD --target kolmo_resources makes a --table for all capabilities");
 }
 
-std::vector<Finding> of_numbers(const Options& o, Row& row) {
+std::vector<Finding> of_numbers(const OccupancyFlags& o, Row& row) {
   row.threads = o.threads, row.grid = o.grid;
   tune::KernelResources kernel;
   kernel.registers = o.registers, kernel.shared = o.shared, kernel.barriers = o.barriers;
@@ -137,7 +153,8 @@ std::vector<Finding> of_numbers(const Options& o, Row& row) {
 }
 
 /// Every kernel of a table, at one block size.
-std::vector<Finding> of_table(const Options& o, const tune::ResourceTable& table, std::vector<Row>& rows) {
+std::vector<Finding> of_table(const OccupancyFlags& o, const tune::ResourceTable& table,
+                              std::vector<Row>& rows) {
   rows.reserve(table.kernels().size());
   std::vector<Finding> findings;
   for (const tune::Multiprocessor* on : capabilities(o, table.capabilities()))
@@ -154,7 +171,7 @@ std::vector<Finding> of_table(const Options& o, const tune::ResourceTable& table
   return findings;
 }
 
-std::vector<Finding> of_operators(const Options& o, const tune::ResourceTable& table,
+std::vector<Finding> of_operators(const OccupancyFlags& o, const tune::ResourceTable& table,
                                   std::vector<Row>& rows) {
   const auto devices = capabilities(o, table.capabilities());
   rows = operator_rows(o);
@@ -166,7 +183,7 @@ std::vector<Finding> of_operators(const Options& o, const tune::ResourceTable& t
   return findings;
 }
 
-/// Says on standard error where the driver of a GPU disagrees; true when it nowhere does.
+/// Compares with a GPU's driver and prints differences to standard error; returns true if there are none.
 bool verified(const std::vector<Finding>& findings, Device device) {
   const tune::Multiprocessor& on = *findings[0].on;
   int differences = 0, compared = 0;
@@ -186,7 +203,7 @@ bool verified(const std::vector<Finding>& findings, Device device) {
     if (!f.row->address) continue;
     const std::string kernel = f.row->op + ", " + f.row->variant + ", " + f.row->kernel + ": ";
     const auto facts = driver_facts(f.row->address, f.row->threads, f.row->dynamic, device);
-    if (!facts) continue;  // of an operator called by this one, as the emulated GPU has it
+    if (!facts) continue;  // the driver knows no such kernel
     same(kernel + "registers", std::size_t(f.kernel.registers), std::size_t(facts->registers));
     same(kernel + "static shared memory", f.kernel.shared, facts->shared);
     same(kernel + "blocks", std::size_t(f.occupancy.blocks), std::size_t(facts->blocks));
@@ -197,10 +214,10 @@ bool verified(const std::vector<Finding>& findings, Device device) {
   return differences == 0 && compared > 0;
 }
 
-/// What is looked at: a launch described by numbers, the kernels of a table, or operators.
+/// What is analysed: a launch given by numbers, the kernels of a table, or operators.
 enum class Subject { numbers, table, operators };
 
-Subject subject_of(const Options& o) {
+Subject subject_of(const OccupancyFlags& o) {
   const auto refuse = [](bool wrong, const char* why) {
     if (wrong) fail<InvalidArgument>(std::string("occupancy: ") + why);
   };
@@ -218,7 +235,7 @@ Subject subject_of(const Options& o) {
   return o.threads ? Subject::table : Subject::operators;
 }
 
-std::vector<Finding> look_at(Subject subject, const Options& o, std::vector<Row>& rows) {
+std::vector<Finding> look_at(Subject subject, const OccupancyFlags& o, std::vector<Row>& rows) {
   if (subject == Subject::numbers) return of_numbers(o, rows.emplace_back());
   const tune::ResourceTable file(o.table.empty() ? "" : read_file(o.table));
   const tune::ResourceTable& table = o.table.empty() ? tune::built_resources() : file;
@@ -231,7 +248,7 @@ std::vector<Finding> look_at(Subject subject, const Options& o, std::vector<Row>
   return subject == Subject::table ? of_table(o, table, rows) : of_operators(o, table, rows);
 }
 
-void run(Options o, Context& context) {
+void run(OccupancyFlags o, Context& context) {
   const Device gpu{DeviceKind::cuda, 0};
   std::vector<Row> rows;
   const Subject subject = subject_of(o);
@@ -247,7 +264,7 @@ void run(Options o, Context& context) {
 }  // namespace
 
 void add_occupancy(CLI::App& app, Context& context) {
-  static Options o;
+  static OccupancyFlags o;
   auto* command = app.add_subcommand(
       "occupancy", "How full kernels make a GPU, what limits them, and what one more block would cost");
   o.selection.add(*command);
@@ -260,7 +277,7 @@ void add_occupancy(CLI::App& app, Context& context) {
                    "compute capabilities, e.g. 8.0,9.0; default all there are")
       ->delimiter(',')
       ->type_name("C");
-  command->add_option("--table", o.table, "what nvcc -Xptxas -v printed, instead of what this build knows")
+  add_input(*command, "--table", o.table, "what nvcc -Xptxas -v printed, instead of what this build knows")
       ->type_name("FILE");
   command->add_option("--processors", o.processors, "multiprocessors of the GPU, for waves")
       ->check(CLI::Range(1, 100000))

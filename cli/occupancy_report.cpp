@@ -31,7 +31,7 @@ void print_heading(const Finding& f) {
   std::cout << f.processors << " multiprocessors\n";
 }
 
-/// Operator, case and variant, as far as they differ from the row above.
+/// Operator, case and variant, empty where equal to the row above.
 std::vector<std::string> changed(const Row& above, const Row& row) {
   const bool op = above.op != row.op, c = op || above.case_name != row.case_name;
   return {op ? row.op : "", c ? row.case_name : "", c || above.variant != row.variant ? row.variant : ""};

@@ -10,7 +10,7 @@
 
 namespace kolmo::cli {
 
-/// A launch to be looked at on every capability.
+/// A launch to be analysed for every capability.
 struct Row {
   std::string op, case_name, variant, kernel;
   tune::Symbol symbol;
@@ -22,7 +22,7 @@ struct Row {
   int times = 1;
 };
 
-/// The same with what the compiler made of it for one capability.
+/// A launch together with the kernel's resources for one capability.
 struct Finding {
   const Row* row;
   const tune::Multiprocessor* on;
@@ -32,7 +32,7 @@ struct Finding {
   tune::Waves waves;
 };
 
-/// `processors` 0: those of the capability's example.
+/// `processors` 0: the number of the capability's example GPU.
 Finding look(const Row& row, const tune::Multiprocessor& on, const tune::KernelResources& kernel,
              int processors);
 

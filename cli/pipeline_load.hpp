@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 #include "kolmo/runtime/pipeline/pipeline.hpp"
 
-/// What `kolmo pipeline` and the benchmarks of the pipeline send through it.
+/// The load that `kolmo pipeline` and the benchmarks of the pipeline run.
 namespace kolmo::pipeline_load {
 
-/// An item goes up, is added to itself `kernels` times, and comes down.
+/// An item is uploaded, added to itself `kernels` times, and downloaded.
 struct Item {
   std::size_t bytes = 0;
   int kernels = 1, parts = 1;
@@ -20,8 +20,8 @@ struct Item {
 };
 using Measured = Pipeline<Item, int>;
 
-/// The result is the number of parts whose last element is wrong. Only that element is written on the host,
-/// whose memset would be slower than the bus.
+/// The result is the number of parts whose last element is wrong. The host writes only that element, because
+/// its memset would be slower than the bus.
 inline PipelineStages<Item, int> stages() {
   const auto part_bytes = [](const Item& item) { return item.bytes / std::size_t(item.parts) / 8 * 8; };
   PipelineStages<Item, int> s;
@@ -46,7 +46,8 @@ inline PipelineStages<Item, int> stages() {
   return s;
 }
 
-/// Kernels for which the compute stage takes about `ratio` times the upload; 1 where nothing is uploaded.
+/// The number of kernels for which the compute stage takes about `ratio` times the upload; 1 if nothing is
+/// uploaded.
 inline int kernels_for(double ratio, const Item& item, Device device, const PipelineOptions& options) {
   if (in_host_memory(device)) return 1;
   Measured pipeline(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 
@@ -10,6 +9,8 @@
 #include "cli/table.hpp"
 #include "kolmo/base/utc.hpp"
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
+#include "kolmo/io/json.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/version.hpp"
 
@@ -18,24 +19,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Where an operator was last validated on a GPU.
+/// The last validation of an operator on a GPU.
 struct Verified {
   std::string date, hash, file;
   bool passed;
 };
 
-Json read_json(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in) fail<InvalidArgument>(file.string() + ": cannot be read");
-  try {
-    return Json::parse(in);
-  } catch (const Json::exception& e) {
-    fail<InvalidArgument>(file.string() + ": is no JSON: " + e.what());
-  }
-}
-
 void read_record(const std::filesystem::path& file, std::map<std::string, Verified>& latest) {
-  const Json record = read_json(file);
+  constexpr std::uint64_t most = 64 << 20;
+  const Json record = parse_json<Json>(read_regular(file.string(), most), file.string());
   try {
     if (record.value("kind", "") != "validate") return;
     const std::string device = record.at("device").at("device");

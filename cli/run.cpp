@@ -4,18 +4,19 @@
 #include <chrono>
 #include <iostream>
 #include <map>
-#include <set>
 
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
 #include "cli/table.hpp"
-#include "kolmo/check/oracle.hpp"
 #include "kolmo/io/npy.hpp"
+#include "kolmo/op/counted.hpp"
+#include "kolmo/op/host_call.hpp"
 #include "kolmo/op/registry.hpp"
 
 namespace kolmo::cli {
 namespace {
 
-struct Options {
+struct RunFlags {
   std::string op, variant, dtype;
   std::vector<std::string> in, set, out;
   DeviceOptions device;
@@ -34,44 +35,26 @@ std::map<std::string, std::string> by_name(const std::vector<std::string>& items
   return all;
 }
 
-double parse_number(const std::string& where, const std::string& text, bool integer) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  std::from_chars_result parsed{};
-  if (integer) {
-    std::int64_t whole = 0;
-    parsed = std::from_chars(text.data(), end, whole);
-    value = double(whole);
-  } else {
-    parsed = std::from_chars(text.data(), end, value);
+/// What read_npy widened from u2 to i32 becomes u16 again for an input that takes it and not i32.
+Array accepted(Array array, const FieldInfo& input, const std::string& file) {
+  if (array.tensor.dtype != DType::i32 || input.dtypes.has(DType::i32) || !input.dtypes.has(DType::u16))
+    return array;
+  Array narrow(DType::u16, array.tensor.shape());
+  const auto* const from = array.tensor.as<std::int32_t>();
+  for (std::int64_t i = 0; i < array.tensor.size(); ++i) {
+    if (from[i] < 0 || from[i] > 0xffff)
+      fail<InvalidArgument>(file + ": " + std::to_string(from[i]) + " does not fit in u16, which " +
+                            std::string(input.name) + " takes");
+    narrow.tensor.as<std::uint16_t>()[i] = std::uint16_t(from[i]);
   }
-  if (parsed.ec != std::errc{} || parsed.ptr != end)
-    fail<InvalidArgument>(where + " is '" + text + "', expected " + (integer ? "an integer" : "a number"));
-  return value;
-}
-
-double parse_value(const std::string& where, const FieldInfo& f, const std::string& text) {
-  if (f.kind == FieldKind::choice) {
-    const auto at = std::find(f.choices.begin(), f.choices.end(), text);
-    if (at != f.choices.end()) return double(at - f.choices.begin());
-    std::string names;
-    for (const auto name : f.choices) names += (names.empty() ? "" : ", ") + std::string(name);
-    fail<InvalidArgument>(where + " is '" + text + "', accepted are " + names);
-  }
-  if (f.kind != FieldKind::flag) return parse_number(where, text, f.kind == FieldKind::integer);
-  if (text == "true" || text == "1") return 1;
-  if (text == "false" || text == "0") return 0;
-  fail<InvalidArgument>(where + " is '" + text + "', accepted are true and false");
+  return narrow;
 }
 
 /// An operator's arguments in host memory, filled from files and text.
 class Arguments {
  public:
   explicit Arguments(const OpEntry& entry)
-      : entry_(entry),
-        op_(*entry.op),
-        args_(op_.default_args(entry.alias.name)),
-        arrays_(op_.fields().size()) {}
+      : entry_(entry), op_(*entry.op), args_(op_.default_args(entry.name())), arrays_(op_.fields().size()) {}
 
   void* args() { return args_.data(); }
 
@@ -79,8 +62,8 @@ class Arguments {
     for (const auto& [name, file] : files) {
       const std::size_t i =
           find(name, "input", [](const FieldInfo& f) { return f.is_tensor() && f.is_input(); });
-      arrays_[i] = read_npy(file);
-      op_.fields()[i].tensor(args()) = arrays_[i].tensor();
+      arrays_[i] = accepted(read_npy(file), op_.fields()[i], file);
+      op_.fields()[i].tensor(args()) = arrays_[i].tensor;
     }
   }
   void set(const std::map<std::string, std::string>& values) {
@@ -90,10 +73,14 @@ class Arguments {
       if (entry_.sets(f))
         fail<InvalidArgument>(std::string(entry_.name()) + ": its name says what " + name + " is; use " +
                               std::string(op_.name) + " to choose it");
-      f.set_number(args(), parse_value(std::string(op_.name) + ": " + name, f, value));
+      try {
+        f.set_value(args(), f.parse(value));
+      } catch (const InvalidArgument& e) {
+        fail<InvalidArgument>(std::string(op_.name) + ": " + name + " " + e.what());
+      }
     }
   }
-  /// The dtype of outputs that no input gives one.
+  /// Sets the dtype of outputs that no input determines.
   void set_dtype(const std::string& name) {
     if (name.empty()) return;
     bool used = false;
@@ -103,7 +90,7 @@ class Arguments {
           f.tensor(args()).dtype = t, used = true;
     if (!used) fail<InvalidArgument>(std::string(op_.name) + ": no output can be " + name);
   }
-  /// Gives every compulsory output, and those in `files`, its shape and memory.
+  /// Allocates every required output, and those in `files`, with its shape.
   void allocate(const std::map<std::string, std::string>& files) {
     for (const auto& [name, file] : files)
       find(name, "output", [](const FieldInfo& f) { return f.is_output(); });
@@ -116,9 +103,8 @@ class Arguments {
         t = Tensor{};
         continue;
       }
-      arrays_[i] = {
-          t.dtype, {t.extent.begin(), t.extent.begin() + t.rank}, std::vector<std::byte>(t.bytes())};
-      t = arrays_[i].tensor();
+      arrays_[i] = Array(t.dtype, t.shape());
+      t = arrays_[i].tensor;
     }
   }
   /// Writes the outputs in `files` and describes all of them.
@@ -127,11 +113,15 @@ class Arguments {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
       const FieldInfo& f = op_.fields()[i];
       if (!f.is_output() || !f.tensor(args()).given()) continue;
+      std::int64_t lost = 0;
+      Tensor values = counted_part(op_, f, args(), lost);
+      values.device = {};
       const auto file = files.find(std::string(f.name));
-      if (file != files.end()) write_npy(file->second, arrays_[i].tensor());
-      const std::string shape = shape_string(arrays_[i].tensor());
+      if (file != files.end()) write_npy(file->second, values);
+      const std::string shape = shape_string(values);
       table.add({std::string(f.name), shape.substr(0, shape.find(" on ")),
-                 file == files.end() ? "(not written)" : file->second});
+                 (file == files.end() ? "(not written)" : file->second) +
+                     (lost ? "; " + std::to_string(lost) + " more found no room" : "")});
     }
     return table;
   }
@@ -155,11 +145,10 @@ class Arguments {
   std::vector<Array> arrays_;
 };
 
-/// The row called `name`; by default run()'s choice, or the one among those that an alias allows.
-int choose_variant(const OpEntry& entry, const std::string& name, const void* args, DeviceKind kind) {
+/// The row called `name`; -1 without a name: run() chooses.
+int find_variant(const OpEntry& entry, const std::string& name, DeviceKind kind) {
+  if (name.empty()) return -1;
   const std::vector<Variant> rows = entry.variants(kind);
-  if (name.empty() && entry.alias.cuda_variants.empty()) return -1;
-  if (name.empty()) return entry.default_variant(args, kind);
   std::string names;
   for (std::size_t v = 0; v < rows.size(); ++v) {
     if (!entry.stands_for(rows[v], kind)) continue;
@@ -169,21 +158,20 @@ int choose_variant(const OpEntry& entry, const std::string& name, const void* ar
   fail<InvalidArgument>(std::string(entry.name()) + ": no variant is called '" + name + "' here" + names);
 }
 
-void run_op(const Options& o) {
+void run_op(const RunFlags& o) {
   const OpEntry& entry = find_op(o.op);
   const auto in = by_name(o.in, "--in"), values = by_name(o.set, "--set"), out = by_name(o.out, "--out");
-  std::set<std::string> files;
-  for (const auto& [name, file] : out)
-    if (!files.insert(file).second) fail<InvalidArgument>("--out: " + file + " is given twice");
+  for (const auto& [name, file] : in) declare_input("--in", file);
+  for (const auto& [name, file] : out) declare_output("--out", file);
   Stream stream = o.device.open();
   Arguments arguments(entry);
   arguments.read(in);
   arguments.set(values);
   arguments.set_dtype(o.dtype);
   arguments.allocate(out);
-  const int variant = choose_variant(entry, o.variant, arguments.args(), stream.device().kind);
+  const int variant = find_variant(entry, o.variant, stream.device().kind);
   const auto begin = std::chrono::steady_clock::now();
-  check::call(*entry.op, arguments.args(), stream, {.variant = variant});
+  call_on_host(entry, arguments.args(), stream, {.variant = variant});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   const TextTable table = arguments.write(out);
   std::cout << "device: " << describe(stream) << "\ntime:   " << duration(seconds.count()) << '\n';
@@ -193,7 +181,7 @@ void run_op(const Options& o) {
 }  // namespace
 
 void add_run(CLI::App& app, Context&) {
-  static Options o;
+  static RunFlags o;
   auto* command = app.add_subcommand("run", "Run any operator on NPY files");
   command->add_option("op", o.op, "name of an operator or alias (see kolmo list)")
       ->required()

@@ -1,6 +1,9 @@
 #include "cli/selection.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "kolmo/io/nearest.hpp"
 
 namespace kolmo::cli {
 
@@ -17,6 +20,30 @@ std::vector<const OpEntry*> Selection::entries() const {
   if (!group.empty()) std::erase_if(all, [&](const OpEntry* e) { return e->group != group; });
   if (all.empty()) fail<InvalidArgument>("no operator is in group '" + group + "'");
   return all;
+}
+
+void require_case(const std::vector<const OpEntry*>& entries, const std::string& text) {
+  if (text.empty()) return;
+  std::vector<std::string> names;
+  for (const OpEntry* entry : entries)
+    for (const CaseInfo& c : entry->op->cases()) {
+      if (!entry->has(c)) continue;
+      if (c.name.find(text) != std::string_view::npos) return;
+      if (std::find(names.begin(), names.end(), c.name) == names.end()) names.emplace_back(c.name);
+    }
+  std::string known;
+  constexpr std::size_t shown = 40;
+  for (std::size_t i = 0; i < std::min(names.size(), shown); ++i) known += (i ? ", " : "") + names[i];
+  if (names.size() > shown)
+    known +=
+        " and " + std::to_string(names.size() - shown) + " more; kolmo info OP shows those of an operator";
+  const std::string meant = nearest(text, names);
+  fail<InvalidArgument>("--case: no case of " +
+                        (entries.size() == 1 ? std::string(entries[0]->name())
+                                             : "these " + std::to_string(entries.size()) + " operators") +
+                        " has '" + text + "' in its name" +
+                        (meant.empty() ? "" : " (did you mean '" + meant + "'?)") +
+                        (names.empty() ? "; there are none" : "; there are: " + known));
 }
 
 }  // namespace kolmo::cli

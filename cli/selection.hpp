@@ -10,8 +10,8 @@ class App;
 
 namespace kolmo::cli {
 
-/// The operators a command works on: `[OP...] [--group G]`; all of them by default. An alias stands for its
-/// own cases only.
+/// The operators a command works on: `[OP...] [--group G]`; all of them by default. An alias selects only its
+/// own cases.
 struct Selection {
   std::vector<std::string> names;
   std::string group;
@@ -20,5 +20,9 @@ struct Selection {
   /// Throws InvalidArgument for unknown names and empty groups.
   std::vector<const OpEntry*> entries() const;
 };
+
+/// For `--case TEXT`: throws InvalidArgument, which names the cases there are, if no case of these operators has the
+/// text in its name.
+void require_case(const std::vector<const OpEntry*>& entries, const std::string& text);
 
 }  // namespace kolmo::cli

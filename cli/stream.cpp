@@ -3,11 +3,13 @@
 #include <csignal>
 #include <iomanip>
 #include <iostream>
+#include <mutex>
 
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/table.hpp"
 #include "kolmo/flow/transfer_entropy_windows.hpp"
+#include "kolmo/io/file.hpp"
 #include "kolmo/io/row_stream.hpp"
 
 namespace kolmo::cli {
@@ -17,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view backpressure_names[] = {"block", "reject", "drop-oldest"};
 
-struct Options : AnalysisOptions {
+struct StreamFlags : AnalysisOptions {
   std::string source, target, given;
   WindowOptions windows;
   std::int64_t slots = 3, queue = 16;
@@ -29,7 +31,7 @@ struct Options : AnalysisOptions {
 std::atomic<bool> stop = false;
 extern "C" void on_stop(int) { stop = true; }
 
-/// The first signal ends the stream in order, the second at once.
+/// The first signal ends the stream cleanly, the second at once.
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop;
@@ -37,12 +39,13 @@ void stop_on_signals() {
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-/// Prints windows as they come.
+/// Prints windows as they come, and those that were refused; may be called by several threads.
 class Lines {
  public:
-  Lines(const Options& o, const std::string& what) : o_(o), what_(what) {}
+  Lines(const StreamFlags& o, const std::string& what) : o_(o), what_(what) {}
 
   void print(const WindowResult& w) {
+    const std::scoped_lock lock(mutex_);
     if (o_.json)
       std::cout << json(w).dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
     else
@@ -68,6 +71,7 @@ class Lines {
            {"p_value", w.p_value},
            {"latency_seconds", w.latency}};
     if (!reason(w).empty()) j["error"] = reason(w);
+    if (!w.constant.empty()) j["warnings"] = {{{"name", "constant_run"}, {"text", w.constant}}};
     return j;
   }
   void text(const WindowResult& w) {
@@ -82,15 +86,17 @@ class Lines {
               << w.samples << "  " << std::setw(11)
               << (why.empty() ? significant(w.value * o_.factor(), 6) : "-");
     if (tested) std::cout << ' ' << std::setw(10) << (why.empty() ? significant(w.p_value, 3) : "-");
+    if (!w.constant.empty()) std::cout << "  constant_run: " << printable(w.constant, 200);
     std::cout << (why.empty() ? "" : "  " + why) << '\n';
   }
 
-  const Options& o_;
+  const StreamFlags& o_;
   const std::string what_;
+  std::mutex mutex_;
   bool titled_ = false;
 };
 
-Json used_options(const Options& o) {
+Json used_options(const StreamFlags& o) {
   const WindowOptions& w = o.windows;
   Json j = o.used();
   j["source"] = o.source, j["target"] = o.target;
@@ -103,7 +109,7 @@ Json used_options(const Options& o) {
   return j;
 }
 
-void summarize(const PipelineReport& r, const Options& o, const Stream& stream) {
+void summarize(const PipelineReport& r, const StreamFlags& o, const Stream& stream) {
   if (o.json) {
     const Json summary{{"windows", r.submitted + r.rejected},
                        {"done", r.done},
@@ -120,8 +126,8 @@ void summarize(const PipelineReport& r, const Options& o, const Stream& stream) 
     return;
   }
   std::cout.flush();
-  std::fprintf(stderr, "kolmo: note: %llu windows",
-               static_cast<unsigned long long>(r.submitted + r.rejected));
+  const unsigned long long all = r.submitted + r.rejected;
+  std::fprintf(stderr, "kolmo: note: %llu windows", all);
   for (const auto& [count, name] :
        {std::pair(r.failed, "failed"), {r.dropped, "dropped"}, {r.rejected, "refused"}})
     if (count) std::fprintf(stderr, ", %llu %s", static_cast<unsigned long long>(count), name);
@@ -132,25 +138,21 @@ void summarize(const PipelineReport& r, const Options& o, const Stream& stream) 
   std::fprintf(stderr, "; device: %s\n", describe(stream).c_str());
 }
 
-std::vector<std::int32_t> given_variables(Variables& v, const Options& o) {
-  return o.given.empty() ? std::vector<std::int32_t>() : v.add(o.given);
-}
-
-void run(Options& o, Context& context) {
+void run(StreamFlags& o, Context& context) {
   o.prepare();
   require(o.file != "-" || !o.follow, "--follow: needs a file; a pipe is read until it is closed");
   const Stream stream = o.device.open();
   stop_on_signals();
-  RowStream rows(o.file, o.follow, stop);
+  RowStream rows(o.file, o.follow, stop, o.input.table());
   if (!stop) {
     Variables v(rows.head());
     WindowOptions& w = o.windows;
     w.source = v.add_one(o.source, "--source"), w.target = v.add_one(o.target, "--target");
-    w.given = given_variables(v, o);
+    if (!o.given.empty()) w.given = v.add_lagged(o.given, "--given");
     require(w.source != w.target, "stream: source and target are the same column");
-    for (const std::int32_t g : w.given)
-      require(g != w.source && g != w.target,
-              "stream: --given names the source or the target, '" + v.label(g) + "'");
+    for (const Coordinate& g : w.given)
+      require(g.variable != w.source && g.variable != w.target,
+              "stream: --given names the source or the target, '" + v.label(g.variable) + "'");
     w.preparation = o.preparation, w.estimator = o.estimator, w.p_value = o.p_value;
     Lines lines(o, v.label(w.source) + " -> " + v.label(w.target));
     const PipelineOptions pipeline{.name = "stream",
@@ -163,7 +165,15 @@ void run(Options& o, Context& context) {
     TransferEntropyWindows windows(rows.head(), v.columns(), w, stream.device(), pipeline,
                                    [&](const WindowResult& r) { lines.print(r); });
     std::int64_t count = 0;
-    for (std::vector<double> row; rows.next(v.columns(), row); ++count) windows.add(row);
+    for (std::vector<double> row; rows.next(v.columns(), row); ++count) {
+      if (!windows.add(row)) {
+        WindowResult lost{.first = count + 1 - w.window, .last = count};
+        lost.error = "refused";
+        lines.print(lost);
+      }
+      if (count + 1 == RowStream::judged_rows) o.warn_of(rows.head());
+    }
+    if (count < RowStream::judged_rows) o.warn_of(rows.head());
     windows.drain();
     if (count < w.window && !stop)
       fail<InvalidArgument>(rows.head().file + ": " + std::to_string(count) +
@@ -179,19 +189,19 @@ void run(Options& o, Context& context) {
 }  // namespace
 
 void add_stream(CLI::App& app, Context& context) {
-  static Options o;
+  static StreamFlags o;
   CLI::App* c =
       app.add_subcommand("stream", "Transfer entropy in windows of a series that is still coming in");
   o.add(*c, 0);
   c->remove_option(c->get_option("--rows"));
+  c->remove_option(c->get_option("--transpose"));
   c->get_option("FILE")->description(
       "CSV, TSV or whitespace columns with % or # comments; - reads standard input");
   constexpr std::int64_t far = 1000000000;
   WindowOptions& w = o.windows;
   c->add_option("--source", o.source, "the source's column")->required()->type_name("COL");
   c->add_option("--target", o.target, "the target's column")->required()->type_name("COL");
-  c->add_option("--given", o.given, "columns conditioned on, by their values one row back")
-      ->type_name("COLS");
+  c->add_option("--given", o.given, "variables conditioned on, as for kolmo te")->type_name("COL[:LAGS],...");
   add_count(*c, "--window", w.window, 2, far, "rows in a window");
   add_count(*c, "--step", w.step, 1, far, "rows from one window to the next");
   add_count(*c, "--target-history", w.target_past.history, 1, 16, "past values of the target");
@@ -203,7 +213,7 @@ void add_stream(CLI::App& app, Context& context) {
   add_choice(
       *c, "--backpressure", o.backpressure, backpressure_names,
       "when windows come faster than they are computed: read no further, leave out the new one, or the "
-      "one that has waited longest");
+      "one that has waited longest; what is left out has its line");
   add_count(*c, "--queue", o.queue, 1, 100000, "windows that may wait");
   add_count(*c, "--slots", o.slots, 2, 8, "windows between upload and download");
   c->add_option("--deadline", o.deadline, "leave out windows that have waited longer; 0: none")
@@ -222,7 +232,8 @@ void add_stream(CLI::App& app, Context& context) {
       "Example:\n  tail -n +1 -f live.csv | kolmo stream - --source 0 --target 1 --window 500 --step 50\n"
       "  kolmo stream live.csv --follow --source x --target y --window 500 --step 50 --surrogates 100 "
       "--json\n"
-      "COL is a 0-based index or a header name.");
+      "COL is one column. " +
+      std::string(columns_help));
   c->callback([&context] { run(o, context); });
 }
 

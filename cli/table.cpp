@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 namespace kolmo::cli {
 namespace {
 
-/// Characters a terminal shows: UTF-8 continuation bytes and colour sequences take no room.
+/// Displayed width in characters: UTF-8 continuation bytes and colour sequences have width 0.
 std::size_t width(const std::string& text) {
   std::size_t n = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -67,6 +68,10 @@ std::string significant(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
+}
+
+std::string percent(double share, int digits) {
+  return std::isnan(share) ? "-" : significant(100 * share, digits) + " %";
 }
 
 std::string duration(double seconds) {

@@ -5,7 +5,7 @@
 
 namespace kolmo::cli {
 
-/// A short aligned table for people. A column whose title starts with '>' is aligned to the right.
+/// A short aligned text table. A column whose title starts with '>' is right-aligned.
 ///   TextTable t({"source", ">nats"});
 ///   t.add({"a", "0.125"});
 ///   t.print(std::cout);
@@ -23,11 +23,13 @@ class TextTable {
 };
 
 enum class Color { red = 31, green = 32, yellow = 33, bold = 1, dim = 2 };
-/// The text in colour when standard output is a terminal and NO_COLOR is not set; else the text.
+/// The text in colour if standard output is a terminal and NO_COLOR is not set; otherwise unchanged.
 std::string paint(Color color, const std::string& text);
 
 /// A number with `digits` significant digits, e.g. "0.1235", "1.2e-09".
 std::string significant(double value, int digits = 4);
+/// "12.3 %" of a share of 0.123; "-" if it is NaN.
+std::string percent(double share, int digits = 3);
 /// "12.3 us", "4.56 ms", "1.20 s".
 std::string duration(double seconds);
 

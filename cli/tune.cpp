@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
 #include "kolmo/tune/strategy.hpp"
 
 namespace kolmo::cli {
@@ -17,26 +18,29 @@ std::vector<std::string> strings(const Names& names) {
 
 void add_tune(CLI::App& app, Context& context) {
   static TuneCommand o;
-  o.search.budget = 5;
   auto* command = app.add_subcommand("tune", "Find the fastest configuration of operators, and remember it");
   o.selection.add(*command);
   o.device.add(*command);
+  auto* cases = command
+                    ->add_option("--case", o.filter,
+                                 "only cases with this text in their name; default: the benchmark's, or all "
+                                 "where there are none")
+                    ->type_name("TEXT");
   command
-      ->add_option(
-          "--case", o.filter,
-          "only cases with this text in their name; default: the benchmark's, or all where there are none")
-      ->type_name("TEXT");
-  command->add_flag("--misses", o.misses,
-                    "the calls that were seen without a configuration, instead of cases");
+      ->add_flag("--misses", o.misses, "the calls that were seen without a configuration, instead of cases")
+      ->excludes(cases);
   command->add_flag("--stale", o.stale,
                     "leave out what the store has a result for that is neither old nor stale");
   command->add_option("--strategy", o.search.strategy, "how to search: halving, exhaustive, random or climb")
       ->capture_default_str()
       ->check(CLI::IsMember(strings(tune::strategy_names)))
       ->type_name("STRATEGY");
-  command->add_option("--budget", o.search.budget, "seconds of measuring per case")
+  command
+      ->add_option("--budget", o.budget,
+                   "time for everything, shared out among the cases; what is not reached is listed; 0: no "
+                   "limit, and about 5 s of measuring a case")
       ->capture_default_str()
-      ->check(CLI::Range(0.01, 1e5))
+      ->check(CLI::Range(0.0, 1e6))
       ->type_name("SECONDS");
   command
       ->add_option(
@@ -49,15 +53,18 @@ void add_tune(CLI::App& app, Context& context) {
       ->add_option("--store", o.store,
                    "folder of results; default $KOLMO_TUNING, or kolmo/tuning in $XDG_CACHE_HOME or ~/.cache")
       ->type_name("DIR");
+  command->add_flag("--under-load", o.under_load,
+                    "measure although other programs disturb it; by default their share is left out, and a "
+                    "case that they disturb most of the time fails");
   command->add_flag("--dry-run", o.dry_run, "measure and report, store nothing");
   command->add_flag("--json", o.json, "print JSON with every configuration's times");
-  command->add_option("--record", o.record, "also write the report to this JSON file")
+  add_output(*command, "--record", o.record, "also write the report to this JSON file")
       ->type_name("FILE.json");
   auto* list = command->add_flag("--list", o.list, "show what the store holds");
   auto* exporting =
-      command->add_option("--export", o.export_to, "write all results to one file")->type_name("FILE");
+      add_output(*command, "--export", o.export_to, "write all results to one file")->type_name("FILE");
   auto* importing =
-      command->add_option("--import", o.import_from, "take results from such a file; newer ones stay")
+      add_input(*command, "--import", o.import_from, "take results from such a file; newer ones stay")
           ->type_name("FILE");
   auto* gc = command
                  ->add_option("--gc", o.keep,
@@ -73,11 +80,13 @@ void add_tune(CLI::App& app, Context& context) {
       "agree with the operator's oracle. Sizes share a configuration by buckets: powers of two up to 256, "
       "then four\n"
       "per octave.\n"
-      "Example:\n  kolmo tune vector_add --device cpu --budget 2\n"
+      "Example:\n  kolmo tune vector_add --device cpu --budget 20\n"
       "  kolmo tune --export tuning.json");
   command->callback([&context, gc] {
     o.gc = gc->count() > 0;
     tune::Store store(o.store.empty() ? tune::Store::default_root() : o.store);
+    require(o.dry_run || store.root() != "off" || !o.store.empty(),
+            "tune: tuning is off ($KOLMO_TUNING); name a folder with --store");
     if (o.list || o.gc || !o.export_to.empty() || !o.import_from.empty()) return manage_store(o, store);
     tune_operators(o, store, context);
   });

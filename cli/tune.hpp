@@ -13,14 +13,19 @@ struct TuneCommand {
   DeviceOptions device;
   std::string filter, mode, store, record;
   std::string export_to, import_from;
-  std::uint64_t keep = 0;  ///< bytes that --gc leaves
+  std::uint64_t keep = 0;  ///< bytes to keep with --gc
   bool misses = false, stale = false, list = false, gc = false, dry_run = false, json = false;
+  bool under_load = false;  ///< measure although other work disturbs it
+  double budget = 0;        ///< seconds for everything; 0: no limit
   tune::TuneOptions search;
 };
 
-/// The actions on a store that measure nothing: --list, --export, --import, --gc.
+/// "b=1 n=256": the upper edges of a key's buckets.
+std::string sizes_of(const tune::Key& key);
+
+/// The commands on a store that measure nothing: --list, --export, --import, --gc.
 void manage_store(const TuneCommand& o, tune::Store& store);
-/// Measures, prints, and stores.
+/// Tunes operators, prints the results, and stores them.
 void tune_operators(const TuneCommand& o, tune::Store& store, Context& context);
 
 }  // namespace kolmo::cli

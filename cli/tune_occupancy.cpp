@@ -9,7 +9,7 @@
 namespace kolmo::cli {
 namespace {
 
-/// Nothing when a kernel is not in the table.
+/// Empty if a kernel is not in the table.
 std::optional<VariantOccupancy> of_launches(const std::vector<Launch>& launches,
                                             const std::string& capability) {
   VariantOccupancy v;
@@ -31,13 +31,10 @@ std::optional<VariantOccupancy> of_launches(const std::vector<Launch>& launches,
 
 std::map<int, VariantOccupancy> variant_occupancies(const check::Problem& problem, const Stream& stream) {
   std::map<int, VariantOccupancy> all;
-  const Device simt{DeviceKind::simt, 0};
-  if (stream.device().kind != DeviceKind::cuda || tune::built_resources().kernels().empty() ||
-      !available(simt))
-    return all;
+  if (stream.device().kind != DeviceKind::cuda || tune::built_resources().kernels().empty()) return all;
   const std::string capability = device_info(stream.device()).capability;
   const OpEntry& entry = entry_of(problem.op());
-  Stream log(simt, 1);
+  Stream log(stream.device(), 1);
   check::Placement placed(problem, log);
   for (const int v : entry.fitting(placed.args(), DeviceKind::cuda))
     if (const auto o = of_launches(tune::launches_of(entry, placed.args(), v, log), capability)) all[v] = *o;

@@ -3,18 +3,12 @@
 
 #include "cli/table.hpp"
 #include "cli/tune.hpp"
+#include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string sizes_of(const tune::Key& key) {
-  std::string text;
-  for (const tune::Key::Dim& d : key.dims)
-    text += (text.empty() ? "" : " ") + d.name + "=" + std::to_string(d.bucket.high);
-  return text;
-}
 
 void list(const TuneCommand& o, const tune::Store& store) {
   Json invalid = Json::array(), all = Json::array();
@@ -27,8 +21,9 @@ void list(const TuneCommand& o, const tune::Store& store) {
   for (const auto& [environment, profile] : found) {
     const auto& w = profile.winning();
     const std::string state = profile.stale ? "stale" : profile.expires < now ? "expired" : "valid";
-    table.add({profile.key.kernel, environment.device, profile.key.dtype, sizes_of(profile.key), w.label,
-               duration(w.finding.seconds.median), significant(w.finding.gain.median, 3), state});
+    table.add({profile.key.kernel, printable(environment.device), printable(profile.key.dtype),
+               printable(sizes_of(profile.key)), printable(w.label), duration(w.finding.seconds.median),
+               significant(w.finding.gain.median, 3), state});
     Json j = Json::parse(tune::to_json(profile));
     j["environment"] = Json::parse(tune::to_json(environment));
     all.push_back(std::move(j));
@@ -40,10 +35,18 @@ void list(const TuneCommand& o, const tune::Store& store) {
   if (!table.empty()) table.print(std::cout);
   std::cout << found.size() << " results in " << store.root() << '\n';
   for (const Json& i : invalid)
-    std::cout << "ignored: " << i["file"].get<std::string>() << ": " << i["why"].get<std::string>() << '\n';
+    std::cout << "ignored: " << printable(i["file"].get<std::string>(), 4096) << ": "
+              << printable(i["why"].get<std::string>(), 4096) << '\n';
 }
 
 }  // namespace
+
+std::string sizes_of(const tune::Key& key) {
+  std::string text;
+  for (const tune::Key::Dim& d : key.dims)
+    text += (text.empty() ? "" : " ") + d.name + "=" + std::to_string(d.bucket.high);
+  return text;
+}
 
 void manage_store(const TuneCommand& o, tune::Store& store) {
   if (o.list) return list(o, store);

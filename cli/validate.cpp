@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/describe.hpp"
+#include "cli/files.hpp"
 #include "cli/record.hpp"
 #include "cli/selection.hpp"
 #include "cli/table.hpp"
@@ -13,11 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ValidateFlags {
   Selection selection;
   DeviceOptions device;
   bool json = false;
-  std::string record, unverified;
+  std::string record, unverified, aspect;
 };
 
 Json to_json(const check::Result& r) {
@@ -33,14 +35,16 @@ Json to_json(const check::Result& r) {
 
 struct Tally {
   std::size_t passed = 0, failed = 0;
+  std::set<std::string> cases;
   double max_error = 0;
   void add(const check::Result& r) {
     ++(r.ok ? passed : failed);
+    if (r.aspect == "result") cases.insert(r.case_name);
     max_error = std::max(max_error, r.max_error);
   }
 };
 
-void validate(const Options& o, Context& context) {
+void validate(const ValidateFlags& o, Context& context) {
   if (!o.unverified.empty()) return list_unverified(o.unverified, o.json);
   const auto entries = o.selection.entries();
   const Stream stream = o.device.open();
@@ -50,22 +54,25 @@ void validate(const Options& o, Context& context) {
     std::cout << "device: " << describe(stream) << (emulated ? ", results are emulated" : "") << std::endl;
   Record record("validate", stream.device(), context.command_line);
   Tally total;
-  TextTable table({"operator", ">passed", ">failed", ">largest error"});
+  TextTable table({"operator", ">cases", ">passed", ">failed", ">worst error / tolerance"});
   for (const OpEntry* entry : entries) {
     Tally tally;
     Json results = Json::array();
-    check::check_op(*entry, stream.device(), threads, [&](const check::Result& r) {
-      tally.add(r), total.add(r);
-      results.push_back(to_json(r));
-      if (!r.ok && !o.json)
-        std::cout << paint(Color::red, "FAILED") << "  " << r.op << ", " << r.case_name
-                  << (r.variant.empty() ? "" : ", ") << r.variant << ", " << r.aspect << ": " << r.message
-                  << std::endl;
-    });
+    check::check_op(
+        *entry, stream.device(), threads,
+        [&](const check::Result& r) {
+          tally.add(r), total.add(r);
+          results.push_back(to_json(r));
+          if (!r.ok && !o.json)
+            std::cout << paint(Color::red, "FAILED") << "  " << r.op << ", " << r.case_name
+                      << (r.variant.empty() ? "" : ", ") << r.variant << ", " << r.aspect << ": " << r.message
+                      << std::endl;
+        },
+        o.aspect);
     record.add(*entry, std::move(results));
-    table.add({std::string(entry->name()), std::to_string(tally.passed),
+    table.add({std::string(entry->name()), std::to_string(tally.cases.size()), std::to_string(tally.passed),
                tally.failed ? paint(Color::red, std::to_string(tally.failed)) : "0",
-               significant(tally.max_error, 2)});
+               tally.max_error > 0 ? significant(100 * tally.max_error, 2) + " %" : "exact"});
   }
   if (o.json)
     std::cout << record.json().dump(2) << '\n';
@@ -75,18 +82,23 @@ void validate(const Options& o, Context& context) {
   if (!o.json)
     std::cout << total.passed << " passed, " << total.failed << " failed" << (emulated ? " (emulated)" : "")
               << '\n';
-  context.status = total.failed ? 1 : 0;
+  context.status = total.failed || !total.passed ? 1 : 0;
 }
 
 }  // namespace
 
 void add_validate(CLI::App& app, Context& context) {
-  static Options o;
+  static ValidateFlags o;
   auto* command = app.add_subcommand("validate", "Check operators against their oracles on a device");
   o.selection.add(*command);
   o.device.add(*command);
+  command
+      ->add_option(
+          "--aspect", o.aspect,
+          "of each case, only this: result, memory, workspace, repeat, stream, graph, arguments, ...")
+      ->type_name("NAME");
   command->add_flag("--json", o.json, "print JSON");
-  command->add_option("--record", o.record, "also write the results to this JSON file")
+  add_output(*command, "--record", o.record, "also write the results to this JSON file")
       ->type_name("FILE.json");
   command
       ->add_option(

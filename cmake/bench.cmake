@@ -14,6 +14,8 @@ foreach(name busy monitor pipeline tuner)
   target_link_libraries(bench_${name} PRIVATE kolmo_lib CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 endforeach()
 
+target_link_libraries(bench_tuner PRIVATE kolmo_sim)
+
 add_executable(bench_plain_lanes EXCLUDE_FROM_ALL bench/plain_lanes.cpp)
 kolmo_options(bench_plain_lanes)
 target_link_libraries(bench_plain_lanes PRIVATE kolmo_lib)

@@ -1,14 +1,21 @@
 # kolmo, and kolmo_command (kolmo::command): the same without main(), for programs that add operators to it.
-file(GLOB sources CONFIGURE_DEPENDS cli/*.cpp)
-list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/cli/main.cpp)
+file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} cli/*.cpp)
+list(REMOVE_ITEM sources cli/main.cpp)
+if(KOLMO_UNITY)
+  kolmo_unite(sources command)
+endif()
 add_library(kolmo_command STATIC ${sources})
 set_target_properties(kolmo_command PROPERTIES EXPORT_NAME command)
 target_link_libraries(kolmo_command PUBLIC kolmo_check
   PRIVATE $<BUILD_INTERFACE:CLI11::CLI11> nlohmann_json::nlohmann_json fmt::fmt)
 kolmo_options(kolmo_command)
-target_compile_options(kolmo_command PRIVATE $<$<CONFIG:Release>:-O1>)  # it only calls what computes
+# It only calls what computes.
+target_compile_options(kolmo_command PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${KOLMO_NATIVE}>,-O0,-O1>>)
 target_precompile_headers(kolmo_command PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp>)  # half of its compile time
 
 add_executable(kolmo cli/main.cpp)
 target_link_libraries(kolmo PRIVATE kolmo_command)
 kolmo_options(kolmo)
+if(KOLMO_SIMT)
+  target_link_libraries(kolmo PRIVATE kolmo_simt)
+endif()

@@ -1,7 +1,15 @@
-# KOLMO_CUDA: ON, OFF or AUTO (ON when an nvcc is found). Looks in $CUDA_HOME, the toolkit that
+# KOLMO_CUDA: ON, OFF, AUTO (ON when an nvcc is found) or GPU (AUTO where a GPU is, else OFF). Looks in $CUDA_HOME, the toolkit that
 # tools/bootstrap.sh may have installed, /usr/local/cuda and PATH; CMAKE_CUDA_COMPILER overrides.
-set(KOLMO_CUDA AUTO CACHE STRING "Build the CUDA backend: ON, OFF or AUTO")
-set_property(CACHE KOLMO_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(KOLMO_CUDA AUTO CACHE STRING "Build the CUDA backend: ON, OFF, AUTO or GPU")
+set_property(CACHE KOLMO_CUDA PROPERTY STRINGS AUTO GPU ON OFF)
+if(KOLMO_CUDA STREQUAL "GPU")
+  file(GLOB gpus /dev/nvidia[0-9]* /dev/dxg)  # a container may be given any; WSL2 has the latter
+  if(gpus)
+    set(KOLMO_CUDA AUTO)
+  else()
+    set(KOLMO_CUDA OFF)
+  endif()
+endif()
 
 if(KOLMO_CUDA STREQUAL "AUTO" OR KOLMO_CUDA)
   if(NOT CMAKE_CUDA_COMPILER)

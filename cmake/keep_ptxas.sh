@@ -1,7 +1,7 @@
 #!/bin/sh
-# keep_ptxas.sh COMPILER... -o OBJECT ...: runs the compiler and puts what ptxas says of each kernel, which -Xptxas -v
-# asks for, into OBJECT.ptxas; everything else stays on standard error.
-# keep_ptxas.sh --collect TABLE OBJECT...: puts those of several objects into one file.
+# keep_ptxas.sh COMPILER... -o OBJECT ...: runs the compiler and writes the output of ptxas for each kernel, which
+# -Xptxas -v requests, to OBJECT.ptxas. Everything else stays on standard error.
+# keep_ptxas.sh --collect TABLE OBJECT...: concatenates the output for several objects into TABLE.
 if [ "$1" = --collect ]; then
   table=$2
   shift 2

@@ -8,6 +8,9 @@ if(KOLMO_CUDA)
     add_library(${target} OBJECT ${KOLMO_OP_CUDA})
     kolmo_options(${target})
     target_compile_options(${target} PRIVATE -Xptxas=-v)
+    if(CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
+      target_compile_definitions(${target} PRIVATE KOLMO_SM90A)  # what only Hopper has is in this build
+    endif()
     set(launcher ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh ${CMAKE_CUDA_COMPILER_LAUNCHER})
     set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")
     add_custom_command(OUTPUT ${table}

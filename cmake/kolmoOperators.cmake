@@ -1,8 +1,11 @@
-# kolmo_add_operators(<target> <folder>): operators outside Kolmo's tree, each in four files as CONTRIBUTING.md
-# describes, <folder>/<group>/<op>/<op>.{hpp,cpp,cu} and <op>_test.cpp, which include each other as "<group>/<op>/<op>.hpp".
-# Their sources and oracles are compiled into the target, which must be an executable or a shared library; when it
-# starts they are in the catalogue. The kernels are compiled for the emulated GPU if Kolmo has it and, if Kolmo was built
-# with CUDA and this project has the language, by nvcc. Link the target with kolmo::command for the whole command.
+# kolmo_add_operators(<target> <folder>): operators outside Kolmo's tree, in folders as CONTRIBUTING.md describes them,
+# <folder>/<group>/<name>/<name>.{hpp,cpp,cu} and <name>_oracle.cpp, which include each other as "<group>/<name>/<name>.hpp".
+# A folder's lines `extern const Op<...> name;` are its registration; the .cu may be absent. Sources and oracles are
+# compiled into the target, which must be an executable or a shared library; when it starts they are in the catalogue.
+# The kernels are compiled for the emulated GPU if Kolmo has it and, if Kolmo was built with CUDA and this project has
+# the language, by nvcc. Link the target with kolmo::command for the whole command.
+include(${CMAKE_CURRENT_LIST_DIR}/ops_of.cmake)
+
 function(kolmo_add_operators target folder)
   get_target_property(type ${target} TYPE)
   if(NOT type MATCHES "EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY|OBJECT_LIBRARY")
@@ -10,20 +13,16 @@ function(kolmo_add_operators target folder)
                         "give an executable or a shared library")
   endif()
   cmake_path(ABSOLUTE_PATH folder NORMALIZE)
-  file(GLOB tests CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*/*/*_test.cpp)
-  if(NOT tests)
-    message(FATAL_ERROR "kolmo_add_operators: no <group>/<op>/<op>_test.cpp is in ${folder}")
-  endif()
+  kolmo_operator_folders(${folder} dirs)
   set(includes "")
-  set(declarations "")
+  set(implementations "")
   set(oracles "")
   set(registrations "")
-  foreach(test IN LISTS tests)
-    string(REGEX REPLACE "_test\\.cpp$" "" stem ${test})  # <group>/<op>/<op>
-    cmake_path(GET stem PARENT_PATH dir)
+  foreach(dir IN LISTS dirs)
     cmake_path(GET dir PARENT_PATH group)
-    cmake_path(GET stem FILENAME op)
-    file(GLOB files CONFIGURE_DEPENDS ${folder}/${dir}/*)
+    cmake_path(GET dir FILENAME name)
+    set(stem ${dir}/${name})
+    file(GLOB files LIST_DIRECTORIES false CONFIGURE_DEPENDS ${folder}/${dir}/*)
     set(hashes "")
     foreach(file IN LISTS files)
       file(SHA256 ${file} hash)
@@ -33,39 +32,53 @@ function(kolmo_add_operators target folder)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
     list(FILTER files INCLUDE REGEX "\\.cpp$")
     target_sources(${target} PRIVATE ${files})
+    kolmo_ops_of(${folder}/${stem}.hpp ops)
 
-    set(cuda nullptr)
-    set(simt nullptr)
+    set(kinds cpu)
     if(EXISTS ${folder}/${stem}.cu)
       if(KOLMO_CUDA AND CMAKE_CUDA_COMPILER)
         target_sources(${target} PRIVATE ${folder}/${stem}.cu)
-        string(APPEND declarations "extern const CudaImpl ${op}_cuda;\n")
-        set(cuda "&${op}_cuda")
+        list(APPEND kinds cuda)
       endif()
       if(KOLMO_SIMT)
-        set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/kolmo_simt/${target}/${op}.cu)
-        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#define @op@_cuda @op@_simt\n#include \"@stem@.cu\"\n" @ONLY)
+        set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/kolmo_simt/${target}/${stem}.cu)
+        kolmo_simt_wrapper(${wrapper} ${stem}.cu ${ops})
         simt_sources(${target} ${wrapper})
-        string(APPEND declarations "extern const CudaImpl ${op}_simt;\n")
-        set(simt "&${op}_simt")
+        list(APPEND kinds simt)
       endif()
     endif()
     string(APPEND includes "#include \"${stem}.hpp\"\n")
-    string(APPEND oracles "extern const Oracle<decltype(arguments_of(${op}))> ${op}_oracle;\n")
-    string(APPEND registrations
-      "  register_op({.group = \"${group}\", .op = &${op}, .cuda = ${cuda}, .simt = ${simt}, .sources = \"${hash}\"},\n"
-      "              ${op}_oracle);\n")
+    foreach(op IN LISTS ops)
+      set(on "")
+      foreach(kind cpu cuda simt)
+        if(kind IN_LIST kinds)
+          string(APPEND implementations "extern const Impl<decltype(arguments_of(${op}))> ${op}_${kind};\n")
+          list(APPEND on "&${op}_${kind}")
+        else()
+          list(APPEND on nullptr)
+        endif()
+      endforeach()
+      list(JOIN on ", " on)
+      string(APPEND oracles "extern const Oracle<decltype(arguments_of(${op}))> ${op}_oracle;\n")
+      string(APPEND registrations
+        "  register_op({.group = \"${group}\", .op = ${op}.operator->(), .on = {${on}}, .sources = \"${hash}\"},\n"
+        "              ${op}_oracle);\n")
+    endforeach()
   endforeach()
+
+  if(NOT registrations)
+    message(FATAL_ERROR "kolmo_add_operators: no <group>/<name>/<name>.hpp is in ${folder}")
+  endif()
 
   set(source ${CMAKE_CURRENT_BINARY_DIR}/kolmo_operators/${target}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT
 "#include \"kolmo/check/oracle.hpp\"
 @includes@
 namespace kolmo {
-@declarations@}
-namespace kolmo::check {
 template <class Args>
 Args arguments_of(const Op<Args>&);
+@implementations@}
+namespace kolmo::check {
 @oracles@
 static const bool registered = [] {
 @registrations@  return true;

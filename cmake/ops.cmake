@@ -1,12 +1,14 @@
-# One folder per operator: kolmo/ops/<group>/<op>/<op>.{hpp,cpp,cu} and <op>_test.cpp. The folder is the
-# registration; nothing is listed by hand. Sets
+# One folder per operator or family: kolmo/ops/<group>/<folder>/<folder>.{hpp,cpp,cu} and <folder>_oracle.cpp. The
+# lines `extern const Op<...> name;` of the header are the registration; nothing is listed by hand. Sets
 #   KOLMO_OP_SOURCES     operators, the generated catalogue and the hashes of the sources, for the library
 #   KOLMO_OP_CUDA        their kernels, with CUDA
-#   KOLMO_OP_SIMT        generated wrappers that compile each .cu for the emulated GPU
+#   KOLMO_OP_SIMT        generated wrappers that compile each .cu for the emulated GPU, and KOLMO_OP_SIMT_TABLE, which
+#                        puts them into the catalogue, for kolmo_simt
 #   KOLMO_OP_ORACLES     oracles and their generated table, for kolmo_check
-file(GLOB specs CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/ops/*/*/*.cpp)
+include(cmake/ops_of.cmake)
+
+kolmo_operator_folders(${CMAKE_CURRENT_SOURCE_DIR}/kolmo/ops folders)
 file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/ops/*/*/*.cu)
-list(SORT specs)
 set(KOLMO_OP_SOURCES "")
 set(KOLMO_OP_CUDA "")
 set(KOLMO_OP_SIMT "")
@@ -14,60 +16,79 @@ set(KOLMO_OP_ORACLES "")
 set(includes "")
 set(declarations "")
 set(rows "")
+set(simt_declarations "")
+set(simt_rows "")
 set(oracle_declarations "")
 set(oracle_rows "")
-foreach(spec IN LISTS specs)
-  get_filename_component(op ${spec} NAME_WE)
-  get_filename_component(dir ${spec} DIRECTORY)
-  string(REGEX REPLACE "^kolmo/ops/" "" key ${dir})
-  if(NOT key MATCHES "^([a-z0-9_]+)/${op}$")
-    continue()  # <op>_test.cpp, or helpers of an operator: compiled below
-  endif()
-  set(group ${CMAKE_MATCH_1})
+foreach(folder IN LISTS folders)
+  cmake_path(GET folder PARENT_PATH group)
+  cmake_path(GET folder FILENAME stem)
+  set(dir kolmo/ops/${folder})
+  kolmo_ops_of(${CMAKE_CURRENT_SOURCE_DIR}/${dir}/${stem}.hpp ops)
   file(GLOB parts CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${dir}/*.cpp)
-  set(test ${dir}/${op}_test.cpp)
-  if(NOT test IN_LIST parts)
-    message(FATAL_ERROR "${dir}: ${op}_test.cpp with the operator's oracle is missing")
-  endif()
-  list(REMOVE_ITEM parts ${test})
+  set(oracle ${dir}/${stem}_oracle.cpp)
+  list(REMOVE_ITEM parts ${oracle})
   list(APPEND KOLMO_OP_SOURCES ${parts})
-  list(APPEND KOLMO_OP_ORACLES ${test})
-  string(APPEND includes "#include \"${dir}/${op}.hpp\"\n")
-  string(APPEND oracle_declarations "extern const Oracle<decltype(arguments_of(${op}))> ${op}_oracle;\n")
-  string(APPEND oracle_rows "    &${op}_oracle,\n")
-
-  set(cuda nullptr)
-  set(simt nullptr)
-  if("${dir}/${op}.cu" IN_LIST kernels)
+  list(APPEND KOLMO_OP_ORACLES ${oracle})
+  string(APPEND includes "#include \"${dir}/${stem}.hpp\"\n")
+  set(on_gpu "")
+  if("${dir}/${stem}.cu" IN_LIST kernels)
+    set(on_gpu TRUE)
     if(KOLMO_CUDA)
-      list(APPEND KOLMO_OP_CUDA ${dir}/${op}.cu)
-      string(APPEND declarations "extern const CudaImpl ${op}_cuda;\n")
-      set(cuda "&${op}_cuda")
+      list(APPEND KOLMO_OP_CUDA ${dir}/${stem}.cu)
     endif()
     if(KOLMO_SIMT)
-      set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/simt/${op}.cu)
-      file(CONFIGURE OUTPUT ${wrapper} CONTENT
-"#define @op@_cuda @op@_simt
-#include \"@dir@/@op@.cu\"
-" @ONLY)
+      set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/simt/${folder}.cu)
+      kolmo_simt_wrapper(${wrapper} ${dir}/${stem}.cu ${ops})
       list(APPEND KOLMO_OP_SIMT ${wrapper})
-      string(APPEND declarations "extern const CudaImpl ${op}_simt;\n")
-      set(simt "&${op}_simt")
     endif()
   endif()
-  string(APPEND rows "    {\"${group}\", &${op}, ${cuda}, ${simt}},\n")
+  foreach(op IN LISTS ops)
+    string(APPEND declarations "extern const Impl<decltype(arguments_of(${op}))> ${op}_cpu;\n")
+    set(cuda nullptr)
+    if(on_gpu AND KOLMO_CUDA)
+      string(APPEND declarations "extern const Impl<decltype(arguments_of(${op}))> ${op}_cuda;\n")
+      set(cuda "&${op}_cuda")
+    endif()
+    if(on_gpu AND KOLMO_SIMT)
+      string(APPEND simt_declarations "extern const Impl<decltype(arguments_of(${op}))> ${op}_simt;\n")
+      string(APPEND simt_rows "    {&${op}, &${op}_simt},\n")
+    endif()
+    string(APPEND rows "    {\"${group}\", &${op}, {&${op}_cpu, ${cuda}}},\n")
+    string(APPEND oracle_declarations "extern const Oracle<decltype(arguments_of(${op}))> ${op}_oracle;\n")
+    string(APPEND oracle_rows "    &${op}_oracle,\n")
+  endforeach()
 endforeach()
 
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/op_table.cpp CONTENT
 "#include \"kolmo/op/registry.hpp\"
 @includes@
 namespace kolmo {
+template <class Args>
+Args arguments_of(const Op<Args>&);
 @declarations@
-static constexpr OpEntry table[] = {
+static constexpr detail::BuiltInOp table[] = {
 @rows@};
-std::span<const OpEntry> detail::built_in_ops() { return table; }
+std::span<const detail::BuiltInOp> detail::built_in_ops() { return table; }
 }  // namespace kolmo
 " @ONLY)
+if(KOLMO_SIMT)
+  set(KOLMO_OP_SIMT_TABLE ${CMAKE_CURRENT_BINARY_DIR}/simt_table.cpp)
+  file(CONFIGURE OUTPUT ${KOLMO_OP_SIMT_TABLE} CONTENT
+"#include \"kolmo/op/registry.hpp\"
+#include \"kolmo/runtime/backend.hpp\"
+@includes@
+namespace kolmo {
+template <class Args>
+Args arguments_of(const Op<Args>&);
+@simt_declarations@
+static constexpr detail::SimtRow table[] = {
+@simt_rows@};
+std::span<const detail::SimtRow> detail::simt_rows() { return table; }
+std::unique_ptr<Backend> make_simt_backend() { return make_host_backend(DeviceKind::simt); }
+}  // namespace kolmo
+" @ONLY)
+endif()
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp CONTENT
 "#include \"kolmo/check/oracle.hpp\"
 @includes@
@@ -83,10 +104,11 @@ std::span<const OracleBase* const> detail::built_in_oracles() { return table; }
 list(APPEND KOLMO_OP_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/op_table.cpp)
 file(GLOB_RECURSE hashed CONFIGURE_DEPENDS kolmo/*.hpp kolmo/*.cuh kolmo/*.cpp)
 set(hashes ${CMAKE_CURRENT_BINARY_DIR}/source_hashes.cpp)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_custom_command(OUTPUT ${hashes}
-  COMMAND ${CMAKE_COMMAND} -D ROOT=${CMAKE_CURRENT_SOURCE_DIR} -D OUTPUT=${hashes}
-    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/source_hashes.cmake
-  DEPENDS ${kernels} ${hashed} cmake/source_hashes.cmake
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cmake/source_hashes.py ${CMAKE_CURRENT_SOURCE_DIR} ${hashes}
+  DEPENDS ${kernels} ${hashed} cmake/source_hashes.py
   COMMENT "Hashing the sources of operators" VERBATIM)
 list(APPEND KOLMO_OP_SOURCES ${hashes})
-list(APPEND KOLMO_OP_ORACLES ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp)
+file(GLOB shared_oracles CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} kolmo/knn/*_oracle.cpp)
+list(APPEND KOLMO_OP_ORACLES ${shared_oracles} ${CMAKE_CURRENT_BINARY_DIR}/oracle_table.cpp)

@@ -3,15 +3,34 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 include(cmake/headers.cmake)
 
+file(GLOB sources CONFIGURE_DEPENDS tests/sim/*.cpp)
+list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+add_library(kolmo_sim STATIC ${sources})  # a device and a measurer with virtual time
+kolmo_options(kolmo_sim)
+target_link_libraries(kolmo_sim PUBLIC kolmo_lib)
+
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS tests/*_test.cpp)
-list(FILTER sources EXCLUDE REGEX "/tests/package/")  # built against an installed Kolmo
 add_executable(kolmo_tests ${sources})
 kolmo_options(kolmo_tests)
-target_link_libraries(kolmo_tests PRIVATE kolmo_check GTest::gtest GTest::gmock GTest::gtest_main Boost::headers
+target_link_libraries(kolmo_tests PRIVATE kolmo_check kolmo_sim GTest::gtest GTest::gmock GTest::gtest_main Boost::headers
   fmt::fmt nlohmann_json::nlohmann_json SQLite::SQLite3)
+if(KOLMO_SIMT)
+  target_link_libraries(kolmo_tests PRIVATE kolmo_simt)
+endif()
+target_precompile_headers(kolmo_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <memory> <string> <vector>)
 target_compile_definitions(kolmo_tests PRIVATE KOLMO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-gtest_discover_tests(kolmo_tests DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-  PROPERTIES TIMEOUT 600)
+if(KOLMO_SANITIZE)  # a start of the program takes longer than most tests there, so each start runs many
+  set(shards 32)
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME shard_${shard} COMMAND kolmo_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(shard_${shard} PROPERTIES TIMEOUT 1200
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};GTEST_BRIEF=1")
+  endforeach()
+else()
+  gtest_discover_tests(kolmo_tests DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    PROPERTIES TIMEOUT 600)
+endif()
 
 include(cmake/examples.cmake)
 file(GLOB folders CONFIGURE_DEPENDS tests/*/tests.cmake)

@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "kolmo/monitor/server.hpp"
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 
 int main() {
   const kolmo::monitor::Server server("127.0.0.1:0");

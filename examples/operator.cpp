@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 
 int main() {
   std::vector<float> x{1, 2, 3}, y{10, 20, 30}, z(3);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 
 using Frame = std::vector<float>;
 

@@ -4,6 +4,7 @@
 
 #include "kolmo/check/conformance.hpp"
 #include "kolmo/command.hpp"
+#include "kolmo/op/define.hpp"
 #include "kolmo/runtime/kernel.hpp"
 
 using namespace kolmo;
@@ -16,10 +17,10 @@ struct SaxpyArgs {
   double a = 1;
 
   static constexpr auto fields() {
-    return std::tuple{
-        Field{"x", &SaxpyArgs::x, "...", DTypes::of(DType::f32), "summand to be scaled"},
-        Field{"y", &SaxpyArgs::y, "...", DTypes::of(DType::f32), "summand, then the sum"},
-        Option{"a", &SaxpyArgs::a, -1e6, 1e6, "factor of x"},
+    return std::array{
+        field<&SaxpyArgs::x>("x", "...", DTypes::of(DType::f32), "summand to be scaled"),
+        field<&SaxpyArgs::y>("y", "...", DTypes::of(DType::f32), "summand, then the sum"),
+        option<&SaxpyArgs::a>("a", -1e6, 1e6, "factor of x"),
     };
   }
 };
@@ -32,19 +33,17 @@ constexpr const char* source = R"(
   }
 )";
 
-constexpr int items[] = {1, 4};
-constexpr Variant variants[] = {{"1 element a thread"}, {"4 elements a thread"}};
+constexpr Row<int> rows[] = {{"1 element a thread", 1}, {"4 elements a thread", 4}};
 
-void launch(const SaxpyArgs& args, void*, Stream& stream, int variant) {
+void launch(const SaxpyArgs& args, Arena, Stream& stream, int row) {
   static const Kernel kernels[] = {Kernel::from_source(source, "saxpy<1>"),
                                    Kernel::from_source(source, "saxpy<4>")};
-  const long long n = args.x.size();
-  const unsigned blocks = unsigned((n + 256 * items[variant] - 1) / (256 * items[variant]));
-  kernels[variant].launch({blocks}, {256}, 0, stream, float(args.a), args.x.as<float>(), args.y.as<float>(),
-                          n);
+  const long long n = args.x.size(), items = 256 * rows[row].config;
+  const unsigned blocks = unsigned((n + items - 1) / items);
+  kernels[row].launch({blocks}, {256}, 0, stream, float(args.a), args.x.as<float>(), args.y.as<float>(), n);
 }
 
-void cpu(const SaxpyArgs& args, void*, Stream&) {
+void compute(const SaxpyArgs& args, Arena, Stream&, int) {
   const float a = float(args.a), *x = args.x.as<float>();
   float* y = args.y.as<float>();
   for (std::int64_t i = 0, n = args.x.size(); i < n; ++i) y[i] += a * x[i];
@@ -60,10 +59,12 @@ constexpr Case<SaxpyArgs> cases[] = {
     {.name = "n=2^24", .sizes = {{"...", 1 << 24}}, .dtype = DType::f32, .benchmark_only = true},
 };
 
-constinit const Op<SaxpyArgs> saxpy{
+constinit const Definition<SaxpyArgs> definition{
     {.name = "saxpy", .summary = "y = a x + y", .source = "BLAS level 1"},
-    {.flops = [](const SaxpyArgs& args) { return 2.0 * double(args.x.size()); }, .cpu = cpu, .cases = cases}};
-constinit const CudaImpl saxpy_cuda = cuda_impl<SaxpyArgs, launch>(variants);
+    {.flops = [](const SaxpyArgs& args) { return 2.0 * double(args.x.size()); }, .cases = cases}};
+constinit const Op<SaxpyArgs> saxpy{definition};
+constinit const Impl<SaxpyArgs> saxpy_cpu{{.launch = compute}};
+constinit const Impl<SaxpyArgs> saxpy_cuda{{.rows = rows, .launch = launch}};
 
 void expected(const SaxpyArgs& args) {
   for (std::int64_t i = 0; i < args.y.size(); ++i)
@@ -74,7 +75,9 @@ constinit const check::Oracle<SaxpyArgs> saxpy_oracle{saxpy, expected};
 }  // namespace
 
 int main(int argc, char** argv) {
-  check::register_op({.group = "mine", .op = &saxpy, .cuda = &saxpy_cuda, .sources = "1"}, saxpy_oracle);
+  check::register_op(
+      {.group = "mine", .op = saxpy.operator->(), .on = {&saxpy_cpu, &saxpy_cuda}, .sources = "1"},
+      saxpy_oracle);
   if (argc > 1) return command(argc, argv);
   bool ok = true;
   for (const DeviceInfo& device : devices()) {

@@ -2,8 +2,8 @@
 
 namespace kolmo {
 
-/// The kolmo command with the operators of this program: main() of a program that adds its own. Returns the
-/// exit status.
+/// The kolmo command with the operators of this program; called from main() of a program that adds operators.
+/// Returns the exit status.
 int command(int argc, char** argv);
 
 }  // namespace kolmo

@@ -1,5 +1,5 @@
 #pragma once
-// Atomic functions, for exactly the types nvcc accepts (half and bfloat16 in their own headers).
+// Atomic functions, for exactly the types that nvcc accepts (half and bfloat16 are in their own headers).
 
 #include <atomic>
 #include <concepts>
@@ -25,7 +25,7 @@ concept AtomicExchangeable = AtomicInteger<T> || OneOf<T, float>;
 template <class T>
 concept AtomicComparable = AtomicInteger<T> || OneOf<T, unsigned short>;
 
-// ThreadSanitizer ignores fences, so there every atomic is one.
+// ThreadSanitizer ignores fences, so with it every atomic operation is also a fence.
 #ifdef __SANITIZE_THREAD__
 inline constexpr auto atomic_order = std::memory_order_acq_rel;
 #else
@@ -58,8 +58,8 @@ T wrapping_add(T a, T b) {
 
 inline namespace cuda {
 
-// Defines `name` with its _block and _system forms: update *p, known as x, to the value of an expression of x
-// and v.
+// Defines `name` with its _block and _system forms. They update *p, called x, to the value of an expression
+// of x and v.
 #define SIMT_ATOMIC_FORM(name, Type, expression)            \
   template <Type T>                                         \
   T name(T* p, std::type_identity_t<T> v, SIMT_AT) {        \

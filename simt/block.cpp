@@ -8,7 +8,7 @@
 namespace simt {
 namespace {
 
-// Two CUDA threads on one fiber would look ordered to ThreadSanitizer.
+// With two CUDA threads on one fiber, ThreadSanitizer would consider them ordered.
 constexpr bool recycle_fibers = !tsan;
 
 struct BarrierWait : Wait {
@@ -79,7 +79,7 @@ void Block::leave() {
   if (cancelled_) throw Cancelled{};
 }
 
-// Hands the OS thread to the next lane of this warp that can run, else to the scheduler.
+// Switches the OS thread to the next runnable lane of this warp, else to the scheduler.
 void Block::dispatch(bool finished) {
   Warp& w = warps_[warp_];
   Runner* to = nullptr;
@@ -120,7 +120,7 @@ Block::Runner* Block::new_runner() {
   return runners_.back().get();
 }
 
-// The life of a fiber: one CUDA thread after the other.
+// The main loop of a fiber, which runs one CUDA thread after the other.
 void Block::live() {
   for (;;) {
     acquire(&begun_);
@@ -145,7 +145,7 @@ void Block::abandon_thread(std::exception_ptr failure) {
   std::terminate();
 }
 
-// Runs until every thread waits at a barrier (true) or has returned (false).
+// Runs until every thread waits at a barrier (returns true) or has returned (false).
 bool Block::run_warps() {
   bool again = true, alive = false;
   while (again) {
@@ -194,7 +194,7 @@ void Block::release_barrier() {
   for (Warp& w : warps_) w.ready = w.unfinished();
 }
 
-// After a failure: unwinds what is suspended, so that its fibers can be used again.
+// After a failure: unwinds suspended threads, so that their fibers can be reused.
 void Block::unwind() {
   cancelled_ = true;
   for (warp_ = 0; warp_ < warps_.size(); ++warp_) {

@@ -1,7 +1,7 @@
 #pragma once
-// One block at a time on one OS thread: warp after warp, lane after lane. A lane runs until it returns or
-// waits, and then switches straight to the next lane that can run. A lane that never waits leaves its fiber
-// to the next one, so a kernel without barriers never switches.
+// Runs one block at a time on one OS thread: warp after warp, lane after lane. A lane runs until it returns
+// or waits, and then switches directly to the next runnable lane. A lane that never waits leaves its fiber to
+// the next one, so a kernel without barriers never switches.
 
 #include <array>
 #include <exception>
@@ -21,19 +21,20 @@ class Block {
  public:
   void begin_grid(const Job& job, const std::string& kernel);
   void end_grid();
-  /// Runs one block of the grid to its end; throws what a thread, or the rules of synchronisation, report.
+  /// Runs one block of the grid to its end. Throws errors of its threads, and violations of the
+  /// synchronisation rules.
   void run(uint3 index);
 
-  // For the running thread:
+  // Called by the running thread:
   void wait(Wait& w);
   void yield();
   AsyncCopies& async_copies() { return lane().copies; }
   SharedMemory& shared() { return shared_; }
   bool in_thread() const { return running_ != nullptr; }
-  /// Ends the block with an error from where nothing can be thrown: the thread is never resumed or unwound.
+  /// Ends the block with an error where exceptions cannot be thrown: the thread is never resumed or unwound.
   [[noreturn]] void abandon_thread(std::exception_ptr failure);
 
-  /// Kernel, block, thread (the running one unless given) and launch.
+  /// Text with kernel, block, thread (default: the running one) and launch.
   std::string where(const uint3* thread = nullptr) const;
 
  private:
@@ -57,7 +58,7 @@ class Block {
   Lane& lane() { return *running_->lane; }
   unsigned bit_of(const Lane& l) const { return 1u << (&l - lanes_.data()) % 32; }
 
-  // On any fiber.
+  // Called on any fiber.
   void leave();
   void dispatch(bool finished);
   void switch_to(Runner* to);
@@ -65,7 +66,7 @@ class Block {
   Runner* new_runner();
   void live();
 
-  // On the OS thread's own stack.
+  // Called on the OS thread's own stack.
   bool run_warps();
   bool settle(Warp& w);
   bool finish_complete_groups(Warp& w, Wait* const* at, unsigned here);
@@ -92,12 +93,12 @@ class Block {
   Runner* running_ = nullptr;  // null: the OS thread's own stack
   bool cancelled_ = false;
   std::exception_ptr failure_;
-  char begun_ = 0, ended_ = 0;  // stand for "happens before" at both ends of a block
+  char begun_ = 0, ended_ = 0;  // tokens for "happens before" at both ends of a block
   Order block_order_;
   std::array<std::map<unsigned, Order>, 32> warp_orders_;  // by mask
 };
 
-/// The block the calling OS thread runs, if it is a worker.
+/// The block that the calling OS thread runs, if that is a worker.
 inline constinit thread_local Block* current_block = nullptr;
 
 std::string text(const Where& at);

@@ -1,6 +1,6 @@
 #pragma once
-// What the engine offers: to programs (Error, Config) and to the emulated language (everything else).
-// Needs none of the language's macros, so host code may include this header alone.
+// The interface of the engine: to programs (Error, Config) and to the emulated language (everything else).
+// Uses none of the language's macros, so host code may include this header alone.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 #include "simt/vector_types.hpp"
 
-/// For the emulator's own code inside kernels, which the sanitizers need not watch.
+/// Marks the emulator's own code inside kernels, which need not be sanitized.
 #define SIMT_PLAIN __attribute__((no_sanitize("address", "undefined")))
 
 namespace simt {
 
 using Where = std::source_location;
 
-/// A mistake in a kernel or a launch; names kernel, block, thread and the line of the launch. Thrown by
-/// launch().
+/// An error in a kernel or a launch. The message names kernel, block, thread and the line of the launch.
+/// Thrown by launch().
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -35,8 +35,8 @@ struct Config {
 };
 Config& config();
 
-/// Fills memory with a pattern that is NaN as double, float, bfloat16 and half. In an AddressSanitizer build
-/// a kernel that reads it is reported as reading uninitialised memory. Shared memory is filled so at the
+/// Fills memory with a pattern that is NaN as double, float, bfloat16 and half. In an AddressSanitizer build,
+/// a kernel that reads it causes a report of uninitialised memory. Shared memory is filled with it at the
 /// start of every block.
 void poison(void* memory, std::size_t bytes);
 
@@ -45,13 +45,13 @@ void poison(void* memory, std::size_t bytes);
 
 enum class Scope : unsigned char {
   warp,       // waits for the lanes of a mask
-  converged,  // waits until no lane of the warp can go on, then takes whoever came to the same place
+  converged,  // waits until no lane of the warp can run; then takes the lanes at the same place
   block       // waits for every thread of the block
 };
 
 /// What one thread waits for; lives on that thread's stack.
 struct Wait {
-  void (*finish)(Wait* const* lanes, unsigned group);  // runs once, when the whole group has arrived
+  void (*finish)(Wait* const* lanes, unsigned group);  // called once, after the whole group has arrived
   unsigned mask;                                       // of lanes, for Scope::warp
   Scope scope;
   bool orders_memory;
@@ -61,7 +61,7 @@ struct Wait {
 };
 void wait(Wait&);
 
-/// A barrier of the block; returns how many threads came with a true predicate.
+/// A barrier of the block; returns the number of threads with a true predicate.
 int wait_block(bool predicate, const char* what, const Where& at);
 
 /// Lets the other threads of the block run.
@@ -71,19 +71,19 @@ void yield();
 void* shared_memory();
 /// Whether `bytes` at `p` are shared memory of the calling thread's block.
 bool is_shared(const void* p, std::size_t bytes);
-/// Throws if the bytes at `p` still hold what poison() wrote.
+/// Throws if the bytes at `p` still hold the pattern of poison().
 void check_initialised(const void* p, std::size_t bytes, const char* what, const Where& at);
 
-/// Red zone beside a shared variable; in the symbol table, the mark by which the engine finds that variable.
+/// Red zone beside a shared variable. In the symbol table it marks the variable for the engine.
 struct alignas(8) Guard {
   char before[64];
-  std::uint64_t block;  // in which the variable was last declared
+  std::uint64_t block;  // number of the block in which the variable was last declared
   char after[56];
 };
-/// A thread has reached the declaration of the shared variable beside `guard`.
+/// Called when a thread reaches the declaration of the shared variable beside `guard`.
 void declare(Guard& guard);
 
-/// Asynchronous copies the calling thread has started and not yet waited for.
+/// The asynchronous copies that the calling thread has started and not yet waited for.
 struct AsyncCopy {
   void* to;
   const void* from;
@@ -95,10 +95,10 @@ struct AsyncCopies {
 };
 AsyncCopies& async_copies();
 
-/// One launch: `call(closure)` runs the kernel as one thread.
+/// One launch: `call(closure)` runs the kernel for one thread.
 struct Job {
   dim3 grid;
-  bool grid_fits;  // false: its size was cut to 32 bits
+  bool grid_fits;  // false: its size was truncated to 32 bits
   dim3 block;
   std::size_t shared;
   const void* kernel;

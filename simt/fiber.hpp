@@ -1,5 +1,5 @@
 #pragma once
-// A stack of one's own, and the switch from one to another.
+// A separate stack, and the switch from one to another.
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
@@ -8,15 +8,16 @@ namespace simt {
 
 class Fiber {
  public:
-  /// Stands for the stack of the calling OS thread.
+  /// Represents the stack of the calling OS thread.
   Fiber();
-  /// A new stack on which `life(argument)`, which must not return, starts at the first switch.
-  /// `number` staggers the stacks: equal depths then fall into different cache sets.
+  /// A new stack on which `life(argument)`, which must not return, starts at the first switch. `number`
+  /// offsets the stacks, so that equal depths fall into different cache sets.
   Fiber(std::size_t stack, unsigned number, void (*life)(void*), void* argument);
   ~Fiber();
   Fiber(const Fiber&) = delete;
 
-  /// Leaves this fiber, which must be the running one, for another; returns when something switches back.
+  /// Switches from this fiber, which must be the running one, to another; returns when another one switches
+  /// back.
   void switch_to(Fiber& to);
 
  private:

@@ -1,6 +1,7 @@
-// Reports reads of uninitialised memory. Kernels compiled with -fsanitize=address and the parameter
-// asan-instrumentation-with-call-threshold=0 call __asan_load<size> before every read; the definitions here
-// take the place of AddressSanitizer's own, do the same check and then look for what poison() wrote.
+// Reports reads of uninitialised memory. Kernels are compiled with -fsanitize=address and the parameter
+// asan-instrumentation-with-call-threshold=0 and then call __asan_load<size> before every read. The
+// definitions here replace AddressSanitizer's: they do the same check and then look for the pattern of
+// poison().
 
 #include <cstdio>
 
@@ -25,7 +26,7 @@ void check_initialised(const void* p, std::size_t bytes, const char* what, const
 #ifdef __SANITIZE_ADDRESS__
 namespace {
 
-// The shadow byte of eight bytes of memory is 0 if all of them may be accessed, k if the first k may, else
+// The shadow byte of eight bytes of memory is 0 if all of them are accessible, k if the first k are, else
 // negative.
 SIMT_PLAIN inline bool forbidden(const void* p, std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(p), last = first + bytes - 1;
@@ -50,7 +51,7 @@ std::exception_ptr uninitialised(const void* p, std::size_t bytes, void* return_
                                        "\n  in " + current_block->where()));
 }
 
-// AddressSanitizer expects the caller not to throw, hence the way out.
+// AddressSanitizer's callers must not throw, so the thread is abandoned instead.
 [[noreturn]] void report(const void* p, std::size_t bytes, void* return_address) {
   current_block->abandon_thread(uninitialised(p, bytes, return_address));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The words CUDA adds to C++: qualifiers, built-in variables, the stream type.
+// CUDA's additions to C++: qualifiers, built-in variables, the stream type.
 
 #include "simt/engine.hpp"
 
@@ -13,7 +13,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-// `__noinline__` is left alone: glibc and libstdc++ use that very token inside attributes.
+// `__noinline__` is not defined: glibc and libstdc++ use this token inside attributes.
 
 // A block runs on one OS thread, so a shared variable is a thread-local one.
 #define __shared__ SIMT_SHARED(__COUNTER__)
@@ -23,7 +23,7 @@
   simt::declare(simt_guard_##n);                  \
   static thread_local
 
-/// Default argument of everything that can be reported: the place of the call.
+/// Default argument of all functions that can report errors: the place of the call.
 #define SIMT_AT const simt::Where& at = simt::Where::current()
 
 using cudaStream_t = struct CUstream_st*;

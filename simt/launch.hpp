@@ -1,5 +1,5 @@
 #pragma once
-// launch() and dynamic_shared(): the two places where CUDA's own syntax cannot be kept.
+// launch() and dynamic_shared(): the two cases in which CUDA's own syntax cannot be kept.
 
 #include <tuple>
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace simt {
 
-/// A grid that remembers where the launch was written and whether its size fitted.
+/// A grid that stores the source location of the launch and whether its size fitted.
 struct Grid : dim3 {
   Where at;
   bool fits = true;
@@ -20,7 +20,7 @@ struct Grid : dim3 {
 };
 
 /// Runs `kernel(args...)` for every thread and returns when all are done. `shared` is in bytes; the stream is
-/// ignored. Throws Error when the launch is impossible or a thread makes a mistake.
+/// ignored. Throws Error if the launch is impossible or a thread makes an error.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), Grid grid, dim3 block, std::size_t shared, cudaStream_t, A&&... args) {
   static_assert((std::is_trivially_copyable_v<P> && ...),

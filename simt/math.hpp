@@ -1,6 +1,6 @@
 #pragma once
-// CUDA's arithmetic intrinsics. "Fast" functions (__expf, ...) are as exact as the C library's; FMA happens
-// only where written (compile kernels with -ffp-contract=off).
+// CUDA's arithmetic intrinsics. "Fast" functions (__expf, ...) are as accurate as the C library's. FMA is
+// used only where it is written (compile kernels with -ffp-contract=off).
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 namespace simt {
 
-/// x as an integer; saturates, and turns NaN into 0, as the hardware does.
+/// x as an integer; saturates and maps NaN to 0, like the hardware.
 template <class To, class From>
 To saturating_cast(From x) {
   if (x != x) return 0;
@@ -193,8 +193,8 @@ inline long long clock64() { return std::chrono::steady_clock::now().time_since_
 }  // namespace cuda
 }  // namespace simt
 
-// The C library declares these names for itself, so they cannot live in a namespace; this way none becomes a
-// symbol.
+// The C library declares these names, so they cannot be in a namespace. This attribute prevents them from
+// becoming symbols.
 #define SIMT_FAST extern inline __attribute__((gnu_inline, always_inline))
 SIMT_FAST float __expf(float x) noexcept { return expf(x); }
 SIMT_FAST float __exp10f(float x) noexcept { return powf(10, x); }

@@ -1,4 +1,4 @@
-// The OS threads that run blocks, and the checks a launch must pass.
+// The OS threads that run blocks, and the checks of a launch.
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ std::size_t setting(const char* name, std::size_t otherwise) {
 class Pool {
  public:
   explicit Pool(unsigned workers) : workers_(workers) {
-    shared_scopes();  // reads the symbol table, here rather than in whichever worker is first
+    shared_scopes();  // reads the symbol table now, not in whichever worker is first
     for (unsigned i = 0; i < workers; ++i)
       threads_.emplace_back([this, i](std::stop_token stop) { serve(i, stop); });
   }
@@ -51,7 +51,8 @@ class Pool {
       seen = generation_;
       ++awake_;
       lock.unlock();
-      // A worker that wakes after another has finished would seem ordered after it, and hide their races.
+      // If a worker woke after another had finished, it would seem ordered after that one, which would hide
+      // races.
       while (tsan && awake_ < workers_) std::this_thread::yield();
       const std::exception_ptr failure = run_blocks(block, me);
       lock.lock();
@@ -79,7 +80,8 @@ class Pool {
     return failure;
   }
 
-  // Races between blocks show only between workers, so there the neighbours of a block go to other workers.
+  // Races between blocks are detected only between workers, so with ThreadSanitizer neighbouring blocks go to
+  // different workers.
   std::uint64_t next_block(unsigned me, const std::uint64_t* last) {
     if (!tsan) return next_.fetch_add(1, std::memory_order_relaxed);
     return next_ >= blocks_ ? blocks_ : last ? *last + workers_ : me;
@@ -104,8 +106,8 @@ class Pool {
 Config& config() {
   static Config c = [] {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    // ThreadSanitizer needs two workers to see races between blocks; it takes 8128 threads, 1024 fibers per
-    // worker.
+    // ThreadSanitizer needs two workers to detect races between blocks. Its limit is 8128 threads, and each
+    // worker has 1024 fibers.
     const unsigned workers = tsan ? std::clamp(cores, 2u, 4u) : cores;
     return Config{.workers = static_cast<unsigned>(setting("SIMT_WORKERS", workers)),
                   .reverse = setting("SIMT_REVERSE", 0) != 0,

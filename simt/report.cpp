@@ -1,4 +1,4 @@
-// How mistakes are put into words.
+// The texts of error reports.
 
 #include <bit>
 #include <cstdio>
@@ -29,7 +29,7 @@ std::string Block::where(const uint3* thread) const {
          ", launched at " + text(job_->at);
 }
 
-// Who waits where: one line for each group of threads.
+// Lists the waiting threads: one line for each group that waits at the same place.
 std::string Block::situation() const {
   std::map<std::string, std::vector<int>> groups;
   for (int i = 0; i < threads_; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the sanitizers must be told, as functions that do nothing when they are off. For race detection the
-// kernels are compiled with -fsanitize=thread and the engine without it but with -DSIMT_TSAN: every CUDA
+// Annotations for the sanitizers, as functions that do nothing when these are off. For race detection the
+// kernels are compiled with -fsanitize=thread and the engine without it but with -DSIMT_TSAN. Every CUDA
 // thread is then a thread to ThreadSanitizer, ordered only by launches, barriers, __syncwarp and atomics.
 
 #include <cstddef>
@@ -57,8 +57,8 @@ struct Unwatched {
 };
 #endif
 
-/// What happened before release() is seen after acquire(). The token alternates with every completed barrier,
-/// lest a thread that is ahead seems ordered before one that is behind.
+/// Orders everything before release() before everything after acquire(). The token alternates with every
+/// completed barrier, so that a thread that is ahead does not seem ordered before one that is behind.
 class Order {
  public:
   char* token() { return &tokens_[phase_]; }

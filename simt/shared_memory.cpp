@@ -40,7 +40,7 @@ SharedMemory::SharedMemory() {
       forbid_access(guard + offsetof(Guard, after), sizeof Guard::after);
     }
     for (const Range& r : scope.where.padding) forbid_access(r.at, r.size);
-    for (const Range& r : scope.where.init_flags) benign_race(r.at, r.size);  // g++ sets them needlessly
+    for (const Range& r : scope.where.init_flags) benign_race(r.at, r.size);  // g++ sets them without need
   }
 }
 

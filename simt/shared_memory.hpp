@@ -12,12 +12,13 @@ namespace simt {
 
 class SharedMemory {
  public:
-  /// Finds the shared variables of the calling OS thread and puts red zones around them.
+  /// Finds the shared variables of the calling OS thread and surrounds them with red zones.
   SharedMemory();
 
   void begin_grid(std::size_t dynamic_bytes);
   void end_grid();
-  /// From here on, dynamic memory and every variable (from its first declaration) hold poison again.
+  /// From here on, dynamic memory holds the poison pattern again, and so does every variable from its first
+  /// declaration on.
   void begin_block();
   void declare(Guard& guard);
 
@@ -27,7 +28,7 @@ class SharedMemory {
  private:
   struct Scope {
     SharedScope where;
-    std::uint64_t block = 0;  // that last used it
+    std::uint64_t block = 0;  // number of the block that last used it
   };
   std::vector<Scope> scopes_;
   std::unordered_map<const void*, Scope*> by_guard_;
@@ -36,7 +37,7 @@ class SharedMemory {
   Range dynamic_{};
 };
 
-/// What poison() writes: NaN as double, float, bfloat16 and half, at every alignment. Byte i lies at
+/// The pattern of poison(): NaN as double, float, bfloat16 and half, at every alignment. Byte i is stored at
 /// addresses i mod 8.
 inline constexpr std::uint64_t poison_pattern = 0x7ff47fa57fa57fa5;
 constexpr unsigned char poison_at(std::uintptr_t address) {
@@ -46,8 +47,8 @@ SIMT_PLAIN inline bool starts_with_poison(const void* p) {
   return *static_cast<const unsigned char*>(p) == poison_at(reinterpret_cast<std::uintptr_t>(p));
 }
 
-/// Whether `bytes` at `p` hold what poison() wrote. Fewer than four bytes count only if the eight around them
-/// do too.
+/// Whether `bytes` at `p` hold the pattern of poison(). Fewer than four bytes count only if the eight around
+/// them do.
 bool holds_poison(const void* p, std::size_t bytes);
 
 }  // namespace simt

@@ -72,20 +72,19 @@ void for_each_module(F f) {
   dl_iterate_phdr(visit, &state);
 }
 
-// A shared variable as the symbol table describes it: an offset into its module's thread-local memory.
+// A shared variable as listed in the symbol table: an offset into its module's thread-local memory.
 struct Variable {
   enum Kind { guard, variable, init_flag } kind;
   std::size_t module, offset, size, room;  // room: up to the next symbol
   std::string function;
 };
 
-// Local variables are called _ZZ<function>E<digits><variable>; `_ZGVZ...` is the flag "has been initialised"
-// of `_ZZ...`.
+// Local variables are called _ZZ<function>E<digits><variable>. `_ZGVZ...` is the initialisation flag of
+// `_ZZ...`.
 constexpr std::string_view guard_name = "simt_guard_";
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Everything in front of <digits><variable>, for the longest such part that `is_function` accepts; empty if
-/// none.
+/// The longest part before <digits><variable> that `is_function` accepts; empty if there is none.
 template <class F>
 std::string_view function_part(std::string_view name, F is_function) {
   for (std::size_t i = name.size() - 1; i > 0; --i)

@@ -1,5 +1,5 @@
 #pragma once
-// What the symbol table of the running program tells: where shared variables lie, what a kernel is called.
+// Information from the symbol table of the running program: positions of shared variables, names of kernels.
 
 #include <cstddef>
 #include <string>
@@ -15,8 +15,9 @@ struct Range {
   }
 };
 
-/// The shared variables of one function, as they lie in the calling OS thread. Each range of `variables` is
-/// rounded up to eight bytes where only padding follows; `padding` is the unused memory behind each variable.
+/// The shared variables of one function, at their addresses in the calling OS thread. Each range of
+/// `variables` is rounded up to eight bytes if only padding follows; `padding` is the unused memory after
+/// each variable.
 struct SharedScope {
   std::vector<char*> guards;
   std::vector<Range> variables, padding, init_flags;

@@ -1,6 +1,5 @@
 #pragma once
-// CUDA's built-in vector types. They live in simt::cuda so that a program may also link code compiled by
-// nvcc.
+// CUDA's built-in vector types, in simt::cuda, so that a program may also link code compiled by nvcc.
 
 namespace simt {
 inline namespace cuda {

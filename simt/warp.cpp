@@ -1,4 +1,4 @@
-// Completes the warp-wide operations whose lanes are all there.
+// Completes the warp-wide operations whose lanes have all arrived.
 
 #include <bit>
 
@@ -18,7 +18,8 @@ bool Block::settle(Warp& w) {
   return here && (finish_complete_groups(w, at, here) || finish_converged_group(w, at, here));
 }
 
-// The lanes of a mask that have not returned, all at the same operation with the same mask.
+// Completes groups in which all lanes of a mask that have not returned are at the same operation with the
+// same mask.
 bool Block::finish_complete_groups(Warp& w, Wait* const* at, unsigned here) {
   unsigned woken = 0;
   for (unsigned g = here; g; g &= g - 1) {
@@ -37,7 +38,8 @@ bool Block::finish_complete_groups(Warp& w, Wait* const* at, unsigned here) {
   return woken;
 }
 
-// No lane can go on: the first place where lanes wait for convergence is as converged as it will ever be.
+// Called when no lane can run: completes the first group of lanes that wait for convergence, since no more
+// can join it.
 bool Block::finish_converged_group(Warp& w, Wait* const* at, unsigned here) {
   if (w.yielded) return false;
   int leader = -1;

@@ -1,6 +1,6 @@
 #pragma once
-// Barriers, votes, shuffles, match and reduce. Each is one use of exchange(): every lane brings a value, one
-// function computes all answers from all values once the lanes are there.
+// Barriers, votes, shuffles, match and reduce. Each is one call of exchange(): every lane passes a value, and
+// one function computes all results from all values after the lanes have arrived.
 
 #include <algorithm>
 #include <atomic>
@@ -25,7 +25,7 @@ struct Slot : Wait {
   In in;
 };
 
-/// What each lane of the warp brought.
+/// The values passed by the lanes of the warp.
 template <class In>
 struct Lanes {
   Wait* const* wait;
@@ -37,10 +37,10 @@ SIMT_PLAIN void for_each_lane(unsigned group, F f) {
   for (; group; group &= group - 1) f(__builtin_ctz(group));
 }
 
-/// A mistake found while the answers of a group are computed: names the thread that made it.
+/// Reports an error found while the results of a group are computed; names the thread that caused it.
 [[noreturn]] void fail(const std::string& what, const Wait& of);
 
-/// Every lane of the operation's mask brings `in` and leaves with f(own lane, all lanes, group).
+/// Every lane of the operation's mask passes `in` and gets f(own lane, all lanes, group).
 template <class In, class F>
 SIMT_PLAIN auto exchange(const Operation& op, In in, F) {
   using Out = std::invoke_result_t<F, int, Lanes<In>, unsigned>;

@@ -55,14 +55,10 @@ const bool registered = [] {
   return true;
 }();
 
-TEST(Conformance, EveryOperatorHasCasesAndAnOracle) {
+// tests/check/self_check_test.cpp checks that each has cases, and a case for each property it claims.
+TEST(Conformance, EveryOperatorHasAnOracle) {
   EXPECT_TRUE(registered);
-  for (const OpEntry& entry : all_ops()) {
-    EXPECT_FALSE(entry.op->cases().empty()) << entry.op->name;
-    EXPECT_NO_THROW(oracle_of(*entry.op)) << entry.op->name;
-    EXPECT_FALSE(entry.op->summary.empty()) << entry.op->name;
-    EXPECT_FALSE(entry.op->source.empty()) << entry.op->name;
-  }
+  for (const OpEntry& entry : all_ops()) EXPECT_NO_THROW(oracle_of(*entry.op)) << entry.op->name;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make bench-runtime: the tuner, the pools, the pipeline and the monitor on one device, each with every sample in a
-# file of its own. DEVICE=cuda takes the GPU; OUT is the folder of the files; BUILD names a build that is there already.
+# make bench-runtime: the tuner, the pools, the pipeline and the monitor on one device, each with all samples in its own
+# file. DEVICE=cuda selects the GPU; OUT is the folder of the files; BUILD names an existing build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 device=${DEVICE:-cpu}
@@ -25,10 +25,10 @@ measure() {  # measure <title> <program> <arguments...>
 }
 
 store=$(mktemp -d)
-export KOLMO_TUNING=off  # nothing measured here is tuned, but for what says so
+export KOLMO_TUNING=off  # nothing measured here is tuned, unless stated
 measure "tuner: look-up, and search on modelled and recorded spaces" bench_tuner --record "$out/tuner_search.json"
 measure "tuner: what tuning gains over naive, default, occupancy's choice and the vendor's library" \
-  kolmo tune --device "$device" --budget "${TUNE_BUDGET:-2}" --store "$store" --record "$out/tuning.json"
+  kolmo tune --device "$device" --budget "${TUNE_BUDGET:-900}" --store "$store" --record "$out/tuning.json"
 measure "memory: a pair of allocate and free, and replays against the bounds" \
   bench_memory --device "$device" --record "$out/memory.json"
 measure "pipeline: efficiency when full, latency at 50 to 90 % load against 10 ms" \

@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
-# tools/bootstrap.sh build|test|lint|bench
-# Installs the Debian 12 packages that a front door of the Makefile needs and that are missing. With CUDA=1 and
-# no nvcc, also puts a CUDA toolkit from PyPI wheels into .cuda/ (110 MB to fetch), where CMake finds it.
+# tools/bootstrap.sh build|test|check|lint|bench|python|ci
+# Installs the missing Debian 12 packages that a target of the Makefile needs. With CUDA=1 and without nvcc, it also
+# installs a CUDA toolkit from PyPI wheels into .cuda/ (a download of 110 MB), where CMake finds it. `python` is what
+# `pip install .` needs; test, check and lint also make .venv/python, where the Python package is tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(build-essential cmake ninja-build ccache git ca-certificates
-  libhwy-dev libfmt-dev libfast-float-dev nlohmann-json3-dev libsqlite3-dev libcli11-dev libcpp-httplib-dev
-  libssl-dev libopenblas-pthread-dev libboost-context-dev libboost-math-dev python3)
+packages=(g++ cmake ninja-build git ca-certificates python3
+  libhwy-dev libfmt-dev libfast-float-dev nlohmann-json3-dev libsqlite3-dev libcli11-dev libmicrohttpd-dev
+  libssl-dev zlib1g-dev libopenblas-pthread-dev libboost-math-dev libkissfft-dev)
+python=(python3-dev python3-venv)
+tests=(ccache libboost-context-dev libgtest-dev libgmock-dev "${python[@]}")
 case "${1:-build}" in
   build) ;;
-  test) packages+=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev chromium prometheus) ;;
-  lint) packages+=(clang-format-14 clang-tidy-14 codespell shellcheck python3-venv) ;;
-  bench) packages+=(python3-venv libmimalloc-dev) ;;
-  *) echo "usage: tools/bootstrap.sh build|test|lint|bench" >&2; exit 2 ;;
+  test) packages+=("${tests[@]}" chromium prometheus) ;;
+  check) packages+=("${tests[@]}" clang-14 libclang-rt-14-dev) ;;
+  lint) packages+=("${tests[@]}" clang-format-14 clang-tidy-14 codespell shellcheck) ;;
+  bench) packages+=("${tests[@]}" libmimalloc-dev) ;;
+  python) packages+=("${python[@]}") ;;
+  ci) packages+=(mmdebstrap) ;;
+  *) echo "usage: tools/bootstrap.sh build|test|check|lint|bench|python|ci" >&2; exit 2 ;;
 esac
 if [ "${CUDA:-}" = 1 ]; then packages+=(python3-venv); fi
 
@@ -40,6 +46,9 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 fi
 
+if [ "${CUDA:-}" = 1 ] && [ "${1:-build}" = build ] && ! { [ -e /dev/dxg ] || compgen -G '/dev/nvidia[0-9]*' >/dev/null; }; then
+  echo "bootstrap: no GPU is here, so make demo will not use CUDA"
+fi
 if [ "${CUDA:-}" = 1 ] && ! tools/find_nvcc.sh >/dev/null; then
   echo "bootstrap: putting a CUDA 13.0 toolkit from PyPI into .cuda"
   rm -rf .cuda
@@ -52,3 +61,4 @@ if [ "${CUDA:-}" = 1 ] && ! tools/find_nvcc.sh >/dev/null; then
   ln -s "$toolkit" .cuda/toolkit
   .cuda/toolkit/bin/nvcc --version | tail -n 1
 fi
+case "${1:-build}" in test | check | lint) tools/python_env.sh ;; esac

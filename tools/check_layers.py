@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the arrows between layers, which files may include which kinds of files, and where #ifdef and <<< may stand.
+"""Checks the arrows between layers, which files may include which kinds of files, where #ifdef and <<< may stand, and
+that what tools/new_op left to fill in was filled in.
 
 The table below is the rule: a layer may include itself and the layers named beside it, and nothing else."""
 import re
@@ -9,26 +10,28 @@ from pathlib import Path
 
 BASE = {"base"}
 RUNTIME = BASE | {"runtime", "version"}
-OP = RUNTIME | {"op"}
-OPS = OP | {"knn", "ops"}
+OP = RUNTIME | {"impl", "inside", "op"}
+OPS = OP | {"skeleton", "knn", "ops"}
 LAYERS = {
     "base": BASE,
     "version": set(),
     "command": set(),
     "runtime": RUNTIME | {"launch"},
     "op": OP,
+    "impl": BASE | {"impl"},  # kolmo/op/impl.hpp: an operator's code on a kind of device
+    "inside": OP,  # kolmo/op/inside.hpp: operators as parts of others
     "device": BASE | {"device", "launch"},
     "launch": RUNTIME | {"launch"},
-    "knn": RUNTIME | {"knn"},  # nearest neighbours on the CPU, shared by several operators
+    "skeleton": RUNTIME | {"impl", "device", "launch", "skeleton"},
+    "knn": OP | {"knn"},  # k nearest neighbours and KSG, shared by several operators
     "ops": OPS,
-    "kernel": BASE | {"op", "ops", "device", "launch", "knn", "kernel"},  # .cu and .cuh of operators
+    "kernel": BASE | {"impl", "inside", "ops", "device", "launch", "skeleton", "knn", "kernel"},  # .cu, .cuh
     "tune": OP | {"io", "tune"},
     "monitor": RUNTIME | {"monitor"},  # views of what the runtime records
     "io": RUNTIME | {"io"},
     "flow": OPS | {"flow", "io"},
-    "predict": OPS | {"predict", "io"},
     "check": OP | {"check"},
-    "oracle": OPS | {"check", "oracle"},  # <op>_test.cpp
+    "oracle": OPS | {"check", "oracle"},  # <op>_oracle.cpp
 }
 TOP = {"cli", "python", "bench", "tests", "examples"}  # may include everything below, and themselves
 
@@ -43,11 +46,13 @@ def layer(path: str) -> str:
         return parts[0]
     if path in ("kolmo/version.hpp", "kolmo/command.hpp"):
         return Path(path).stem
-    if path in ("kolmo/runtime/cuda/launch.cuh", "kolmo/runtime/cuda/cublaslt.hpp"):
+    if path in ("kolmo/runtime/cuda/launch.cuh", "kolmo/runtime/cuda/cublaslt.hpp", "kolmo/runtime/cuda/tensor_copies.hpp"):
         return "launch"
-    if parts[1] == "ops" and path.endswith((".cu", ".cuh")):
+    if path in ("kolmo/op/impl.hpp", "kolmo/op/inside.hpp"):
+        return Path(path).stem
+    if parts[1] in ("ops", "knn") and path.endswith((".cu", ".cuh")):
         return "kernel"
-    if parts[1] == "ops" and path.endswith("_test.cpp"):
+    if parts[1] in ("ops", "knn") and path.endswith(("_oracle.cpp", "_oracle.hpp")):
         return "oracle"
     return parts[1]
 
@@ -73,7 +78,7 @@ def include_faults(path: str, bracket: str, name: str):
     if "/" in name and name.split("/")[0] not in TOP | {"kolmo", "simt"}:
         return  # a library's header
     if here in TOP:
-        if there in TOP and there not in {here, "cli"} and not (here == "tests" and there == "bench"):
+        if there in TOP and there not in {here, "cli"} and {here, there} != {"tests", "bench"}:
             yield f'"{name}": {here} may not include {there}'
         return
     if here not in LAYERS:
@@ -96,6 +101,9 @@ def faults(path: str, text: str):
         line = text.count("\n", 0, match.start(2)) + 1
         for fault in include_faults(path, match[1], match[2]):
             yield line, fault
+    if path.startswith("kolmo/ops/"):
+        for match in re.finditer(r"fill in", text):
+            yield text.count("\n", 0, match.start()) + 1, "what tools/new_op left to fill in is not filled in"
     code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
     code = re.sub(r'"(\\.|[^"\\\n])*"', '""', code)
     for match in re.finditer(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\bKOLMO_CUDA\b", code, re.M):
@@ -107,14 +115,15 @@ def faults(path: str, text: str):
 
 def main() -> int:
     root = Path(__file__).resolve().parent.parent
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.hpp", "*.cpp", "*.cu", "*.cuh"],
-                            cwd=root, check=True, capture_output=True, text=True).stdout.split()
+    paths = sys.argv[1:] or sorted(
+        subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.hpp", "*.cpp", "*.cu", "*.cuh"],
+                       cwd=root, check=True, capture_output=True, text=True).stdout.split())
     count = 0
-    for path in sys.argv[1:] or sorted(listed):
+    for path in paths:
         for line, fault in faults(path, (root / path).read_text(encoding="utf-8")):
             print(f"{path}:{line}: {fault}", file=sys.stderr)
             count += 1
-    print(f"check_layers: {len(sys.argv[1:] or listed)} files, {count} faults")
+    print(f"check_layers: {len(paths)} files, {count} faults")
     return 1 if count else 0
 
 

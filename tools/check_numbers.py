@@ -3,19 +3,23 @@
 
 docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -->, or "none" as long as nothing was
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
+<!-- below-copy: RECORD --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of a record.
 --write [RESULT] puts the numbers (of another result) in."""
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
+from below_copy import table as below_copy  # noqa: E402
 from results import Result, load  # noqa: E402
 from table import NONE, TABLES, quote  # noqa: E402
 
 SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
+BELOW = re.compile(r"(<!-- below-copy: (\S+) -->\n)(.*?)(<!-- /below-copy -->)", re.S)
 MARKER = re.compile(r"<!-- /?bench\b")
 
 
@@ -50,6 +54,20 @@ def rewrite(text: str, result) -> tuple[str, list[str]]:
     return SPAN.sub(replace, text), faults
 
 
+def rewrite_below(text: str, root: Path) -> tuple[str, list[str]]:
+    """As rewrite(), of the tables of what is below the copy."""
+    faults = []
+
+    def replace(match):
+        start, name, found, end = match.groups()
+        right = below_copy(json.loads((root / name).read_text(encoding="utf-8")))
+        if found != right:
+            faults.append(f"the table below-copy is not that of {name}")
+        return start + right + end
+
+    return BELOW.sub(replace, text), faults
+
+
 def named_result(root: Path):
     """The result that docs/benchmarks.md names; None if it says none."""
     named = SOURCE.findall((root / "docs/benchmarks.md").read_text(encoding="utf-8"))
@@ -76,7 +94,9 @@ def main(root: Path = ROOT, arguments=None) -> int:
     for page in pages(root):
         text = page.read_text(encoding="utf-8")
         right, faults = rewrite(text, result)
-        total += len(SPAN.findall(text))
+        right, more = rewrite_below(right, root)
+        faults += more
+        total += len(SPAN.findall(text)) + len(BELOW.findall(text))
         if options.write is not None:
             page.write_text(right, encoding="utf-8")
             faults = rewrite(right, result)[1]

@@ -5,16 +5,19 @@ cd "$(dirname "$0")/.."
 mkdir -p out
 
 echo "Building Kolmo: the first time this takes a few minutes."
+if { [ -e /dev/dxg ] || compgen -G '/dev/nvidia[0-9]*' >/dev/null; } && ! tools/find_nvcc.sh >/dev/null; then
+  echo "A GPU is here and no nvcc was found, so the CPU computes; CUDA=1 make demo fetches a CUDA toolkit first."
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! { cmake --preset ci && cmake --build --preset ci --target kolmo -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1; then
+if ! { cmake --preset demo && cmake --build --preset demo --target kolmo -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1; then
   tail -n 40 "$log"
   exit 1
 fi
 
 run() {
   printf '\n$ kolmo %s\n' "$*"
-  build/ci/kolmo "$@"
+  build/demo/kolmo "$@"
 }
 
 run devices

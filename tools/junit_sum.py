@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Prints "passed failed skipped" for the JUnit file that ctest wrote; names what was skipped, and why, on stderr,
-parts of programs that passed among it. A missing file counts as one failure."""
+"""Prints "passed failed skipped" for the JUnit file that ctest or pytest wrote; names what was skipped, and why, on stderr,
+parts of programs that passed among it. A missing file counts as one failure, and so does a test that could not be run:
+its program or its fixture failed."""
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -16,11 +17,21 @@ def main(path: str) -> None:
         print(f"{path}: {error}", file=sys.stderr)
         print("0 1 0")
         return
-    counts = {"run": 0, "fail": 0, "notrun": 0, "disabled": 0}
+    counts = {"run": 0, "fail": 0, "skipped": 0, "disabled": 0}
     for case in cases:
-        status = case.get("status", "fail")
-        skipped = case.find("skipped") is not None
-        counts["notrun" if skipped else status if status in counts else "fail"] += 1
+        why = case.find("skipped")
+        if case.get("status") is None:  # pytest's
+            status = "fail" if case.find("failure") is not None or case.find("error") is not None else "run"
+            if status == "run" and why is not None and why.get("type") != "pytest.xfail":
+                status = "skipped"
+                print(f"skipped: {case.get('classname')}.{case.get('name')}: {why.get('message')}", file=sys.stderr)
+            counts[status] += 1
+            continue
+        skipped = why is not None and why.get("message", "").startswith("SKIP_")  # by SKIP_RETURN_CODE and the like
+        status = "skipped" if skipped else case.get("status", "fail")
+        counts[status if status in counts else "fail"] += 1
+        if status == "notrun":
+            print(f"not run: {case.get('name')}: {case.findtext('system-out') or ''}", file=sys.stderr)
         output = case.findtext("system-out") or ""
         for reason in () if skipped else SKIPPED_PART.findall(output):
             print(f"skipped: part of {case.get('name')}: {reason}", file=sys.stderr)
@@ -28,7 +39,7 @@ def main(path: str) -> None:
             reason = SKIP_REASON.search(output)
             text = next((g for g in reason.groups() if g), "") if reason else ""
             print(f"skipped: {case.get('name')}{': ' + text.strip() if text else ''}", file=sys.stderr)
-    print(counts["run"], counts["fail"], counts["notrun"] + counts["disabled"])
+    print(counts["run"], counts["fail"], counts["skipped"] + counts["disabled"])
 
 
 if __name__ == "__main__":

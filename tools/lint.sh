@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make lint: every check runs; the last line says which failed.
+# make lint: runs every check; the last line names those that failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 jobs=${JOBS:-$(nproc)}
@@ -25,22 +25,32 @@ headers() {
   return "${PIPESTATUS[0]}"
 }
 
-tidy() {  # the frame, and what changed since main (or in the last commit); TIDY=all for everything
-  local base files
+kernels() {  # of the last build of `make test`
+  if ! compgen -G 'build/ci/CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o' >/dev/null; then
+    echo "kernels        skipped: no build with nvcc"
+    return 0
+  fi
+  python3 tools/check_build.py build/ci --kernels
+}
+
+tidy() {  # kolmo/op, and what changed since main (or in the last commit); TIDY=all for everything
+  local base frame files extension=() python=(-DKOLMO_PYTHON=OFF)
+  if [ -x .venv/python/bin/python ]; then
+    extension=('python/*.cpp') python=(-DKOLMO_PYTHON=ON "-DPython_EXECUTABLE=$PWD/.venv/python/bin/python")
+  fi
   base=$(git merge-base HEAD origin/main 2>/dev/null)
   if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=HEAD~1; fi
+  mapfile -t frame < <(git ls-files 'kolmo/op/*.cpp')
   mapfile -t files < <(
-    if [ "${TIDY:-}" = all ]; then git ls-files 'kolmo/*.cpp' 'cli/*.cpp'; else
-      git ls-files 'kolmo/op/*.cpp'
-      git diff --name-only --diff-filter=d "$base" -- 'kolmo/*.cpp' 'cli/*.cpp' 2>/dev/null
-    fi | grep -v '^kolmo/runtime/cuda/' | sort -u)
-  if [ "${TIDY:-}" != all ] && [ ${#files[@]} -gt 24 ]; then
-    echo "clang-tidy     ${#files[@]} files changed, 24 of them are read (TIDY=all reads all)"
-    files=("${files[@]:0:24}")
+    if [ "${TIDY:-}" = all ]; then git ls-files 'kolmo/*.cpp' 'cli/*.cpp' "${extension[@]}"; else
+      git diff --name-only --diff-filter=d "$base" -- 'kolmo/*.cpp' 'cli/*.cpp' "${extension[@]}" 2>/dev/null
+    fi | grep -vE '^kolmo/(op|runtime/cuda)/')
+  if [ "${TIDY:-}" != all ] && [ ${#files[@]} -gt 16 ]; then
+    echo "clang-tidy     ${#files[@]} files changed, 16 of them are read beside kolmo/op (TIDY=all reads all)"
+    files=("${files[@]:0:16}")
   fi
-  mkdir -p build/tidy  # clang cannot read g++'s precompiled header
-  sed 's/-Winvalid-pch -include [^ ]*cmake_pch.hxx//' build/ci/compile_commands.json >build/tidy/compile_commands.json
-  printf '%s\n' "${files[@]}" | xargs -r -P "$jobs" -n 2 clang-tidy-14 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option 2>&1 |
+  cmake --preset ci -B build/tidy "${python[@]}" -DKOLMO_UNITY=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null || return 1
+  printf '%s\n' "${frame[@]}" "${files[@]}" | xargs -r -P "$jobs" -n 2 clang-tidy-14 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option 2>&1 |
     grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter|^$'
   return "${PIPESTATUS[1]}"
 }
@@ -58,15 +68,26 @@ ruff() {
   command ruff check --quiet "${python[@]}"
 }
 
+types() {  # mypy --strict on the package, with the types that the last build of `make test` wrote
+  if [ ! -x .venv/python/bin/mypy ] || [ ! -e build/ci/python/kolmo/ops.pyi ]; then
+    echo "mypy           skipped: no build with .venv/python"
+    return 0
+  fi
+  (cd build/ci/python && ../../../.venv/python/bin/mypy --config-file ../../../pyproject.toml --cache-dir /dev/null)
+}
+
 check layers python3 tools/check_layers.py
 check sizes python3 tools/check_size.py
 check numbers python3 tools/check_numbers.py
 check clang-format clang-format-14 --dry-run --Werror "${cxx[@]}"
 check headers headers
 check clang-tidy tidy
+check kernels kernels
 check codespell codespell --quiet-level 3 --ignore-words .codespell-ignore "${cxx[@]}" "${shell[@]}" "${python[@]}" ./*.md docs
 check shellcheck shellcheck "${shell[@]}"
 check ruff ruff
+check mypy types
+check site tools/site.sh check
 
 if [ ${#failed[@]} -gt 0 ]; then
   echo "lint: ${#failed[@]} failed: ${failed[*]}"

@@ -1,20 +1,30 @@
 #!/usr/bin/env bash
-# make test: every test of the release build (with CUDA when nvcc is found), then all of it again that can run
-# under ASan and UBSan, with every portable kernel variant on the emulated GPU, then ThreadSanitizer's race check of
-# the operators whose CUDA sources changed since their last pass. The last line sums up.
+# tools/test.sh release    make test: every test of the release build, with CUDA when nvcc is found; then which CUDA sources
+#                          changed since a GPU validated them.
+# tools/test.sh check      make check: all of it again that can run under ASan and UBSan, with every portable kernel variant
+#                          on the emulated GPU; ThreadSanitizer's race check of the operators whose CUDA sources changed
+#                          since their last pass; a minute of fuzzing for each reader.
+# The last line sums up.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 jobs=${JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0 broken=0
 
-heading() { printf '\n== %s\n' "$*"; }
-seconds() { printf '(%d s)\n' $((SECONDS - started)); }
+heading() { printf '\n== %s\n' "$*"; started=$SECONDS; }
+seconds() {  # seconds <what was done since the last call>
+  printf '%s: %d s\n' "$1" $((SECONDS - started))
+  started=$SECONDS
+}
 
-build() {  # build <preset> [target...]: quiet unless it fails
-  local preset=$1 log
+build() {  # build <preset> [target...]: how far it is; what it says only if it fails
+  local preset=$1 log python=(-DKOLMO_PYTHON=OFF)
   shift
+  if [ "$preset" != tsan ] && [ -x .venv/python/bin/python ]; then  # which tools/python_env.sh makes
+    python=(-DKOLMO_PYTHON=ON "-DPython_EXECUTABLE=$PWD/.venv/python/bin/python")
+  fi
   log=$(mktemp)
-  if ! { cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs" "${@/#/--target=}"; } >"$log" 2>&1; then
+  if ! { cmake --preset "$preset" "${python[@]}" && cmake --build --preset "$preset" -j "$jobs" "${@/#/--target=}"; } 2>&1 | tee "$log" |
+    python3 tools/progress.py "$preset build" --quiet; then
     grep -vE '^\[[0-9]+/[0-9]+\] ' "$log" | tail -n 60
     echo "the $preset build failed"
     broken=1
@@ -24,44 +34,75 @@ build() {  # build <preset> [target...]: quiet unless it fails
   rm -f "$log"
 }
 
-count() {  # count <junit file>: adds its results to the sums
-  local p f s
-  read -r p f s < <(python3 tools/junit_sum.py "$1")
-  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+tally() {  # tally <command...>: adds "passed failed skipped", the last line that it prints; without one it failed
+  local sums
+  sums=$("$@" | tail -n 1)
+  if [[ $sums =~ ^([0-9]+)\ ([0-9]+)\ ([0-9]+)$ ]]; then
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2])) skipped=$((skipped + BASH_REMATCH[3]))
+  else
+    echo "$*: ended without its sums, which counts as a failure"
+    failed=$((failed + 1))
+  fi
 }
 
 run_ctest() {  # run_ctest <preset> [ctest options]
-  local preset=$1 report
+  local preset=$1 report status before=$failed
   shift
   report=$PWD/build/$preset/ctest.xml
   rm -f "$report"
-  ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --output-junit "$report" "$@" |
-    grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .*( Passed |\*\*\*Skipped)|\(Skipped\)$|did not run:$|^Test project|^Internal|^$'
-  count "$report"
+  ctest --test-dir "build/$preset" -j "$jobs" --no-tests=error --output-on-failure --output-junit "$report" "$@" |
+    python3 tools/progress.py "$preset tests"
+  status=${PIPESTATUS[0]}
+  tally python3 tools/junit_sum.py "$report"
+  if [ "$status" != 0 ] && [ "$failed" = "$before" ]; then
+    echo "ctest ended with status $status and names no failed test, which counts as a failure"
+    failed=$((failed + 1))
+  fi
 }
 
-started=$SECONDS
-heading "release build and tests"
-if build ci; then seconds && run_ctest ci; fi
-seconds
+release() {
+  heading "release build and tests"
+  if build ci; then
+    seconds "build"
+    run_ctest ci
+    seconds "tests"
+    tally tools/test_python.sh ci
+  fi
+  seconds "Python"
 
-started=$SECONDS
-heading "AddressSanitizer and UndefinedBehaviorSanitizer"
-if build asan; then seconds && run_ctest asan; fi
-seconds
+  heading "hardware record"
+  build/ci/kolmo validate --unverified results/h200
+  seconds "record"
+}
 
-started=$SECONDS
-heading "ThreadSanitizer: kernels on the emulated GPU, and the runtime"
-read -r p f s < <(python3 tools/race_check.py --jobs "$jobs")
-passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-if build tsan simt_kernels_test simt_bad_test runtime_threads_test; then
-  run_ctest tsan -R '^(simt\.(kernels|bad)|runtime\.threads)$'
-fi
-seconds
+check() {
+  heading "AddressSanitizer and UndefinedBehaviorSanitizer"
+  if build asan; then
+    seconds "build"
+    run_ctest asan
+    seconds "tests"
+    tally tools/test_python.sh asan
+  fi
+  seconds "Python"
 
-heading "hardware record"
-build/ci/kolmo validate --unverified results/h200
+  heading "ThreadSanitizer: kernels on the emulated GPU, and the runtime"
+  if build tsan kolmo simt_kernels_test simt_bad_test runtime_threads_test; then
+    seconds "build"
+    tally python3 tools/race_check.py --jobs "$jobs"
+    seconds "races"
+    run_ctest tsan -R '^(simt\.(kernels|bad)|runtime\.threads)$'
+  fi
+  seconds "tests"
 
+  heading "fuzzing of the readers"
+  if tools/fuzz.sh; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  seconds "fuzzing"
+}
+
+case "${1:-release}" in
+  release | check) "${1:-release}" ;;
+  *) echo "usage: tools/test.sh release|check" >&2; exit 2 ;;
+esac
 [ $broken = 0 ] || failed=$((failed + 1))
 echo
 echo "$passed passed, $failed failed, $skipped skipped"

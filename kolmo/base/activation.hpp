@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "kolmo/base/hd.hpp"
@@ -14,6 +15,7 @@ namespace kolmo {
 /// Source: Hendrycks & Gimpel 2016.
 enum class Activation : std::int32_t { none, relu, gelu, gelu_tanh };
 inline constexpr std::string_view activation_names[] = {"none", "relu", "gelu", "gelu_tanh"};
+constexpr std::span<const std::string_view> names_of(Activation) { return activation_names; }
 
 template <class T>
 KOLMO_HD T activate(Activation f, T x) {

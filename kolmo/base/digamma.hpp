@@ -4,9 +4,9 @@
 namespace kolmo {
 namespace detail {
 
-/// psi on [1, 2]: (x - x0) times the polynomial in t = 2x - 3 that meets psi(x) / (x - x0) at 22 Chebyshev
-/// nodes (relative error 2e-17). x0 is the positive zero of psi, in two parts, so that accuracy is relative
-/// near it.
+/// psi on [1, 2]: (x - x0) times the polynomial in t = 2x - 3 that interpolates psi(x) / (x - x0) at 22
+/// Chebyshev nodes (relative error 2e-17). x0 is the positive zero of psi, stored in two parts to keep the
+/// relative accuracy near it.
 KOLMO_HD constexpr double digamma_1_2(double x) {
   constexpr double zero_high = 0x1.762d86356be3fp+0, zero_low = 0x1.b86a722197829p-54;
   const double quotient = exact_polynomial(
@@ -21,7 +21,8 @@ KOLMO_HD constexpr double digamma_1_2(double x) {
 
 KOLMO_HD constexpr double digamma_positive(double x) {
   if (x < 1) return exact_add(digamma_1_2(exact_add(x, 1)), -(1 / x));
-  // psi(x) = psi(y) + 1/y + 1/(y+1) + ... + 1/(x-1) with y = x - floor(x) + 1; the sum as one quotient.
+  // psi(x) = psi(y) + 1/y + 1/(y+1) + ... + 1/(x-1) with y = x - floor(x) + 1. The sum is computed as one
+  // quotient.
   if (x < 10) {
     double numerator = 0, denominator = 1;
     while (x >= 2) {
@@ -31,14 +32,14 @@ KOLMO_HD constexpr double digamma_positive(double x) {
     }
     return exact_add(digamma_1_2(x), numerator / denominator);
   }
-  // ln x - 1/(2x) - sum B_2k / (2k x^2k): eight terms leave less than 4e-18.
+  // ln x - 1/(2x) - sum B_2k / (2k x^2k): truncation after eight terms errs by less than 4e-18.
   const double inverse = 1 / x, z = exact_mul(inverse, inverse);
   const double series = exact_polynomial(z, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760,
                                          1. / 12, -3617. / 8160);
   return exact_add(log_exact(x), -exact_add(exact_mul(0.5, inverse), exact_mul(z, series)));
 }
 
-/// pi cot(pi x) for x < 0 that is no integer.
+/// pi cot(pi x) for x < 0 that is not an integer.
 KOLMO_HD constexpr double pi_cotangent(double x) {
   constexpr double pi = 0x1.921fb54442d18p+1;
   double r = x - double(std::int64_t(x));  // exact, in (-1, 0)
@@ -59,14 +60,13 @@ KOLMO_HD constexpr double pi_cotangent(double x) {
 }  // namespace detail
 
 /// psi(x) = d/dx ln Gamma(x) in pure double arithmetic: same bits on every device.
-/// |error| <= 8e-16 max(1, |psi(x)|) for x > 0, and a few ulp also near the zero at 1.4616...; for x < 0 by
-/// reflection, psi(1 - x) - pi cot(pi x), |error| <= 2e-15 max(1, |psi(1 - x)|, |pi cot(pi x)|).
+///   x > 0    |error| <= 8e-16 max(1, |psi(x)|), and a few ulp near the zero at 1.4616...
+///   x < 0    |error| <= 2e-15 max(1, |psi(1 - x)|, |pi cot(pi x)|), by reflection: psi(1 - x) - pi cot(pi x)
 /// NaN at the poles 0, -1, -2, ... and at -inf; psi(inf) = inf.
 /// Method: polynomial on [1, 2], recurrence to 10, asymptotic series beyond (Abramowitz & Stegun 6.3).
 KOLMO_HD constexpr double digamma_exact(double x) {
   if (x > 0) return x == std::numeric_limits<double>::infinity() ? x : detail::digamma_positive(x);
-  const bool pole =
-      !(x > -0x1p53) || x == double(std::int64_t(x));  // every double beyond -2^53 is an integer
+  const bool pole = !(x > -0x1p53) || x == double(std::int64_t(x));  // every double below -2^53 is an integer
   if (pole) return std::numeric_limits<double>::quiet_NaN();
   return exact_add(detail::digamma_positive(exact_add(1, -x)), -detail::pi_cotangent(x));
 }

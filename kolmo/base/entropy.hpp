@@ -10,10 +10,10 @@ namespace kolmo {
 
 KOLMO_HD constexpr double x_log_x(double x) { return x == 0 ? 0 : exact_mul(x, log_exact(x)); }
 
-/// Rounding may leave a quantity that cannot be negative a little below 0. Keeps NaN.
+/// Sets negative values to 0: rounding may push a non-negative quantity slightly below 0. NaN stays NaN.
 KOLMO_HD constexpr double not_below_zero(double x) { return x < 0 ? 0 : x; }
 
-/// Of the weights w of a row: sum w, sum w ln w, number of w > 0.
+/// Sums over the weights w of a row: sum w, sum w ln w, number of w > 0.
 template <class T>
 struct WeightRows {
   const T* weight;
@@ -30,7 +30,7 @@ struct WeightRows {
 };
 
 /// Entropy from the sums of WeightRows. Counts: ln N - (sum w ln w) / N with N = sum w, and 0 for a single
-/// weight; Miller-Madow adds (K - 1) / (2 N). Probabilities: - sum w ln w.
+/// weight. Miller-Madow adds (K - 1) / (2 N) with K the number of w > 0. Probabilities: - sum w ln w.
 struct EntropyOfRow {
   double* entropy;
   bool counts, miller_madow;
@@ -77,14 +77,15 @@ struct DivergenceOfRow {
   }
 };
 
-/// Keeps the sums of a row.
+/// Stores the sums of a row.
 template <int N>
 struct StoreSums {
   Sums<N>* to;
   KOLMO_HD void operator()(std::int64_t row, const Sums<N>& s) const { to[row] = s; }
 };
 
-/// Of the columns of tables of weights of shape (bx, by): sum w. Row table * by + y is column y.
+/// Column sums of tables of weights of shape (bx, by). Row table * by + y of the job is column y of the
+/// table.
 template <class T>
 struct WeightColumns {
   const T* weight;
@@ -101,7 +102,7 @@ struct WeightColumns {
   }
 };
 
-/// What a table's rows and columns give to its entropies, i < bx a row, then `by` columns:
+/// The contribution of each row (i < bx) and then of each of the `by` columns of a table to its entropies:
 /// sum w; sum_x (w_x ln w_x - sum_y w_xy ln w_xy); bins minus rows > 0; sum_y w_y ln w_y; columns > 0.
 struct TableMargins {
   const Sums<3>* rows;
@@ -149,33 +150,40 @@ struct MutualInformationOfTable {
   }
 };
 
-/// Leading dimensions as a number of tables, rows, columns.
+/// Leading dimensions flattened to a number of tables, and the rows and columns of each.
 struct TableShape {
   std::int64_t tables = 1, bx, by;
 
   TableShape(int rank, const std::int64_t* extent) : bx(extent[rank - 2]), by(extent[rank - 1]) {
     for (int d = 0; d < rank - 2; ++d) tables *= extent[d];
   }
-  /// Of sum_tables: sums of all rows and columns, then partial sums of long ones.
-  std::size_t workspace() const {
-    return std::size_t(tables * bx) * sizeof(Sums<3>) + std::size_t(tables * by) * sizeof(Sums<1>) +
-           std::max({sum_rows_bytes<3>(tables * bx, by), sum_rows_bytes<1>(tables * by, bx),
-                     sum_rows_bytes<5>(tables, bx + by)});
-  }
 };
 
-/// done(table, sums of TableMargins) for every table, by `run` as in sum_rows.
+/// Scratch memory of sum_tables: sums of all rows and columns, and partial sums of long ones.
+struct TableScratch {
+  Sums<3>*rows, *row_parts;
+  Sums<1>*columns, *column_parts;
+  Sums<5>* table_parts;
+
+  TableScratch(Arena& arena, const TableShape& shape)
+      : rows(arena.take<Sums<3>>(shape.tables * shape.bx)),
+        row_parts(take_partial_sums<3>(arena, shape.tables * shape.bx, shape.by)),
+        columns(arena.take<Sums<1>>(shape.tables * shape.by)),
+        column_parts(take_partial_sums<1>(arena, shape.tables * shape.by, shape.bx)),
+        table_parts(take_partial_sums<5>(arena, shape.tables, shape.bx + shape.by)) {}
+};
+
+/// Calls done(table, sums of TableMargins) for every table; `run` is that of sum_rows.
 template <bool WithColumns, class T, class Done, class Run>
-void sum_tables(const T* weight, const TableShape& shape, const Done& done, void* workspace, const Run& run) {
+void sum_tables(const T* weight, const TableShape& shape, const Done& done, const TableScratch& scratch,
+                const Run& run) {
   const auto [tables, bx, by] = shape;
-  auto* const rows = static_cast<Sums<3>*>(workspace);
-  auto* const columns = reinterpret_cast<Sums<1>*>(rows + tables * bx);
-  void* const partial = columns + tables * by;
-  sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{rows}, tables * bx, by, partial, run);
+  sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{scratch.rows}, tables * bx, by, scratch.row_parts, run);
   if constexpr (WithColumns)
-    sum_rows<1>(WeightColumns<T>{weight, bx, by}, StoreSums<1>{columns}, tables * by, bx, partial, run);
-  const TableMargins margins{rows, columns, bx, WithColumns ? by : 0};
-  sum_rows<5>(margins, done, tables, bx + margins.by, partial, run);
+    sum_rows<1>(WeightColumns<T>{weight, bx, by}, StoreSums<1>{scratch.columns}, tables * by, bx,
+                scratch.column_parts, run);
+  const TableMargins margins{scratch.rows, scratch.columns, bx, WithColumns ? by : 0};
+  sum_rows<5>(margins, done, tables, bx + margins.by, scratch.table_parts, run);
 }
 
 }  // namespace kolmo

@@ -27,8 +27,8 @@ class SourceLocation {
 };
 #endif
 
-/// Base of everything Kolmo throws. `what()` is one line that starts with the operator, file or command it
-/// concerns; `where()` is the place in Kolmo's source that noticed.
+/// Base of every exception Kolmo throws. `what()` is one line that starts with the operator, file or command
+/// it concerns. `where()` is the place in Kolmo's source that detected the error.
 class Error : public std::runtime_error {
  public:
   Error(const std::string& what, SourceLocation where) : std::runtime_error(what), where_(where) {}
@@ -42,15 +42,15 @@ class Error : public std::runtime_error {
 struct InvalidArgument : Error {
   using Error::Error;
 };
-/// The request is right, but this build or device cannot do it.
+/// The request is valid, but this build or device does not support it.
 struct Unsupported : Error {
   using Error::Error;
 };
-/// Memory for the request could not be had.
+/// An allocation failed.
 struct OutOfMemory : Error {
   using Error::Error;
 };
-/// The device failed. A sticky failure marks the device lost: later calls raise this at once.
+/// The device failed. A sticky failure marks the device as lost: later calls throw this at once.
 struct DeviceError : Error {
   using Error::Error;
 };

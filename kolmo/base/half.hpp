@@ -44,7 +44,7 @@ struct Half {
     }
 #endif
     if (magnitude >= 0x477ff000) return std::uint16_t(sign | 0x7c00);
-    if (magnitude < 0x38800000) {  // subnormal: adding 2^-1 * 2^-... lets the float adder round to 2^-24
+    if (magnitude < 0x38800000) {  // subnormal: in [0.5, 1) floats are 2^-24 apart, so the addition rounds
       const float rounded = std::bit_cast<float>(magnitude) + 0x1p-1f;
       return std::uint16_t(sign | (std::bit_cast<std::uint32_t>(rounded) - 0x3f000000));
     }
@@ -71,7 +71,7 @@ struct BFloat16 {
   }
 };
 
-/// What arithmetic on T is done in.
+/// The type in which arithmetic on T is done.
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 

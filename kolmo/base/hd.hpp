@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions that run on the host and in kernels. Empty for g++, with or without the emulated GPU.
+// Marks functions that run on the host and in kernels. Empty for g++, with or without the emulated GPU.
 #ifdef __CUDACC__
 #define KOLMO_HD __host__ __device__
 #else
@@ -9,8 +9,8 @@
 
 namespace kolmo {
 
-// Sums and products the compiler may not fuse: nvcc contracts a * b + c to one rounding, g++ here does not.
-// Functions whose result must have the same bits on every device use these.
+// Sums and products that the compiler must not fuse: nvcc contracts a * b + c to one rounding, g++ does not
+// here. Functions whose result must have the same bits on every device use these.
 KOLMO_HD constexpr double exact_add(double a, double b) {
 #ifdef __CUDA_ARCH__
   return __dadd_rn(a, b);

@@ -18,19 +18,12 @@ KOLMO_HD constexpr T exact_polynomial(T x, std::type_identity_t<T> c0, C... rest
   return exact_add(c0, exact_mul(x, exact_polynomial(x, rest...)));
 }
 
-/// ln x in pure double arithmetic: same bits on every device, error below 1 ulp. Subnormals are right;
-/// log(0) = -inf, log(inf) = inf, NaN for x < 0.
-/// Method: x = 2^k m with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh(s) with s = f / (2 + f), f = m - 1; the
-/// series of artanh is cut below 2^-60. f - f^2/2 is split off because it holds nearly all of ln m.
-KOLMO_HD constexpr double log_exact(double x) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (!(x > 0)) return x == 0 ? -infinity : std::numeric_limits<double>::quiet_NaN();
-  if (x == infinity) return x;
-  int k = 0;
-  if (x < 0x1p-1022) x = exact_mul(x, 0x1p54), k = -54;
-  const auto bits = std::bit_cast<std::uint64_t>(x);
+/// ln(2^k x) for a normal x > 0 in pure double arithmetic: same bits on every device, error below 1 ulp.
+/// Method: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m - 1, ln m = 2 artanh(s) with s = f / (2 + f). The
+/// series of artanh is truncated below 2^-60. f - f^2/2 is split off because it holds nearly all of ln m.
+KOLMO_HD constexpr double log_scaled(double x, int k) {
   constexpr std::uint64_t one = 0x3ff0000000000000, sqrt_half = 0x3fe6a09e667f3bcd;
-  const std::uint64_t shifted = bits + (one - sqrt_half);
+  const std::uint64_t shifted = std::bit_cast<std::uint64_t>(x) + (one - sqrt_half);
   k += int(shifted >> 52) - 1023;
   const double m = std::bit_cast<double>((shifted & 0xfffffffffffff) + sqrt_half), f = m - 1;
   const double s = f / (2 + f), z = exact_mul(s, s), half_square = exact_mul(0.5, exact_mul(f, f));
@@ -40,6 +33,15 @@ KOLMO_HD constexpr double log_exact(double x) {
   constexpr double ln2_high = 0x1.62e42fefap-1, ln2_low = 0x1.cf79abc9e3b3ap-40;
   const double small = exact_add(exact_mul(s, exact_add(half_square, series)), exact_mul(k, ln2_low));
   return exact_add(exact_mul(k, ln2_high), exact_add(f, -exact_add(half_square, -small)));
+}
+
+/// ln x with the accuracy of log_scaled. Subnormals keep this accuracy. log(0) = -inf, log(inf) = inf, NaN
+/// for x < 0.
+KOLMO_HD constexpr double log_exact(double x) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!(x > 0)) return x == 0 ? -infinity : std::numeric_limits<double>::quiet_NaN();
+  if (x == infinity) return x;
+  return x < 0x1p-1022 ? log_scaled(exact_mul(x, 0x1p54), -54) : log_scaled(x, 0);
 }
 
 }  // namespace kolmo

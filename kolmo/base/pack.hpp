@@ -5,14 +5,13 @@
 
 namespace kolmo {
 
-/// W neighbouring elements, read or written at once by kernels. Their address must be a multiple of their
-/// size.
+/// W neighbouring elements that kernels read or write at once. Aligned to their size.
 template <class T, int W>
 struct alignas(sizeof(T) * W) Pack {
   T value[W];
 };
 
-/// Elements of T that kernels read and write at once: 16 bytes.
+/// The number of elements of T in the 16 bytes that kernels read and write at once.
 template <class T>
 inline constexpr int pack_width = 16 / int(sizeof(T));
 
@@ -25,7 +24,7 @@ KOLMO_HD void store_pack(T* to, const Pack<T, W>& pack) {
   *reinterpret_cast<Pack<T, W>*>(to) = pack;
 }
 
-/// Whether every row of k elements, in each of the tensors, begins at a multiple of 16 bytes.
+/// Whether every row of k elements of each tensor starts at a multiple of 16 bytes.
 template <class T, class... P>
 bool packed_rows(std::int64_t rows, std::int64_t k, const P*... data) {
   return (rows == 1 || k % pack_width<T> == 0) && ((reinterpret_cast<std::uintptr_t>(data) % 16 == 0) && ...);

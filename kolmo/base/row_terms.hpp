@@ -41,7 +41,7 @@ struct ProductRows {
   KOLMO_HD Row operator()(std::int64_t row) const { return {x + row * k, y + row * k}; }
 };
 
-/// Keeps the sum of a row, rounded to T once.
+/// Stores the sum of a row, rounded to T once.
 template <class T>
 struct RoundedSum {
   T* sum;

@@ -6,21 +6,23 @@
 #include <limits>
 #include <utility>
 
+#include "kolmo/base/arena.hpp"
 #include "kolmo/base/quotient.hpp"
 
 namespace kolmo {
 
 // Sums whose bits depend on the terms alone, not on device, variant or threads. A row is cut into chunks of
-// sum_chunk terms; term i of a chunk goes to lane i % sum_lanes; each lane adds its terms in order; then
-// the upper half of the lanes is added to the lower half until one is left. The chunks' sums are added in the
-// same way. Error of a row of n terms: at most (24 + n / 2^19) roundings of the sum of magnitudes.
+// sum_chunk terms. Term i of a chunk goes to lane i % sum_lanes, and each lane adds its terms in order. Then
+// the upper half of the lanes is added to the lower half until one lane is left. The sums of the chunks are
+// added in the same way. Error for a row of n terms: at most (24 + n / 2^19) roundings of the sum of
+// magnitudes.
 inline constexpr int sum_lanes = 256;
 inline constexpr std::int64_t sum_chunk = 2048;
 
-/// Devices differ in the bits of the NaN that arithmetic makes; results hold one NaN.
+/// Replaces any NaN by one fixed NaN: devices differ in the bits of the NaNs that arithmetic produces.
 KOLMO_HD constexpr double one_nan(double x) { return x == x ? x : std::numeric_limits<double>::quiet_NaN(); }
 
-/// N sums taken side by side.
+/// N sums computed side by side.
 template <int N>
 struct Sums {
   double value[N];
@@ -32,8 +34,8 @@ struct Sums {
   }
 };
 
-/// Sum of terms(0) ... terms(n - 1), each a Sums<N>. Lanes that stay empty are left out: adding 0 changes
-/// nothing.
+/// Sum of terms(0) ... terms(n - 1), each a Sums<N>. Lanes without terms are skipped: adding 0 would not
+/// change the sum.
 template <int N, class Terms>
 Sums<N> lane_sum(const Terms& terms, std::int64_t n) {
   const std::int64_t lanes = n < sum_lanes ? std::int64_t(std::bit_ceil(std::uint64_t(n))) : sum_lanes;
@@ -51,10 +53,10 @@ constexpr std::int64_t sum_chunks(std::int64_t k) {
   return k <= sum_chunk ? 1 : (k + sum_chunk - 1) / sum_chunk;
 }
 
-// A job is a number of independent sums ("items"): terms(item) gives the terms, length(item) their number,
-// finish(item, sums) takes the result. The CPU and kernels run the same jobs.
+// A job is a number of independent sums ("items"): terms(item) returns the terms, length(item) their number,
+// finish(item, sums) stores the result. The CPU and kernels run the same jobs.
 
-/// The chunks of rows of k terms. `rows(r)(i)` is term i of row r; `done(r, sums)` takes the sums of a row.
+/// The chunks of rows of k terms. `rows(r)(i)` is term i of row r; `done(r, sums)` stores the sums of a row.
 template <int N, class Rows, class Done>
 struct ChunkSums {
   static constexpr int sums = N;
@@ -67,7 +69,7 @@ struct ChunkSums {
     decltype(std::declval<Rows>()(0)) row;
     std::int64_t first;
     KOLMO_HD Sums<N> operator()(std::int64_t i) const { return row(first + i); }
-    /// W terms from the i-th on, where rows can be read that way.
+    /// Loads W terms from the i-th on; only for rows that provide such a load.
     template <int W>
     KOLMO_HD void load(std::int64_t i, Sums<N> (&terms)[W]) const {
       row.load(first + i, terms);
@@ -89,7 +91,7 @@ struct ChunkSums {
   }
 };
 
-/// The sums of rows over their chunks.
+/// Adds the sums of the chunks of each row.
 template <int N, class Done>
 struct PartialSums {
   static constexpr int sums = N;
@@ -106,19 +108,18 @@ struct PartialSums {
   KOLMO_HD void finish(std::int64_t row, const Sums<N>& s) const { done(row, s); }
 };
 
-/// Sums over each of `count` rows of k terms by run(job, items, terms of the longest), once or, for long
-/// rows, twice. `partial` holds sum_rows_bytes<N>(count, k) bytes.
+/// Sums over each of `count` rows of k terms. Calls run(job, items, terms of the longest sum) once or, for
+/// long rows, twice. `partial` is the result of take_partial_sums<N>(arena, count, k).
 template <int N, class Rows, class Done, class Run>
-void sum_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, void* partial,
+void sum_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, Sums<N>* partial,
               const Run& run) {
   const std::int64_t chunks = sum_chunks(k);
-  auto* const sums = static_cast<Sums<N>*>(partial);
-  run(ChunkSums<N, Rows, Done>{rows, done, k, chunks, sums}, count * chunks, std::min(k, sum_chunk));
-  if (chunks > 1) run(PartialSums<N, Done>{sums, done, chunks}, count, chunks);
+  run(ChunkSums<N, Rows, Done>{rows, done, k, chunks, partial}, count * chunks, std::min(k, sum_chunk));
+  if (chunks > 1) run(PartialSums<N, Done>{partial, done, chunks}, count, chunks);
 }
 template <int N>
-constexpr std::size_t sum_rows_bytes(std::int64_t count, std::int64_t k) {
-  return sum_chunks(k) == 1 ? 0 : std::size_t(count * sum_chunks(k)) * sizeof(Sums<N>);
+Sums<N>* take_partial_sums(Arena& arena, std::int64_t count, std::int64_t k) {
+  return arena.take<Sums<N>>(sum_chunks(k) == 1 ? 0 : count * sum_chunks(k));
 }
 
 }  // namespace kolmo

@@ -2,68 +2,32 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
+#include "kolmo/base/dtype.hpp"
 #include "kolmo/base/error.hpp"
-#include "kolmo/base/half.hpp"
 #include "kolmo/base/hd.hpp"
 
 namespace kolmo {
 
-enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
-enum class DeviceKind : std::uint8_t { cpu, cuda, simt, sim };
+enum class DeviceKind : std::uint8_t { cpu, cuda, simt };
+inline constexpr std::size_t device_kinds = 3;
 
-/// Where memory lives and work runs. For tests: `simt` is the emulated GPU, which runs CUDA sources on the
-/// CPU, and `sim` a device that keeps virtual time (kolmo/runtime/sim), which no user is offered.
+/// Where memory lives and work runs. `simt` is the emulated GPU, which runs CUDA sources on the CPU for
+/// tests. Index 0 of `cpu` is the CPU; other indices are devices that a program added (add_backend).
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
   friend constexpr bool operator==(Device, Device) = default;
 };
 
-inline constexpr DType all_dtypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,
-                                       DType::i64, DType::i32, DType::u8};
-constexpr std::size_t size_of(DType t) {
-  constexpr std::size_t bytes[] = {8, 4, 2, 2, 8, 4, 1};
-  return bytes[std::size_t(t)];
-}
-constexpr std::string_view to_string(DType t) {
-  constexpr std::string_view names[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "u8"};
-  return names[std::size_t(t)];
-}
 std::string to_string(Device d);
 
-template <class T>
-struct DTypeOf;
-// clang-format off
-template <> struct DTypeOf<double> { static constexpr DType value = DType::f64; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::f32; };
-template <> struct DTypeOf<Half> { static constexpr DType value = DType::f16; };
-template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::bf16; };
-template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::i64; };
-template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::i32; };
-template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::u8; };
-// clang-format on
-template <class T>
-inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;
-
-/// A set of dtypes an operator accepts for a field, e.g. `DTypes::of(DType::f32, DType::f64)`.
-struct DTypes {
-  std::uint32_t mask = 0;
-  template <class... T>
-  static constexpr DTypes of(T... t) {
-    return {((1u << unsigned(t)) | ...)};
-  }
-  constexpr bool has(DType t) const { return mask >> unsigned(t) & 1; }
-  constexpr bool single() const { return mask && !(mask & (mask - 1)); }
-  constexpr DType first() const { return DType(std::countr_zero(mask)); }
-};
-inline constexpr DTypes reals = DTypes::of(DType::f64, DType::f32);
-inline constexpr DTypes floats = DTypes::of(DType::f64, DType::f32, DType::f16, DType::bf16);
-
-/// Typed, strided window on memory: what kernels take. Trivially copyable; strides count elements.
+/// Typed, strided view of memory, the form in which kernels take tensors. Trivially copyable; strides count
+/// elements.
 template <class T, int Rank>
 struct View {
   T* data;
@@ -81,7 +45,22 @@ struct View {
 
 inline constexpr int max_rank = 6;
 
-/// Type-erased, non-owning tensor, laid out like DLPack's DLTensor: the public currency of every operator.
+struct Tensor;
+/// A tensor is read as a dtype other than its own, or there is no code for its dtype. The code that
+/// dispatches an operator adds the names of the operator and the argument to the message.
+struct WrongDType : InvalidArgument {
+  WrongDType(const std::string& what, const void* d, SourceLocation where)
+      : InvalidArgument(what, where), data(d) {}
+  const void* data;  ///< of the tensor
+};
+struct NoCode : Unsupported {
+  NoCode(const std::string& what, DType t, SourceLocation where) : Unsupported(what, where), dtype(t) {}
+  DType dtype;
+};
+[[noreturn]] void no_code_for(const Tensor& t, DType wanted);
+[[noreturn]] void no_code_for(DType t);
+
+/// Type-erased, non-owning tensor with the layout of DLPack's DLTensor; the argument type of every operator.
 /// Strides count elements. A default-constructed tensor is "not given".
 struct Tensor {
   void* data = nullptr;
@@ -91,11 +70,17 @@ struct Tensor {
   std::array<std::int64_t, max_rank> extent{}, stride{};
 
   constexpr bool given() const { return rank >= 0; }
+  /// Extents, one per dimension.
+  constexpr std::span<const std::int64_t> shape() const {
+    return {extent.data(), std::size_t(given() ? rank : 0)};
+  }
   constexpr std::int64_t size() const {
     std::int64_t n = given();
     for (int i = 0; i < rank; ++i) n *= extent[std::size_t(i)];
     return n;
   }
+  /// The extent of a dimension. Negative indices count from the end: -1 is the last dimension.
+  constexpr std::int64_t dim(int d) const { return extent[std::size_t(d < 0 ? rank + d : d)]; }
   constexpr std::size_t bytes() const { return std::size_t(size()) * size_of(dtype); }
   constexpr bool contiguous() const {
     std::int64_t expected = 1;
@@ -107,16 +92,8 @@ struct Tensor {
   }
   template <class T>
   T* as() const {
-    if (given() && dtype != dtype_of<T>)
-      fail<InvalidArgument>("tensor holds " + std::string(to_string(dtype)));
+    if (given() && dtype != dtype_of<T>) no_code_for(*this, dtype_of<T>);
     return static_cast<T*>(data);
-  }
-  template <class T, int Rank>
-  View<T, Rank> view() const {
-    if (rank != Rank) fail<InvalidArgument>("tensor has rank " + std::to_string(rank));
-    View<T, Rank> v{as<T>(), {}, {}};
-    for (int i = 0; i < Rank; ++i) v.extent[i] = extent[std::size_t(i)], v.stride[i] = stride[std::size_t(i)];
-    return v;
   }
 };
 
@@ -138,7 +115,14 @@ Tensor tensor(T* data, std::initializer_list<std::int64_t> shape, Device device 
 }
 std::string shape_string(const Tensor& t);  // "(3, 4) f64 on cpu"
 
-// The direction of an argument is part of its type. Optional ones may be left out.
+/// A contiguous complex tensor as one row of real numbers, its real and imaginary parts. Any other tensor is
+/// returned unchanged.
+inline Tensor parts(const Tensor& t) {
+  if (!complexes.has(t.dtype)) return t;
+  return tensor(t.data, real_of(t.dtype), std::array{2 * t.size()}, t.device);
+}
+
+// The direction of an argument is part of its type. OptIn and OptOut may be left out.
 // clang-format off
 struct In : Tensor { In() = default; In(const Tensor& t) : Tensor(t) {} };
 struct Out : Tensor { Out() = default; Out(const Tensor& t) : Tensor(t) {} };
@@ -151,7 +135,7 @@ struct OptOut : Tensor { OptOut() = default; OptOut(const Tensor& t) : Tensor(t)
 template <class... Ts, class F>
 void visit(DType t, F&& f) {
   const bool hit = ((dtype_of<Ts> == t ? (f.template operator()<Ts>(), true) : false) || ...);
-  if (!hit) fail<Unsupported>("no code for dtype " + std::string(to_string(t)));
+  if (!hit) no_code_for(t);
 }
 
 }  // namespace kolmo

@@ -4,7 +4,7 @@
 
 namespace kolmo {
 
-/// The time as records give it: 2026-01-31T12:00:00Z.
+/// The current time in the format of records: 2026-01-31T12:00:00Z.
 inline std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

@@ -11,9 +11,9 @@
 namespace kolmo::check {
 namespace {
 
-/// Bytes beyond which data cannot stay in the caches from one call to the next.
+/// Size of data, in bytes, above which it cannot stay in the caches from one call to the next.
 double cache_bytes(DeviceKind kind) {
-  if (kind == DeviceKind::cuda) return 128e6;  // twice the largest second-level cache of today's GPUs
+  if (kind == DeviceKind::cuda) return 128e6;  // twice the largest L2 cache of today's GPUs
   const double last_level = double(sysconf(_SC_LEVEL3_CACHE_SIZE));
   return 2 * std::max(last_level, 32e6);
 }
@@ -24,56 +24,123 @@ double quantile(std::vector<double> sorted, double q) {
   return sorted[low] + (at - double(low)) * (sorted[high] - sorted[low]);
 }
 
+double median_error(const std::vector<double>& sorted) {
+  const double range = quantile(sorted, 0.75) - quantile(sorted, 0.25);
+  return 0.93 * range / std::sqrt(double(sorted.size())) / quantile(sorted, 0.5);
+}
+
 class Timer {
  public:
-  Timer(const OpBase& op, const void* args, Stream& stream, RunOptions options)
-      : op_(op),
-        args_(args),
+  Timer(const OpEntry& entry, Placement& placed, Stream& stream, RunOptions options)
+      : entry_(entry),
+        placed_(placed),
         stream_(stream),
         options_(options),
         begin_(stream.device()),
-        end_(stream.device()) {}
+        end_(stream.device()) {
+    for (const FieldInfo& f : entry.op->fields())
+      if (f.kind == FieldKind::inout && f.tensor(placed.args()).given()) {
+        const Tensor& t = f.tensor(placed.args());
+        changed_.push_back({&f, Buffer(t.bytes(), stream), {}});
+        stream.copy(at(t, changed_.back().original.data()), t);
+        changed_bytes_ += t.bytes();
+      }
+  }
 
-  /// Seconds per call over `calls` calls in a row.
+  /// The largest number of calls per sample, up to `wanted`. Each call needs its own copy of the tensors that
+  /// the operator modifies.
+  int most_calls(int wanted) {
+    if (!changed_bytes_) return wanted;
+    const int calls = std::clamp(int(256e6 / double(changed_bytes_)), 1, wanted);
+    for (Changed& c : changed_)
+      while (c.copies.size() < std::size_t(calls)) c.copies.emplace_back(c.original.bytes(), stream_);
+    return calls;
+  }
+
+  /// Seconds per call over `calls` calls in a row, at most most_calls().
   double operator()(int calls) {
+    for (Changed& c : changed_)
+      for (int i = 0; i < calls; ++i) {
+        const Tensor& t = c.field->tensor(placed_.args());
+        stream_.copy(at(t, c.copies[std::size_t(i)].data()), at(t, c.original.data()));
+      }
     begin_.record(stream_);
-    for (int i = 0; i < calls; ++i) run(op_, args_, stream_, options_);
+    for (int i = 0; i < calls; ++i) {
+      for (Changed& c : changed_) c.field->tensor(placed_.args()).data = c.copies[std::size_t(i)].data();
+      run(entry_, placed_.args(), stream_, options_);
+    }
     end_.record(stream_);
     end_.synchronize();
     return Event::seconds(begin_, end_) / calls;
   }
 
  private:
-  const OpBase& op_;
-  const void* args_;
+  struct Changed {
+    const FieldInfo* field;
+    Buffer original;
+    std::vector<Buffer> copies;
+  };
+  static Tensor at(Tensor t, void* data) {
+    t.data = data;
+    return t;
+  }
+
+  const OpEntry& entry_;
+  Placement& placed_;
   Stream& stream_;
   RunOptions options_;
+  std::vector<Changed> changed_;
+  std::size_t changed_bytes_ = 0;
   Event begin_, end_;
 };
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Fills in calls_per_sample, samples and cut_short.
+void measure(Benchmark& b, Timer& timer, const BenchmarkOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  timer.most_calls(1);
+  double once = timer(1);
+  const double first = seconds_since(begin);
+  // The first call includes loading code and touching memory.
+  if (once < 1 && 2 * first < options.seconds_per_case) once = timer(1);
+  const double wanted = std::ceil(options.seconds_per_sample / std::max(once, 1e-9));
+  b.calls_per_sample = timer.most_calls(int(std::clamp(wanted, 1.0, 1e5)));
+  if (first + once > options.seconds_per_case) {
+    b.samples = {once}, b.calls_per_sample = 1, b.cut_short = options.samples > 1;
+    return;
+  }
+  std::vector<double> sorted;
+  for (double longest = 0; int(b.samples.size()) < options.samples;) {
+    if (b.samples.size() >= 5 && median_error(sorted) < options.precision) return;
+    const auto at = std::chrono::steady_clock::now();
+    if (!b.samples.empty() && seconds_since(begin) + longest > options.seconds_per_case) {
+      b.cut_short = true;
+      return;
+    }
+    b.samples.push_back(timer(b.calls_per_sample));
+    sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), b.samples.back()), b.samples.back());
+    longest = std::max(longest, seconds_since(at));
+  }
+}
+
 }  // namespace
 
-Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream, int variant,
-                         const BenchmarkOptions& options) {
+Benchmark benchmark_problem(const OpEntry& entry, const Problem& problem, Stream& stream, int variant,
+                            const BenchmarkOptions& options) {
   const OpBase& op = *entry.op;
-  const Problem problem(op, op.cases()[index], index);
   Placement placed(problem, stream);
-  Timer timer(op, placed.args(), stream, {variant});
+  Timer timer(entry, placed, stream, {variant});
 
   Benchmark b;
-  b.op = op.name, b.case_name = problem.info().name, b.device = to_string(stream.device());
+  b.name = entry.of(problem.info()).name(), b.case_name = problem.info().name,
+  b.device = to_string(stream.device());
   if (variant >= 0) b.variant = entry.variants(stream.device().kind).at(std::size_t(variant)).name;
   b.cost = cost(op, placed.args());
+  measure(b, timer, options);
 
-  double once = timer(1);
-  if (once < 1) once = timer(1);  // the first call also paid for loading code and touching memory
-  b.calls_per_sample =
-      int(std::clamp(std::ceil(options.seconds_per_sample / std::max(once, 1e-9)), 1.0, 1e5));
-  double spent = 0;
-  for (int i = 0; i < options.samples && (i < 3 || spent < options.seconds_per_case); ++i) {
-    b.samples.push_back(timer(b.calls_per_sample));
-    spent += b.samples.back() * b.calls_per_sample;
-  }
   auto sorted = b.samples;
   std::sort(sorted.begin(), sorted.end());
   b.median = quantile(sorted, 0.5), b.lower_quartile = quantile(sorted, 0.25);
@@ -83,6 +150,25 @@ Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream
   b.bytes_per_second = bytes / b.median, b.flops_per_second = b.cost.flops / b.median;
   b.share = least_seconds(b.cost, problem.info().dtype, stream) / b.median;
   return b;
+}
+
+Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream, int variant,
+                         const BenchmarkOptions& options) {
+  const Problem problem(*entry.op, entry.op->cases()[index], index);
+  return benchmark_problem(entry, problem, stream, variant, options);
+}
+
+TimeBudget::TimeBudget(double seconds, std::size_t cases)
+    : end_(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                  std::chrono::duration<double>(std::min(seconds, 1e9)))),
+      cases_(cases) {}
+
+double TimeBudget::left() const { return -seconds_since(end_); }
+
+double TimeBudget::next() {
+  const double share = 2 * left() / double(std::max<std::size_t>(cases_, 2));
+  if (cases_) --cases_;
+  return std::max(0.0, share);
 }
 
 double least_seconds(const Cost& cost, DType dtype, Stream& stream) {

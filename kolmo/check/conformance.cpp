@@ -6,35 +6,38 @@
 #include "kolmo/check/compare.hpp"
 #include "kolmo/check/placement.hpp"
 #include "kolmo/check/refusals.hpp"
-#include "kolmo/runtime/monitor.hpp"
+#include "kolmo/check/self_check.hpp"
 
 namespace kolmo::check {
 namespace {
 
 std::string text(std::string_view s) { return std::string(s); }
 
-/// The checks of one case on one device; results gather in `results`.
+/// The checks of one case on one device; collects its findings in `results`.
 class CaseCheck {
  public:
-  CaseCheck(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device, int threads)
-      : entry_(entry),
+  CaseCheck(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device, int threads,
+            std::string_view only)
+      : entry_(entry.of(entry.op->cases()[index])),
         op_(*entry.op),
+        determinism_(entry_.determinism()),
         threads_(threads),
+        only_(only),
         index_(index),
         problem_(op_, op_.cases()[index], index),
         other_(op_, op_.cases()[index], index, 2),
-        want_(expected(oracle, problem_)),
-        want_other_(expected(oracle, other_)),
+        want_(oracle, problem_),
+        want_other_(oracle, other_),
         stream_(device, 1) {}
 
   Results results;
 
   void run_all() {
     aspect("cost", [&] { cost_is_sane(); });
-    aspect("arguments", [&] { check_refusals(problem_, stream_); });
-    if (op_.determinism == Determinism::everywhere) reference_ = on_the_cpu();
+    aspect("arguments", [&] { check_refusals(entry_, problem_, stream_); });
+    if (determinism_ == Determinism::everywhere) reference_ = on_the_cpu();
     const auto rows = entry_.variants(kind());
-    const auto fitting = entry_.of(problem_.info()).fitting(problem_.args(), kind());
+    const auto fitting = entry_.fitting(problem_.args(), kind());
     if (fitting.empty())
       aspect("result", [&] { fail<Error>("no variant fits this case on " + to_string(stream_.device())); });
     for (const int v : fitting) {
@@ -46,23 +49,28 @@ class CaseCheck {
 
  private:
   void run_variant() {
-    bool ran = false;
-    aspect("result", [&] {
+    try {
       first_ = direct(problem_, stream_);
       second_ = direct(other_, stream_);
-      ran = true;
-      const Comparison c = compare(op_, first_.outputs, want_, tolerance());
-      const Comparison d = compare(op_, second_.outputs, want_other_, tolerance());
+    } catch (const std::exception& e) {  // nothing else can be checked
+      return add("result", e.what());
+    }
+    aspect("result", [&] {
+      const Comparison c = want_.compare(problem_, first_.outputs);
+      const Comparison d = want_other_.compare(other_, second_.outputs);
       results.back().max_error = std::max(c.max_error, d.max_error);
       expect(c.message.empty(), c.message);
       expect(d.message.empty(), "with other inputs: " + d.message);
     });
-    if (!ran) return;  // it threw: the message says why, and nothing else can be checked
     aspect("memory", [&] { memory_is_intact(); });
     aspect("workspace", [&] { workspace_is_kept(); });
-    if (op_.determinism != Determinism::none)
-      aspect("repeat", [&] { expect_same(direct(problem_, stream_, Poison::large), first_); });
-    if (op_.determinism == Determinism::everywhere && !(on_cpu() && options_.variant == 0))
+    aspect("repeat", [&] {
+      const Outcome again = direct(problem_, stream_, Poison::large);
+      const std::string missing = unwritten(op_, first_.outputs, again.outputs);
+      expect(missing.empty(), missing);
+      if (determinism_ != Determinism::none) expect_bits(again, first_, "");
+    });
+    if (determinism_ == Determinism::everywhere && !(on_cpu() && options_.variant == 0))
       aspect("same bits", [&] { expect_bits(first_, reference_, "differs from the CPU: "); });
     if (on_cpu()) aspect("threads", [&] { several_threads(); });
     if (op_.in_place) in_place();
@@ -71,22 +79,15 @@ class CaseCheck {
     for (const auto name : problem_.sizes())
       if (can_be_empty(problem_, name))
         aspect("empty " + text(name),
-               [&] { check_empty(op_, problem_.info(), index_, name, stream_, options_); });
+               [&] { check_empty(entry_, problem_.info(), index_, name, stream_, options_); });
   }
 
   DeviceKind kind() const { return stream_.device().kind; }
   bool on_cpu() const { return kind() == DeviceKind::cpu; }
-  double tolerance() const { return problem_.info().tolerance; }
 
   void aspect(const std::string& name, const std::function<void()>& check) {
-    results.push_back({text(op_.name),
-                       text(problem_.info().name),
-                       to_string(stream_.device()),
-                       variant_,
-                       name,
-                       true,
-                       {},
-                       0});
+    if (!only_.empty() && name != only_) return;
+    add(name);
     const std::size_t at = results.size() - 1;
     try {
       check();
@@ -95,17 +96,21 @@ class CaseCheck {
       results[at].message = e.what();
     }
   }
+  void add(const std::string& name, const std::string& fault = {}) {
+    results.push_back({text(op_.name), text(problem_.info().name), to_string(stream_.device()), variant_,
+                       name, fault.empty(), fault, 0});
+  }
 
   Outcome direct(const Problem& problem, Stream& stream, Poison poison = Poison::nan) {
     Placement placed(problem, stream, poison);
-    run(op_, placed.args(), stream, options_);
+    run(entry_, placed.args(), stream, options_);
     return placed.collect(stream);
   }
 
   Outcome on_the_cpu() {
     Stream cpu(Device{}, 1);
     Placement placed(problem_, cpu);
-    run(op_, placed.args(), cpu);
+    run(entry_, placed.args(), cpu);
     return placed.collect(cpu);
   }
 
@@ -114,36 +119,33 @@ class CaseCheck {
     expect(difference.empty(), what + difference);
   }
 
-  /// The same bits where the operator claims that, else both within tolerance of the truth.
+  /// Compares a run of problem_ (or other_) with `want`: bit for bit if that is claimed, else by the
+  /// tolerance.
   void expect_same(const Outcome& got, const Outcome& want, const std::string& what = {}) {
-    if (op_.determinism != Determinism::none) return expect_bits(got, want, what);
-    const Comparison c = compare(op_, got.outputs, widened(want.outputs), 2 * tolerance());
+    if (determinism_ != Determinism::none) return expect_bits(got, want, what);
+    const bool first = &want == &first_;
+    const Comparison c = (first ? want_ : want_other_).compare(first ? problem_ : other_, got.outputs);
     expect(c.message.empty(), what + c.message);
   }
 
   void cost_is_sane() {
-    double bytes = 0;
-    for (const FieldInfo& f : op_.fields())
-      if (f.is_tensor()) bytes += double(f.tensor(problem_.args()).bytes());
-    const Cost c = cost(op_, problem_.args());
-    expect(std::isfinite(c.flops) && c.flops >= 0, "flops are " + std::to_string(c.flops));
-    expect(c.bytes_read + c.bytes_written >= bytes, "bytes are less than those of the fields");
+    const double flops = op_.flops(problem_.args());
+    expect(std::isfinite(flops) && flops >= 0, "flops are " + std::to_string(flops));
   }
 
   std::size_t workspace_bytes() const {
-    return on_cpu() ? op_.cpu_workspace(problem_.args(), stream_.threads(), options_.variant)
-                    : entry_.impl(kind())->workspace(problem_.args(), options_.variant);
+    return entry_.impl(kind())->workspace(problem_.args(),
+                                          {stream_.device(), options_.variant, stream_.threads()});
   }
 
   void memory_is_intact() {
     expect(first_.damage.empty(), "it wrote to" + first_.damage);
     Placement placed(problem_, stream_);
-    const auto dispatches = monitor::launches(), before = pool_stats(stream_.device()).allocations;
-    run(op_, placed.args(), stream_, options_);
+    const auto before = pool_stats(stream_.device()).allocations;
+    run(entry_, placed.args(), stream_, options_);
     const auto allocations = pool_stats(stream_.device()).allocations - before;
-    const bool runs_others = monitor::launches() - dispatches > 1;
     stream_.synchronize();
-    expect(runs_others || allocations <= (workspace_bytes() ? 1 : 0),
+    expect(allocations <= (workspace_bytes() ? 1 : 0),
            "it made " + std::to_string(allocations) + " allocations: scratch belongs in its workspace");
   }
 
@@ -152,10 +154,7 @@ class CaseCheck {
     if (!bytes) return;
     Placement placed(problem_, stream_);
     GuardedBytes workspace(bytes, stream_);
-    if (on_cpu())
-      op_.run_cpu(placed.args(), workspace.data(), stream_, options_.variant);
-    else
-      entry_.impl(kind())->launch(placed.args(), workspace.data(), stream_, options_.variant);
+    entry_.impl(kind())->launch(placed.args(), Arena(workspace.data()), stream_, options_.variant);
     const Outcome outcome = placed.collect(stream_);
     expect(workspace.intact(stream_),
            "it wrote outside its workspace of " + std::to_string(bytes) + " bytes");
@@ -165,8 +164,8 @@ class CaseCheck {
   void several_threads() {
     Stream stream(Device{}, threads_);
     const Outcome outcome = direct(problem_, stream);
-    if (op_.determinism == Determinism::everywhere) return expect_bits(outcome, first_, "several threads: ");
-    const Comparison c = compare(op_, outcome.outputs, want_, tolerance());
+    if (determinism_ == Determinism::everywhere) return expect_bits(outcome, first_, "several threads: ");
+    const Comparison c = want_.compare(problem_, outcome.outputs);
     expect(c.message.empty(), "several threads: " + c.message);
   }
 
@@ -174,21 +173,15 @@ class CaseCheck {
     const auto fields = op_.fields();
     for (std::size_t o = 0; o < fields.size(); ++o)
       for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (fields[o].kind != FieldKind::out || fields[i].kind != FieldKind::in ||
-            fields[o].shape != fields[i].shape)
-          continue;
-        const Tensor &out = problem_.field(o), &in = problem_.field(i);
-        if (!in.given() || !out.given() || in.dtype != out.dtype || in.rank != out.rank ||
-            in.extent != out.extent)
-          continue;
+        if (!in_place_pair(problem_, o, i)) continue;
         aspect("in place " + text(fields[o].name) + "=" + text(fields[i].name), [&] {
           const Placement::Alias alias{o, i};
           Placement placed(problem_, stream_, Poison::nan, &alias);
-          run(op_, placed.args(), stream_, options_);
+          run(entry_, placed.args(), stream_, options_);
           Outcome outcome = placed.collect(stream_);
           expect(outcome.damage.empty(), "it wrote to" + outcome.damage);
           outcome.outputs[o] = std::move(outcome.outputs[i]);
-          outcome.outputs[i] = HostTensor();
+          outcome.outputs[i] = Array();
           expect_same(outcome, first_);
         });
       }
@@ -198,12 +191,12 @@ class CaseCheck {
     Placement ready(problem_, stream_), placed(other_, stream_);
     stream_.synchronize();
     Stream fresh(stream_.device(), stream_.threads());
-    // On a GPU this keeps the stream busy for about a millisecond: work that does not wait for it sees old
-    // inputs.
+    // On a GPU this keeps the stream busy for about a millisecond, so that work that does not wait for the
+    // stream reads old inputs.
     const Buffer big(stream_.device().kind == DeviceKind::cuda ? 1u << 28 : 1u << 10, fresh);
     for (int i = 0; i < 16; ++i) fresh.fill(big.as(DType::u8, std::vector<std::size_t>{big.bytes()}), i);
     placed.load(ready, fresh);
-    run(op_, placed.args(), fresh, options_);
+    run(entry_, placed.args(), fresh, options_);
     const Outcome outcome = placed.collect(fresh);
     expect_same(outcome, first_, "on a busy stream: ");
   }
@@ -211,7 +204,7 @@ class CaseCheck {
   void graph() {
     Placement ready(problem_, stream_), changed(other_, stream_), placed(other_, stream_);
     Stream stream(stream_.device(), stream_.threads());
-    Graph replay = capture(stream, [&] { run(op_, placed.args(), stream, options_); });
+    Graph replay = capture(stream, [&] { run(entry_, placed.args(), stream, options_); });
     expect(placed.untouched(placed.collect(stream)), "it ran while it was captured");
     const auto launch = [&](const Placement& inputs, const Outcome& want, const char* what) {
       placed.load(inputs, stream);
@@ -225,33 +218,36 @@ class CaseCheck {
     launch(ready, first_, "third replay");
   }
 
-  const OpEntry& entry_;
+  const OpEntry entry_;
   const OpBase& op_;
+  const Determinism determinism_;
   int threads_;
+  std::string_view only_;
   std::size_t index_;
   Problem problem_, other_;
-  HostTensors want_, want_other_;
+  Truth want_, want_other_;
   Stream stream_;
   RunOptions options_;
   std::string variant_;
   Outcome first_, second_, reference_;
 };
 
-Result failure(const OpEntry& entry, std::string_view case_name, Device device, const std::string& why) {
-  return {text(entry.op->name), text(case_name), to_string(device), {}, "setup", false, why, 0};
+Result failure(const OpEntry& entry, std::string_view case_name, Device device, const char* aspect,
+               const std::string& why) {
+  return {text(entry.op->name), text(case_name), to_string(device), {}, aspect, false, why, 0};
 }
 
 }  // namespace
 
 Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device,
-                   int threads) {
+                   int threads, std::string_view only) {
   const std::string_view name = entry.op->cases()[index].name;
   try {
-    CaseCheck check(entry, oracle, index, device, threads);
+    CaseCheck check(entry, oracle, index, device, threads, only);
     check.run_all();
     return std::move(check.results);
   } catch (const std::exception& e) {
-    return {failure(entry, name, device, e.what())};
+    return {failure(entry, name, device, "setup", e.what())};
   }
 }
 
@@ -271,7 +267,12 @@ Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device devic
 }
 
 Results check_op(const OpEntry& entry, Device device, int threads,
-                 const std::function<void(const Result&)>& each) {
+                 const std::function<void(const Result&)>& each, std::string_view only) {
+  return check_op(entry, oracle_of(*entry.op), device, threads, each, only);
+}
+
+Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, int threads,
+                 const std::function<void(const Result&)>& each, std::string_view only) {
   Results all;
   const auto add = [&](Results more) {
     for (Result& r : more) {
@@ -279,11 +280,17 @@ Results check_op(const OpEntry& entry, Device device, int threads,
       all.push_back(std::move(r));
     }
   };
-  const OracleBase& oracle = oracle_of(*entry.op);
+  if (!entry.alias) add(check_definition(entry));
+  const std::size_t before = all.size();
   const auto cases = entry.op->cases();
   for (std::size_t i = 0; i < cases.size(); ++i)
-    if (!cases[i].benchmark_only && entry.has(cases[i])) add(check_case(entry, oracle, i, device, threads));
-  if (entry.alias.name.empty()) add(check_facts(entry, oracle, device, threads));
+    if (!cases[i].benchmark_only && entry.has(cases[i]))
+      add(check_case(entry, oracle, i, device, threads, only));
+  if (all.size() == before)
+    add({failure(entry, "", device, "cases",
+                 only.empty() ? text(entry.name()) + " has no case that is small enough to be checked"
+                              : "no check of " + text(entry.name()) + " is called '" + text(only) + "'")});
+  if (!entry.alias && (only.empty() || only == "result")) add(check_facts(entry, oracle, device, threads));
   return all;
 }
 

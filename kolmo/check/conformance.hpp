@@ -12,35 +12,39 @@ namespace kolmo::check {
 struct Result {
   std::string op, case_name, device, variant, aspect;
   bool ok = true;
-  std::string message;   ///< why not
-  double max_error = 0;  ///< of aspect "result": largest |got - want| / max(1, |want|)
+  std::string message;   ///< why it failed
+  double max_error = 0;  ///< of aspect "result": largest error over its tolerance
 };
 using Results = std::vector<Result>;
 
-/// Checks one case on one device, every variant that fits:
-///   result       within the case's tolerance of the oracle for two draws of the inputs, every element
-///   written memory       guard zones and inputs unchanged, no allocation beyond the workspace (operators
-///   that run others
-///                may have more)
-///   workspace    no byte written outside it, no byte assumed to be zero
-///   repeat       a second run gives the same bits, where claimed
-///   same bits    those of the CPU's default variant, where claimed
-///   threads      several CPU threads: the same bits as one where claimed, else within tolerance
-///   in place     an output may be an input, where claimed
-///   stream       a new stream behind work that makes the inputs
-///   graph        capture runs nothing; replays see changed inputs
-///   empty NAME   the size NAME is 0: refused, or done without touching anything else
-///   arguments    missing, mis-shaped, mistyped or misplaced arguments are refused, outputs untouched
-///   cost         finite, and at least the bytes of the fields
-/// `index` counts the operator's cases. Never throws for what the operator does wrong.
+/// Checks one case on one device, for every variant that fits:
+///   result      within the case's tolerance of the oracle, for two draws of the inputs
+///   memory      guard zones and inputs unchanged, no allocation beyond the workspace
+///   workspace   no write outside it, no byte assumed to be zero
+///   repeat      every element is written; a second run gives the same bits, where claimed
+///   same bits   the bits of the CPU's default variant, where claimed
+///   threads     several CPU threads: the bits of one thread where claimed, else within tolerance
+///   in place    an output may be an input, where claimed
+///   stream      a new stream, after work that produces the inputs
+///   graph       capture runs nothing; replays read changed inputs
+///   empty NAME  the size NAME is 0: refused, or done without touching anything else
+///   arguments   missing, mis-shaped, mistyped or misplaced arguments are refused, outputs untouched
+///   cost        the number of operations is finite
+/// `index` is the number of the case in the operator's list. `only` names a single check to run; empty runs
+/// all. An error of the operator becomes a failed Result and is never thrown.
 Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device,
-                   int threads = 2);
+                   int threads = 2, std::string_view only = {});
 
 /// Runs the operator's hand-checked facts on a device.
 Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device, int threads = 2);
 
-/// All cases but the benchmark's, and an operator's facts. `each` sees every result as soon as it is there.
+/// Runs all cases but those for benchmarks only, the operator's facts, and the checks of its definition
+/// (self_check.hpp). With `only`: that aspect of the cases; facts belong to "result". Fails if no case was
+/// checked. `each` is called with every result as soon as it exists.
+Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, int threads,
+                 const std::function<void(const Result&)>& each, std::string_view only = {});
+/// The same with the oracle that the catalogue lists for the operator.
 Results check_op(const OpEntry& entry, Device device, int threads,
-                 const std::function<void(const Result&)>& each);
+                 const std::function<void(const Result&)>& each, std::string_view only = {});
 
 }  // namespace kolmo::check

@@ -1,6 +1,5 @@
 #include "kolmo/check/oracle.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <string>
@@ -9,111 +8,43 @@
 namespace kolmo::check {
 namespace {
 
-/// Bytes from the first element of a tensor to the end of its last.
-std::size_t span_bytes(const Tensor& t) {
-  if (!t.size()) return 0;
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < std::size_t(t.rank); ++i) last += (t.extent[i] - 1) * t.stride[i];
-  return std::size_t(last + 1) * size_of(t.dtype);
-}
-
-/// Host memory that one or several overlapping tensors cover, and its copy on the device.
-struct Region {
-  std::byte *begin, *end;
-  bool written;
-  Buffer copy{};
-
-  Tensor host() const { return kolmo::tensor(begin, DType::u8, std::vector<std::int64_t>{end - begin}); }
-  Tensor device() const { return copy.as(DType::u8, std::vector<std::int64_t>{end - begin}); }
-};
-
-std::vector<Region> regions_of(const OpBase& op, void* args) {
-  std::vector<Region> all;
-  for (const FieldInfo& f : op.fields()) {
-    if (!f.is_tensor() || !f.tensor(args).data) continue;
-    auto* const data = static_cast<std::byte*>(f.tensor(args).data);
-    all.push_back({data, data + span_bytes(f.tensor(args)), f.is_output()});
-  }
-  std::sort(all.begin(), all.end(), [](const Region& a, const Region& b) { return a.begin < b.begin; });
-  std::vector<Region> merged;
-  for (Region& r : all) {
-    if (!merged.empty() && r.begin < merged.back().end) {
-      merged.back().end = std::max(merged.back().end, r.end);
-      merged.back().written |= r.written;
-    } else {
-      merged.push_back(std::move(r));
-    }
-  }
-  return merged;
+template <class F>
+void visit_real(DType t, const F& f) {
+  visit<double, float, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t,
+        std::uint32_t, std::uint16_t, std::uint8_t>(t == DType::boolean ? DType::u8 : t, f);
 }
 
 }  // namespace
 
 long double get(const Tensor& t, std::int64_t i) {
-  switch (t.dtype) {
-    case DType::f64:
-      return static_cast<const double*>(t.data)[i];
-    case DType::f32:
-      return static_cast<const float*>(t.data)[i];
-    case DType::f16:
-      return float(static_cast<const Half*>(t.data)[i]);
-    case DType::bf16:
-      return float(static_cast<const BFloat16*>(t.data)[i]);
-    case DType::i64:
-      return static_cast<long double>(static_cast<const std::int64_t*>(t.data)[i]);
-    case DType::i32:
-      return static_cast<const std::int32_t*>(t.data)[i];
-    case DType::u8:
-      return static_cast<const std::uint8_t*>(t.data)[i];
-  }
-  return 0;
+  long double value = 0;
+  visit_real(t.dtype, [&]<class T> { value = static_cast<long double>(static_cast<const T*>(t.data)[i]); });
+  return value;
 }
 
 void put(const Tensor& t, std::int64_t i, long double value) {
-  switch (t.dtype) {
-    case DType::f64:
-      static_cast<double*>(t.data)[i] = double(value);
-      break;
-    case DType::f32:
-      static_cast<float*>(t.data)[i] = float(value);
-      break;
-    case DType::f16:
-      static_cast<Half*>(t.data)[i] = Half(float(value));
-      break;
-    case DType::bf16:
-      static_cast<BFloat16*>(t.data)[i] = BFloat16(float(value));
-      break;
-    case DType::i64:
-      static_cast<std::int64_t*>(t.data)[i] = std::int64_t(value);
-      break;
-    case DType::i32:
-      static_cast<std::int32_t*>(t.data)[i] = std::int32_t(value);
-      break;
-    case DType::u8:
-      static_cast<std::uint8_t*>(t.data)[i] = std::uint8_t(value);
-  }
+  visit_real(t.dtype, [&]<class T> {
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      static_cast<T*>(t.data)[i] = T(float(value));
+    else
+      static_cast<T*>(t.data)[i] = t.dtype == DType::boolean ? T(value != 0) : T(value);
+  });
 }
 
-void call(const OpBase& op, void* args, Stream& stream, RunOptions options) {
-  const bool on_host = stream.device().kind != DeviceKind::cuda;
-  std::vector<Region> regions;
-  if (!on_host) regions = regions_of(op, args);
-  for (Region& r : regions) {
-    r.copy = Buffer(std::size_t(r.end - r.begin), stream);
-    stream.copy(r.device(), r.host());
-  }
-  for (const FieldInfo& f : op.fields()) {
-    if (!f.is_tensor() || !f.tensor(args).given() || f.tensor(args).device != Device{}) continue;
-    Tensor& t = f.tensor(args);
-    t.device = stream.device();
-    for (const Region& r : regions)
-      if (t.data >= r.begin && t.data < r.end)
-        t.data = static_cast<std::byte*>(r.copy.data()) + (static_cast<std::byte*>(t.data) - r.begin);
-  }
-  run(op, args, stream, options);
-  for (const Region& r : regions)
-    if (r.written) stream.copy(r.host(), r.device());
-  stream.synchronize();
+std::complex<long double> get_complex(const Tensor& t, std::int64_t i) {
+  std::complex<long double> value;
+  visit<Complex<double>, Complex<float>>(t.dtype, [&]<class T> {
+    const T z = static_cast<const T*>(t.data)[i];
+    value = {z.re, z.im};
+  });
+  return value;
+}
+
+void put_complex(const Tensor& t, std::int64_t i, std::complex<long double> value) {
+  visit<Complex<double>, Complex<float>>(t.dtype, [&]<class T> {
+    using R = decltype(T::re);
+    static_cast<T*>(t.data)[i] = {R(value.real()), R(value.imag())};
+  });
 }
 
 namespace {
@@ -130,9 +61,9 @@ Added& added() {
 }  // namespace
 
 void register_op(const OpEntry& entry, const OracleBase& oracle) {
-  if (oracle.op != entry.op)
-    fail<InvalidArgument>("register_op: the oracle of '" + std::string(oracle.op->name) + "' is given for '" +
-                          std::string(entry.op->name) + "'");
+  if (&oracle.op() != entry.op)
+    fail<InvalidArgument>("register_op: the oracle of '" + std::string(oracle.op().name) +
+                          "' is given for '" + std::string(entry.op->name) + "'");
   const std::lock_guard lock(added().mutex);
   kolmo::register_op(entry);
   added().oracles.push_back(&oracle);
@@ -140,10 +71,10 @@ void register_op(const OpEntry& entry, const OracleBase& oracle) {
 
 const OracleBase& oracle_of(const OpBase& op) {
   for (const OracleBase* oracle : detail::built_in_oracles())
-    if (oracle->op == &op) return *oracle;
+    if (&oracle->op() == &op) return *oracle;
   const std::lock_guard lock(added().mutex);
   for (const OracleBase* oracle : added().oracles)
-    if (oracle->op == &op) return *oracle;
+    if (&oracle->op() == &op) return *oracle;
   fail<Unsupported>(std::string(op.name) + " has no oracle");
 }
 

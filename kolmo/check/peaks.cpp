@@ -1,4 +1,4 @@
-// Compiled once per instruction set, chosen at run time.
+// Compiled once per instruction set; the best supported one is chosen at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kolmo/check/peaks.cpp"
 #include "hwy/foreach_target.h"
@@ -54,11 +54,11 @@ HWY_EXPORT(flops_f32);
 using Clock = std::chrono::steady_clock;
 constexpr int attempts = 5;
 
-/// The least time of a few attempts.
+/// The shortest time of several attempts.
 template <class F>
-double fastest(F&& f) {
+double fastest(int times, F&& f) {
   double best = 1e30;
-  for (int i = 0; i < attempts; ++i) {
+  for (int i = 0; i < times; ++i) {
     const auto begin = Clock::now();
     f();
     best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
@@ -67,10 +67,10 @@ double fastest(F&& f) {
 }
 
 double cpu_flops(int threads, double (*probe)(long, double*)) {
-  constexpr long rounds = 1 << 22;
+  constexpr long rounds = 1 << 19;  // about a millisecond: one of twenty fits between interruptions
   std::vector<double> sinks(std::size_t(threads) * 8);
   double flops = 0;
-  const double seconds = fastest([&] {
+  const double seconds = fastest(20, [&] {
     parallel_for(threads, threads, [&](std::int64_t i, int) {
       const double done = probe(rounds, &sinks[std::size_t(i) * 8]);
       if (i == 0) flops = done;
@@ -85,7 +85,7 @@ double cpu_bandwidth(int threads) {
   const auto a = std::make_unique<double[]>(n), b = std::make_unique<double[]>(n),
              c = std::make_unique<double[]>(n);
   const std::int64_t slices = threads * 4;
-  const double seconds = fastest([&] {
+  const double seconds = fastest(attempts, [&] {
     parallel_for(threads, slices, [&](std::int64_t s, int) {
       const auto begin = n * std::size_t(s) / std::size_t(slices),
                  end = n * std::size_t(s + 1) / std::size_t(slices);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kolmo/check/compare.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #else
@@ -13,8 +15,8 @@
 namespace kolmo::check {
 namespace {
 
-constexpr std::size_t guard_bytes = 256;  // keeps the alignment that the pool gives
-constexpr std::byte guard_byte{0x5A}, integer_poison{0xA5};
+constexpr std::size_t guard_bytes = 256;  // a multiple of the pool's alignment
+constexpr std::byte guard_byte{0x5A}, workspace_guard{0xA5};
 
 Tensor flat(void* data, std::size_t bytes, Device device) {
   return tensor(data, DType::u8, std::vector<std::size_t>{bytes}, device);
@@ -25,6 +27,27 @@ bool all_are(const std::byte* begin, std::size_t n, std::byte value) {
 }
 
 }  // namespace
+
+std::byte poison_byte(Poison poison, DType dtype) {
+  if (inexact(dtype)) return std::byte(poison);
+  return poison == Poison::nan ? std::byte{0xA5} : std::byte{0x5B};
+}
+
+std::string unwritten(const OpBase& op, const HostTensors& first, const HostTensors& second) {
+  for (std::size_t f = 0; f < first.size(); ++f) {
+    const Tensor& t = first[f].tensor;
+    if (!t.given()) continue;
+    const std::size_t size = size_of(t.dtype);
+    for (std::int64_t i = 0; i < t.size(); ++i) {
+      const std::byte *a = first[f].bytes().data() + std::size_t(i) * size,
+                      *b = second[f].bytes().data() + std::size_t(i) * size;
+      if (all_are(a, size, poison_byte(Poison::nan, t.dtype)) &&
+          all_are(b, size, poison_byte(Poison::large, t.dtype)) && counted(op, first, f, i))
+        return place(op.fields()[f].name, t, i) + " was not written";
+    }
+  }
+  return {};
+}
 
 Placement::Placement(const Problem& problem, Stream& stream, Poison poison, const Alias* alias)
     : op_(&problem.op()), device_(stream.device()), slots_(problem.op().fields().size()) {
@@ -41,8 +64,7 @@ Placement::Placement(const Problem& problem, Stream& stream, Poison poison, cons
     if (fields[i].is_input()) {
       if (host.bytes()) std::memcpy(slot.image.data() + guard_bytes, host.data, host.bytes());
     } else {
-      const auto fill = floats.has(host.dtype) ? std::byte(poison) : integer_poison;
-      std::fill_n(slot.image.begin() + guard_bytes, host.bytes(), fill);
+      std::fill_n(slot.image.begin() + guard_bytes, host.bytes(), poison_byte(poison, host.dtype));
     }
     slot.buffer = Buffer(slot.image.size(), stream);
     stream.copy(whole(slot), flat(slot.image.data(), slot.image.size(), {}));
@@ -105,16 +127,18 @@ Outcome Placement::collect(Stream& stream) {
     if (!slot.output && now != slot.image) outcome.damage += " the input " + name;
     if (!slot.output) continue;
     const Tensor& t = op_->fields()[i].tensor(static_cast<const void*>(args_.data()));
-    outcome.outputs[i] = HostTensor(t.dtype, t);
-    std::copy_n(now.begin() + guard_bytes, n, outcome.outputs[i].memory.begin());
+    outcome.outputs[i] = Array(t.dtype, t.shape());
+    std::copy_n(now.begin() + guard_bytes, n, outcome.outputs[i].bytes().begin());
   }
   return outcome;
 }
 
 bool Placement::untouched(const Outcome& outcome) const {
   for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].output && !std::equal(outcome.outputs[i].memory.begin(), outcome.outputs[i].memory.end(),
-                                        slots_[i].image.begin() + guard_bytes))
+    if (slots_[i].output &&
+        !std::ranges::equal(
+            outcome.outputs[i].bytes(),
+            std::span(slots_[i].image).subspan(guard_bytes).first(outcome.outputs[i].bytes().size())))
       return false;
   return outcome.damage.empty();
 }
@@ -122,7 +146,7 @@ bool Placement::untouched(const Outcome& outcome) const {
 GuardedBytes::GuardedBytes(std::size_t bytes, Stream& stream)
     : bytes_(bytes), buffer_(bytes + 2 * guard_bytes, stream) {
   const Tensor all = flat(buffer_.data(), buffer_.bytes(), stream.device());
-  stream.fill(all, int(integer_poison));
+  stream.fill(all, int(workspace_guard));
 }
 
 void* GuardedBytes::data() const { return static_cast<std::byte*>(buffer_.data()) + guard_bytes; }
@@ -131,8 +155,8 @@ bool GuardedBytes::intact(Stream& stream) const {
   std::vector<std::byte> now(buffer_.bytes());
   stream.copy(flat(now.data(), now.size(), {}), flat(buffer_.data(), now.size(), stream.device()));
   stream.synchronize();
-  return all_are(now.data(), guard_bytes, integer_poison) &&
-         all_are(now.data() + guard_bytes + bytes_, guard_bytes, integer_poison);
+  return all_are(now.data(), guard_bytes, workspace_guard) &&
+         all_are(now.data() + guard_bytes + bytes_, guard_bytes, workspace_guard);
 }
 
 }  // namespace kolmo::check

@@ -6,20 +6,23 @@
 
 namespace kolmo::check {
 
-/// Bytes that outputs hold before a run: an all-ones NaN in floating dtypes, and a value no operator makes.
+/// The content of outputs before a run. Floating and complex dtypes: NaN with all bits set, or a large
+/// number. Other dtypes: a different byte for each of the two, so that elements that no run writes differ
+/// between two runs.
 enum class Poison : unsigned char { nan = 0xFF, large = 0x7F };
+std::byte poison_byte(Poison poison, DType dtype);
 
-/// What a run left behind.
+/// The outcome of a run.
 struct Outcome {
   HostTensors outputs;
-  std::string damage;  ///< a guard zone or an input that was written, in words; empty if none
+  std::string damage;  ///< a guard zone or an input that was overwritten, as text; empty if none
 };
 
-/// A problem's tensors on a device, each between two guard zones, outputs poisoned. Built with
-/// AddressSanitizer, the guard zones of host memory may not even be read.
+/// A problem's tensors on a device, each between two guard zones, with outputs poisoned. In builds with
+/// AddressSanitizer, reading the guard zones of host memory is an error, too.
 class Placement {
  public:
-  /// `alias` = {output, input} by field index puts the output where the input is.
+  /// `alias` = {output, input} by field index places the output in the memory of the input.
   struct Alias {
     std::size_t output, input;
   };
@@ -28,17 +31,17 @@ class Placement {
   ~Placement();
 
   void* args() { return args_.data(); }
-  /// Queues copying everything from a placement of an equally shaped problem on the same device.
+  /// Queues copies of all tensors from a placement of a problem of equal shapes on the same device.
   void load(const Placement& from, Stream& stream);
-  /// Copies everything back, after the work queued so far.
+  /// Copies all tensors back, after the work queued so far.
   Outcome collect(Stream& stream);
-  /// True when every byte of every output is as it was.
+  /// Whether every byte of every output still has its poisoned value.
   bool untouched(const Outcome& outcome) const;
 
  private:
   struct Slot {
     Buffer buffer;
-    std::vector<std::byte> image;  // of the buffer as it was uploaded
+    std::vector<std::byte> image;  // the buffer as it was uploaded
     bool output = false;
   };
   Tensor whole(const Slot& slot) const;
@@ -49,6 +52,10 @@ class Placement {
   std::vector<std::byte> args_;
   std::vector<Slot> slots_;  // one per field
 };
+
+/// Names the first output element that was written neither in the first run, started with Poison::nan, nor in
+/// the second, started with Poison::large; empty if there is none.
+std::string unwritten(const OpBase& op, const HostTensors& first, const HostTensors& second);
 
 /// Memory of a given number of bytes with guard zones at both ends, for workspaces.
 class GuardedBytes {

@@ -1,20 +1,17 @@
 #include "kolmo/check/problem.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <numbers>
 #include <string>
 
-#include "kolmo/base/philox.hpp"
-#include "kolmo/op/shape.hpp"
+#include "kolmo/op/bind.hpp"
 
 namespace kolmo::check {
 namespace {
 
-bool is_float(DType t) { return floats.has(t); }
-
 std::vector<std::int64_t> extents(const Tensor& t) { return {t.extent.begin(), t.extent.begin() + t.rank}; }
+
+/// Whether the elements are indices or offsets of something whose size is known.
+bool bounded(Domain domain) { return domain == Domain::index || domain == Domain::offsets; }
 
 bool contains(std::string_view list, std::string_view name) {
   const auto all = words(list);
@@ -23,53 +20,39 @@ bool contains(std::string_view list, std::string_view name) {
 
 }  // namespace
 
-HostTensor::HostTensor(DType dtype, const Tensor& like)
-    : memory(std::size_t(like.size()) * size_of(dtype)),
-      tensor(kolmo::tensor(memory.data(), dtype, extents(like))) {}
-
-void draw(const Tensor& t, Domain domain, std::uint64_t seed, std::uint64_t stream) {
-  const Philox philox(seed);
-  const std::int64_t n = t.size(), row = t.rank > 0 ? t.extent[std::size_t(t.rank - 1)] : 1;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Philox::Words words = philox(std::uint64_t(i), stream);
-    const double u = uniform53(words.w[0], words.w[1]), v = uniform53(words.w[2], words.w[3]);
-    // No bfloat16 lies between these bounds and 0 or 1, so that rounding stays inside.
-    const double inside = 1.0 / 256 + u * (254.0 / 256);
-    const double normal = std::sqrt(-2 * std::log1p(-u)) * std::cos(2 * std::numbers::pi * v);
-    if (!is_float(t.dtype) || domain == Domain::count)
-      put(t, i, std::floor(8 * u));
-    else if (domain == Domain::real)
-      put(t, i, normal);
-    else if (domain == Domain::positive)
-      put(t, i, std::exp(normal));
-    else
-      put(t, i, inside);
-  }
-  if (domain != Domain::probability) return;
-  for (std::int64_t begin = 0; begin < n; begin += row) {
-    long double sum = 0;
-    for (std::int64_t i = begin; i < begin + row; ++i) sum += get(t, i);
-    for (std::int64_t i = begin; i < begin + row; ++i) put(t, i, get(t, i) / sum);
-  }
-}
-
 Problem::Problem(const OpBase& op, const CaseInfo& info, std::size_t index, std::uint64_t seed)
     : op_(&op), info_(info), args_(op.default_args()), inputs_(op.fields().size()) {
-  const auto fields = op.fields();
+  draw_inputs(seed);
+  op.setup_case(index, args(), seed);
+  shape_outputs();
+}
+
+Problem::Problem(const OpBase& op, const CaseInfo& info, const std::function<void(void*)>& set,
+                 std::uint64_t seed)
+    : op_(&op), info_(info), args_(op.default_args(info.alias)), inputs_(op.fields().size()) {
+  set(args());
+  draw_inputs(seed);
+  shape_outputs();
+}
+
+void Problem::draw_inputs(std::uint64_t seed) {
+  const auto fields = op_->fields();
+  const AliasInfo* alias = nullptr;
+  for (const AliasInfo& a : op_->aliases())
+    if (a.name == info_.alias) alias = &a;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const FieldInfo& f = fields[i];
     if (f.kind == FieldKind::integer)
-      for (const CaseSize& s : info.sizes)
-        if (s.name == f.name) f.set_number(args(), double(s.size));
-    if (f.kind == FieldKind::out) f.tensor(args()).dtype = info.dtype;
+      for (const CaseSize& s : info_.sizes)
+        if (s.name == f.name) f.set_value(args(), Value::of(s.size));
+    if (f.kind == FieldKind::out) f.tensor(args()).dtype = dtype_of(f);
     if (!f.is_tensor() || !f.is_input() || !wants(f)) continue;
-    const DType dtype = f.dtypes.single() ? f.dtypes.first() : info.dtype;
-    inputs_[i] = HostTensor(dtype, kolmo::tensor(nullptr, dtype, shape_of(f)));
-    if (seed) draw(inputs_[i].tensor, f.domain, seed, i);
+    inputs_[i] = Array(dtype_of(f), shape_of(f));
+    const Domain domain = f.domain == Domain::real && alias && alias->domain ? *alias->domain : f.domain;
+    const bool counts = domain == Domain::ascending || domain == Domain::offsets;  // never zeros
+    if (seed || counts) draw(inputs_[i].tensor, domain, seed, i, bounded(domain) ? bound_of_index(f) : 0);
     f.tensor(args()) = inputs_[i].tensor;
   }
-  op.setup_case(index, args());
-  shape_outputs();
 }
 
 void Problem::set_options(const std::function<void(void*)>& set) {
@@ -87,61 +70,91 @@ bool Problem::wants(const FieldInfo& f) const { return !f.optional || contains(i
 
 std::vector<std::int64_t> Problem::shape_of(const FieldInfo& f) const {
   std::vector<std::int64_t> shape;
-  for (const std::string_view name : words(f.shape)) {
-    std::int64_t size = -1;
-    std::from_chars(name.data(), name.data() + name.size(), size);
+  for (const ShapeWord& w : f.shape) {
+    std::int64_t size = w.number() ? 0 : -1;
     for (const CaseSize& s : info_.sizes)
-      if (s.name == name) size = s.size;
+      if (s.name == w.name) size = s.size;
     if (size >= 0)
-      shape.push_back(size);
-    else if (name != "...")
+      shape.push_back(size + w.offset);
+    else if (!w.batch())
       fail<InvalidArgument>(std::string(op_->name) + ": case '" + std::string(info_.name) +
-                            "' gives no size for '" + std::string(name) + "'");
+                            "' gives no size for '" + std::string(w.name) + "'");
   }
   return shape;
+}
+
+/// The upper bound of the indices in a field: the size given by the case, or by an option.
+std::int64_t Problem::bound_of_index(const FieldInfo& f) const {
+  for (const CaseSize& s : info_.sizes)
+    if (s.name == f.below) return s.size;
+  for (const FieldInfo& o : op_->fields())
+    if (o.kind == FieldKind::integer && o.name == f.below) return o.value(args()).integer;
+  fail<InvalidArgument>(std::string(op_->name) + ": case '" + std::string(info_.name) + "' gives no size '" +
+                        std::string(f.below) + "', which " + std::string(f.name) + " is below");
+}
+
+DType Problem::dtype_of(const FieldInfo& f) const {
+  if (f.dtypes.single()) return f.dtypes.first();
+  DType bound = f.dtypes.variable == "T" ? info_.dtype : f.dtypes.first();
+  for (const CaseDType& d : info_.dtypes)
+    if (d.variable == f.dtypes.variable) bound = d.dtype;
+  return f.dtypes.real_part ? real_of(bound) : bound;
 }
 
 std::vector<std::string_view> Problem::sizes() const {
   std::vector<std::string_view> all;
   for (const FieldInfo& f : op_->fields()) {
     if (!f.is_tensor() || !f.is_input() || !f.tensor(args()).given()) continue;
-    for (const auto name : words(f.shape))
-      if (std::find(all.begin(), all.end(), name) == all.end() && (name[0] < '0' || name[0] > '9'))
-        all.push_back(name);
+    for (const ShapeWord& w : f.shape)
+      if (!w.number() && std::find(all.begin(), all.end(), w.name) == all.end()) all.push_back(w.name);
   }
   return all;
 }
 
 void Problem::make_empty(std::string_view size) {
   for (const FieldInfo& f : op_->fields()) {
-    if (!f.is_tensor() || !f.is_input() || !f.tensor(args()).given() || !contains(f.shape, size)) continue;
+    if (!f.is_tensor() || !f.is_input() || !f.tensor(args()).given() || !f.shape.has(size)) continue;
     Tensor& t = f.tensor(args());
-    const auto names = words(f.shape);
     auto shape = extents(t);
-    const std::size_t lead = shape.size() + (names[0] == "...") - names.size();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] != size) continue;
-      if (size == "...")
-        std::fill_n(shape.begin(), lead, 0);
-      else
-        shape[i + (names[0] == "..." ? lead - 1 : 0)] = 0;
+    const int spare = t.rank - f.shape.named();
+    std::size_t d = 0;
+    for (const ShapeWord& w : f.shape) {
+      const std::size_t width = w.batch() ? std::size_t(spare) : 1;
+      if (w.name == size)
+        std::fill_n(shape.begin() + std::ptrdiff_t(d), width, std::max<std::int64_t>(0, w.offset));
+      d += width;
     }
     t = kolmo::tensor(t.data, t.dtype, shape, t.device);
   }
   shape_outputs();
 }
 
+bool in_place_pair(const Problem& problem, std::size_t output, std::size_t input) {
+  const FieldInfo &o = problem.op().fields()[output], &i = problem.op().fields()[input];
+  if (o.kind != FieldKind::out || i.kind != FieldKind::in || !(o.shape == i.shape)) return false;
+  const Tensor &out = problem.field(output), &in = problem.field(input);
+  return in.given() && out.given() && in.dtype == out.dtype && in.rank == out.rank && in.extent == out.extent;
+}
+
+static DType widest(DType t) { return floats.has(t) ? DType::f64 : complexes.has(t) ? DType::c128 : t; }
+
+Array widened(const Tensor& t) {
+  Array wide(widest(t.dtype), t.shape());
+  const Tensor from = parts(t), to = parts(wide.tensor);
+  for (std::int64_t k = 0; k < from.size(); ++k) put(to, k, get(from, k));
+  return wide;
+}
+
 HostTensors expected(const OracleBase& oracle, const Problem& problem) {
   const auto fields = problem.op().fields();
+  if (oracle.judges()) return HostTensors(fields.size());
   const auto* begin = static_cast<const std::byte*>(problem.args());
   std::vector<std::byte> args(begin, begin + problem.op().args_size());
   HostTensors all(fields.size());
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!fields[i].is_tensor() || !fields[i].is_output() || !problem.field(i).given()) continue;
     const Tensor& like = problem.field(i);
-    all[i] = HostTensor(is_float(like.dtype) ? DType::f64 : like.dtype, like);
-    if (fields[i].kind == FieldKind::inout)
-      for (std::int64_t k = 0; k < like.size(); ++k) put(all[i].tensor, k, get(like, k));
+    all[i] = fields[i].kind == FieldKind::inout ? widened(like) : Array(widest(like.dtype), like.shape());
     fields[i].tensor(args.data()) = all[i].tensor;
   }
   oracle.expected(args.data(), common_dtype(problem.op(), problem.args()));

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "kolmo/check/placement.hpp"
-#include "kolmo/op/shape.hpp"
+#include "kolmo/op/bind.hpp"
 
 namespace kolmo::check {
 namespace {
 
 void expect_named(const OpBase& op, const InvalidArgument& e, const std::string& what) {
-  expect(std::string_view(e.what()).starts_with(op.name),
+  expect(std::string_view(e.what()).starts_with(std::string(op.name) + ":"),
          what + ": the message does not start with the operator's name: " + e.what());
 }
 
@@ -24,7 +25,8 @@ DType outside(DTypes accepted) {
 /// Changes one argument at a time and expects a refusal.
 class Refusals {
  public:
-  Refusals(const OpBase& op, const void* args, Stream& stream) : op_(op), right_(args), stream_(stream) {}
+  Refusals(const OpEntry& entry, const void* args, Stream& stream)
+      : entry_(entry), op_(*entry.op), right_(args), stream_(stream) {}
 
   void tensor(const FieldInfo& f) {
     const Tensor right = f.tensor(right_);
@@ -37,21 +39,45 @@ class Refusals {
     if (t = right, t.dtype = outside(f.dtypes); !f.dtypes.has(t.dtype))
       expect_refused(f, t, "of a wrong dtype");
     if (f.kind == FieldKind::out || used_elsewhere(f, right)) shrink(f, right);
-    if (t = right, stretch(t)) expect_refused(f, t, "not contiguous");
+    if (t = right, !f.any_strides && stretch(t)) expect_refused(f, t, "not contiguous");
     wrong_rank(f, right);
   }
 
   void number(const FieldInfo& f) {
-    const auto refuse = [&](double value, const char* how) {
+    const auto refuse = [&](Value value, const char* how) {
       auto args = copy();
-      f.set_number(args.data(), value);
+      f.set_value(args.data(), value);
       expect_refused(args.data(), std::string(f.name) + how);
     };
-    if (f.kind == FieldKind::flag) return;
-    const auto step = [](double bound) { return std::max(1.0, std::abs(bound) * 1e-6); };
-    if (std::abs(f.min) < 9e18) refuse(f.min - step(f.min), " too small");
-    if (std::abs(f.max) < 9e18) refuse(f.max + step(f.max), " too large");
-    if (f.kind == FieldKind::real) refuse(NAN, " not a number");
+    constexpr auto least = std::numeric_limits<std::int64_t>::min(),
+                   most = std::numeric_limits<std::int64_t>::max();
+    switch (f.kind) {
+      case FieldKind::choice:
+        refuse(Value::of(ValueKind::choice, -1), " too small");
+        refuse(Value::of(ValueKind::choice, std::int64_t(f.choices.size())), " too large");
+        break;
+      case FieldKind::integer:
+        if (f.min.integer > least) refuse(Value::of(f.min.integer - 1), " too small");
+        if (f.max.integer < most) refuse(Value::of(f.max.integer + 1), " too large");
+        break;
+      case FieldKind::natural:
+        if (f.min.natural > 0) refuse(Value::of(f.min.natural - 1), " too small");
+        if (f.max.natural + 1 > 0) refuse(Value::of(f.max.natural + 1), " too large");
+        break;
+      case FieldKind::list:
+        if (f.min.integer > least) refuse(Value::of(Integers{f.min.integer - 1}), " with an item too small");
+        if (f.max.integer < most) refuse(Value::of(Integers{f.max.integer + 1}), " with an item too large");
+        break;
+      case FieldKind::real: {
+        const auto step = [](double bound) { return std::max(1.0, std::abs(bound) * 1e-6); };
+        if (std::isfinite(f.min.real)) refuse(Value::of(f.min.real - step(f.min.real)), " too small");
+        if (std::isfinite(f.max.real)) refuse(Value::of(f.max.real + step(f.max.real)), " too large");
+        refuse(Value::of(NAN), " not a number");
+        break;
+      }
+      default:
+        break;
+    }
   }
 
  private:
@@ -68,7 +94,7 @@ class Refusals {
 
   void expect_refused(const void* args, const std::string& what) {
     try {
-      run(op_, args, stream_);
+      run(entry_, args, stream_);
     } catch (const InvalidArgument& e) {
       return expect_named(op_, e, what);
     } catch (const std::exception& e) {
@@ -77,16 +103,19 @@ class Refusals {
     fail<Error>(what + " is not refused");
   }
 
-  /// Some other input has a size of the same name as the first of `t`, so that they can disagree.
+  /// Whether another input has a size of the same name as the first size of `t`, so that the two can
+  /// disagree.
   bool used_elsewhere(const FieldInfo& f, const Tensor& t) const {
-    const auto names = words(f.shape);
-    if (names.empty()) return false;
-    const auto first = names[0] == "..." && t.rank < int(names.size()) ? names[1] : names[0];
+    if (f.shape.count == 0) return false;
+    const bool no_batch = f.shape.batch == 0 && t.rank < f.shape.count;
+    if (no_batch && f.shape.count == 1) return false;
+    const ShapeWord& word = f.shape.words[no_batch];
+    if (word.number()) return true;
+    const std::string_view first = word.name;
     for (const FieldInfo& other : op_.fields()) {
       if (!other.is_tensor() || !other.is_input() || other.name == f.name || !other.tensor(right_).given())
         continue;
-      for (const auto name : words(other.shape))
-        if (name == first) return true;
+      if (!word.broadcast && other.shape.has(first)) return true;
     }
     return false;
   }
@@ -105,20 +134,20 @@ class Refusals {
   }
 
   void wrong_rank(const FieldInfo& f, const Tensor& right) {
-    const auto names = words(f.shape);
     Tensor t = right;
-    if (names.empty() || names[0] != "...") {
+    if (f.shape.batch < 0) {
       if (t.rank == max_rank) return;
       std::rotate(t.extent.begin(), t.extent.end() - 1, t.extent.end());
       std::rotate(t.stride.begin(), t.stride.end() - 1, t.stride.end());
       t.extent[0] = 1, t.stride[0] = t.size(), ++t.rank;
     } else {
-      if (names.size() == 1) return;  // any rank is right
-      t.rank = int(names.size()) - 2;
+      if (f.shape.count == 1) return;  // any rank is right
+      t.rank = f.shape.count - 2;
     }
     expect_refused(f, t, "of a wrong rank");
   }
 
+  const OpEntry& entry_;
   const OpBase& op_;
   const void* right_;
   Stream& stream_;
@@ -126,10 +155,10 @@ class Refusals {
 
 }  // namespace
 
-void check_refusals(const Problem& problem, Stream& stream) {
+void check_refusals(const OpEntry& entry, const Problem& problem, Stream& stream) {
   const OpBase& op = problem.op();
   Placement placed(problem, stream);
-  Refusals refusals(op, placed.args(), stream);
+  Refusals refusals(entry, placed.args(), stream);
   for (const FieldInfo& f : op.fields()) {
     if (f.is_tensor())
       refusals.tensor(f);
@@ -139,8 +168,9 @@ void check_refusals(const Problem& problem, Stream& stream) {
   expect(placed.untouched(placed.collect(stream)), "a refused call wrote to memory");
 }
 
-void check_empty(const OpBase& op, const CaseInfo& info, std::size_t index, std::string_view name,
+void check_empty(const OpEntry& entry, const CaseInfo& info, std::size_t index, std::string_view name,
                  Stream& stream, RunOptions options) {
+  const OpBase& op = *entry.op;
   Problem problem(op, info, index);
   const auto what = "with " + std::string(name) + " = 0";
   try {
@@ -151,7 +181,7 @@ void check_empty(const OpBase& op, const CaseInfo& info, std::size_t index, std:
   Placement placed(problem, stream);
   bool refused = false;
   try {
-    run(op, placed.args(), stream, options);
+    run(entry, placed.args(), stream, options);
   } catch (const InvalidArgument& e) {
     expect_named(op, e, what);
     refused = true;
@@ -167,9 +197,10 @@ bool can_be_empty(const Problem& problem, std::string_view name) {
   const auto fields = problem.op().fields();
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!fields[i].is_tensor() || !fields[i].is_input() || !problem.field(i).given()) continue;
-    const auto names = words(fields[i].shape);
-    const bool goes = std::find(names.begin(), names.end(), name) != names.end();
-    if (!goes && !floats.has(problem.field(i).dtype)) return false;
+    const FieldInfo& f = fields[i];
+    if (f.shape.has(name) || inexact(problem.field(i).dtype)) continue;
+    if (!f.below.empty() ? f.below == name : f.domain == Domain::real || f.domain == Domain::sorted)
+      return false;
   }
   return true;
 }

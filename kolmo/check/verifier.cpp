@@ -6,7 +6,7 @@
 
 #include "kolmo/check/compare.hpp"
 #include "kolmo/check/conformance.hpp"
-#include "kolmo/op/shape.hpp"
+#include "kolmo/op/bind.hpp"
 
 namespace kolmo::check {
 namespace {
@@ -17,9 +17,7 @@ HostTensors outputs(const OpBase& op, const Problem& problem, Stream& stream, co
   return placed.collect(stream).outputs;
 }
 
-void expect_within(const OpBase& op, const HostTensors& got, const HostTensors& want, double tolerance,
-                   const std::string& where) {
-  const Comparison c = compare(op, got, want, tolerance);
+void expect_agrees(const OpBase& op, const Comparison& c, const std::string& where) {
   expect(c.message.empty(), std::string(op.name) + ": " + where + ": " + c.message);
 }
 
@@ -30,8 +28,8 @@ OracleCases::OracleCases(const OpBase& op, DType dtype, const Stream& stream) : 
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (cases[i].benchmark_only || cases[i].dtype != dtype) continue;
     Problem known(op, cases[i], i);
-    HostTensors want = expected(oracle_of(op), known);
-    cases_.push_back({std::move(known), std::move(want)});
+    Truth truth(oracle_of(op), known);
+    cases_.push_back({std::move(known), std::move(truth)});
   }
   if (cases_.empty())
     fail<Unsupported>(std::string(op.name) + ": no case of this dtype is small enough for its oracle");
@@ -40,14 +38,22 @@ OracleCases::OracleCases(const OpBase& op, DType dtype, const Stream& stream) : 
 void OracleCases::expect_agreement(const RunOptions& options) {
   for (const Known& k : cases_)
     if (entry_of(op_).fits(k.problem.args(), stream_.device().kind, options.variant))
-      expect_within(op_, outputs(op_, k.problem, stream_, options), k.want, k.problem.info().tolerance,
+      expect_agrees(op_, k.truth.compare(k.problem, outputs(op_, k.problem, stream_, options)),
                     "case '" + std::string(k.problem.info().name) + "'");
 }
 
-double OracleCases::largest_tolerance() const {
-  double largest = 0;
-  for (const Known& k : cases_) largest = std::max(largest, k.problem.info().tolerance);
-  return largest;
+std::vector<OutputTolerance> OracleCases::widest() const {
+  std::vector<OutputTolerance> all;
+  for (const FieldInfo& f : op_.fields()) {
+    if (!f.is_tensor() || !f.is_output()) continue;
+    Tolerance widest{};
+    for (const Known& k : cases_) {
+      const Tolerance t = tolerance_of(k.problem.info(), f.name);
+      widest = {std::max(widest.absolute, t.absolute), std::max(widest.relative, t.relative)};
+    }
+    all.push_back({f.name, widest});
+  }
+  return all;
 }
 
 Verifier::Verifier(const OpBase& op, const Problem& problem, Stream& stream)
@@ -63,8 +69,13 @@ std::string Verifier::operator()(const RunOptions& options) {
   cases_.expect_agreement(options);
   const HostTensors got = outputs(op_, problem_, stream_, options);
   if (bit_difference(op_, got, by_default_).empty()) return "exact";
-  expect_within(op_, got, by_default_wide_, 2 * cases_.largest_tolerance(),
-                "beside the default configuration");
+  if (oracle_of(op_).judges()) {
+    expect_agrees(op_, Truth(oracle_of(op_), problem_).compare(problem_, got), "the problem");
+  } else {
+    const auto widest = cases_.widest();
+    expect_agrees(op_, compare(op_, got, by_default_wide_, {.tolerances = widest}, 2),
+                  "beside the default configuration");
+  }
   return "within tolerance";
 }
 

@@ -3,41 +3,44 @@
 #include <string>
 #include <vector>
 
+#include "kolmo/check/compare.hpp"
 #include "kolmo/check/placement.hpp"
 #include "kolmo/op/registry.hpp"
 
 namespace kolmo::check {
 
-/// The cases of an operator in one dtype that are not too large for its oracle, whose results are computed
-/// once. Throws Unsupported when there are none.
+/// The cases of an operator in one dtype that are small enough for its oracle, whose results are computed
+/// once. Throws Unsupported if there are none.
 class OracleCases {
  public:
   OracleCases(const OpBase& op, DType dtype, const Stream& stream);
 
-  /// Throws Error, naming case and element, when a configuration does not agree with the oracle in a case
-  /// that it fits.
+  /// Throws Error, naming case and element, if a configuration disagrees with the oracle in a case that it
+  /// fits.
   void expect_agreement(const RunOptions& options);
-  double largest_tolerance() const;
+  /// The largest tolerance of these cases, for each output.
+  std::vector<OutputTolerance> widest() const;
 
  private:
   struct Known {
     Problem problem;
-    HostTensors want;
+    Truth truth;
   };
   const OpBase& op_;
   Stream stream_;
   std::vector<Known> cases_;
 };
 
-/// Says whether a configuration of an operator computes what it should, before a tuner may choose it. It must
-/// agree with the oracle in the cases of the problem's dtype; and on the problem itself with the default
-/// configuration, within twice the largest tolerance of these cases, since both may be off.
+/// Checks the results of a configuration of an operator before a tuner may choose it. They must agree with
+/// the oracle in the cases of the problem's dtype. On the problem itself they must agree with the default
+/// configuration, within twice the largest tolerance of these cases, since both may be off; or be accepted by
+/// the oracle, if it judges.
 class Verifier {
  public:
   Verifier(const OpBase& op, const Problem& problem, Stream& stream);
 
-  /// "exact" when the problem's results have the default's bits, else "within tolerance". Throws Error,
-  /// naming case and element, when they are wrong.
+  /// "exact" if the problem's results have the bits of the default configuration, else "within tolerance".
+  /// Throws Error, naming case and element, if they are wrong.
   std::string operator()(const RunOptions& options);
 
  private:

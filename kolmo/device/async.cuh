@@ -15,7 +15,8 @@ __device__ inline void copy_async(T* to, const T* from) {
     *to = T{};
 }
 
-/// Closes a group of copies; wait<n>() returns when all groups but the last n have landed for this thread.
+/// Closes a group of copies. wait<n>() returns once at most the last n groups of this thread are still in
+/// flight.
 __device__ inline void commit_copies() { __pipeline_commit(); }
 template <int Pending>
 __device__ inline void wait_copies() {

@@ -15,7 +15,8 @@ void select(int i, F&& f) {
   (std::make_integer_sequence<int, N>{});
 }
 
-/// Blocks of `size` that cover n items, at most `limit`: kernels stride over the rest.
+/// Number of blocks of `size` threads that cover n items, at most `limit`; kernels stride over the remaining
+/// items.
 inline unsigned blocks(std::int64_t n, std::int64_t size, std::int64_t limit = 1 << 20) {
   const std::int64_t b = (n + size - 1) / size;
   return unsigned(b < 1 ? 1 : b > limit ? limit : b);

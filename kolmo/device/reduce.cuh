@@ -12,8 +12,8 @@
 namespace kolmo::cuda {
 namespace {
 
-/// How a block of 256 threads shares out sums: `threads` together take one sum, each holds `lanes` lanes of
-/// it. Shapes of fewer than sum_lanes lanes can only take that many terms.
+/// How a block of 256 threads is divided among sums: `threads` threads compute one sum, and each holds
+/// `lanes` lanes of it. Shapes with fewer than sum_lanes lanes in all are limited to that many terms.
 struct SumShape {
   int threads, lanes;
   constexpr int width() const { return threads * lanes; }
@@ -21,7 +21,8 @@ struct SumShape {
 constexpr SumShape sum_shapes[] = {{8, 4}, {32, 8}, {256, 1}};
 constexpr int sum_block = 256;
 
-/// The row of sum_shapes for sums of `terms` terms; a block takes those of more than `block_above`.
+/// Index into sum_shapes for sums of `terms` terms; a whole block computes sums of more than `block_above`
+/// terms.
 constexpr int sum_shape(std::int64_t terms, std::int64_t block_above) {
   return terms > block_above ? 2 : terms > sum_shapes[0].width() ? 1 : 0;
 }
@@ -38,7 +39,7 @@ __device__ inline Sums<N> shuffle_xor(const Sums<N>& s, int mask) {
   return other;
 }
 
-/// Adds lanes t, t + Threads, ... of each thread, then across Threads (at most a warp) threads.
+/// Adds the lanes t, t + Threads, ... of each thread, then the results of Threads threads (at most a warp).
 template <int Threads, int Lanes, int N>
 __device__ inline Sums<N> tree(Sums<N> (&lane)[Lanes]) {
 #pragma unroll
@@ -51,7 +52,7 @@ __device__ inline Sums<N> tree(Sums<N> (&lane)[Lanes]) {
   return sum;
 }
 
-/// Every thread of the block must call it; the group's first thread gets the sum.
+/// The sum of a group of threads, returned to its first thread. Every thread of the block must call it.
 template <int Threads, int Lanes, int N, class Terms>
 __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thread) {
   static_assert(Threads <= 32 || Threads * Lanes == sum_lanes);
@@ -65,7 +66,7 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   } else {
     static_assert(Lanes == 1 && Threads == sum_block);
     __shared__ double part[N][sum_lanes];
-    __syncthreads();  // the first warp may still read the sums before these
+    __syncthreads();  // the first warp may still be reading the previous sums
 #pragma unroll
     for (int i = 0; i < N; ++i) part[i][thread] = lane[0].value[i];
     __syncthreads();
@@ -79,8 +80,8 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   }
 }
 
-/// Sum of terms(0) ... terms(n - 1) by a warp, which reads W of them at once; the first thread gets it.
-/// Thread t holds, of each 32 W neighbouring lanes, those from t W on.
+/// Sum of terms(0) ... terms(n - 1) by a warp, which reads W terms per thread at once; the first thread gets
+/// the result. Of every 32 W neighbouring lanes, thread t holds W, from lane t W on.
 template <int W, int N, class Terms>
 __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int thread) {
   constexpr int groups = sum_lanes / (32 * W);
@@ -114,7 +115,7 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
   return lane[0];
 }
 
-/// The items of a job, one per warp, read W terms at once.
+/// Computes the items of a job, one per warp; each thread reads W terms at once.
 template <int W, int Block, class Job>
 __global__ void __launch_bounds__(Block) sum_items_wide(Job job, std::int64_t items) {
   constexpr int warps = Block / 32;
@@ -126,7 +127,50 @@ __global__ void __launch_bounds__(Block) sum_items_wide(Job job, std::int64_t it
   }
 }
 
-/// A block takes a row, one chunk after the other: the simple way.
+/// Kernel for rows of at most short_terms terms, a multiple of W, read in packs of W. A thread reads at most
+/// four packs. At least two threads share a row where possible, so that a warp reads whole sectors.
+constexpr int short_terms = 32;
+template <int W>
+constexpr int short_threads = short_terms / W >= 16 ? short_terms / W / 4
+                              : short_terms / W < 2 ? 1
+                                                    : 2;
+template <int W, int N, class Rows, class Done>
+__global__ void __launch_bounds__(sum_block) sum_short_rows(Rows rows, Done done, std::int64_t count, int k) {
+  constexpr int threads = short_threads<W>, each = short_terms / W / threads, groups = sum_block / threads;
+  const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
+  for (std::int64_t first = std::int64_t(blockIdx.x) * groups; first < count;
+       first += std::int64_t(gridDim.x) * groups) {
+    const bool active = first + group < count;  // idle groups take part in shuffles
+    const std::int64_t r = active ? first + group : first;
+    const auto row = rows(r);
+    Sums<N> lane[each][W] = {};
+#pragma unroll
+    for (int p = 0; p < each; ++p)
+      if (const int at = (p * threads + thread) * W; at < k) {
+        Sums<N> next[W];
+        row.load(at, next);
+#pragma unroll
+        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
+      }
+#pragma unroll
+    for (int half = each / 2; half; half /= 2)
+#pragma unroll
+      for (int p = 0; p < half; ++p)
+#pragma unroll
+        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + lane[p + half][w];
+#pragma unroll
+    for (int half = threads / 2; half; half /= 2)
+#pragma unroll
+      for (int w = 0; w < W; ++w) lane[0][w] = lane[0][w] + shuffle_xor(lane[0][w], half);
+#pragma unroll
+    for (int half = W / 2; half; half /= 2)
+#pragma unroll
+      for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
+    if (active && thread == 0) done(r, lane[0][0]);
+  }
+}
+
+/// A block sums a row, one chunk after the other: the naive variant.
 template <class Chunks, class Partials>
 __global__ void __launch_bounds__(sum_block)
     sum_rows_simply(Chunks chunks, Partials partials, std::int64_t rows) {
@@ -143,7 +187,7 @@ __global__ void __launch_bounds__(sum_block)
   }
 }
 
-/// The items of a job, in shape sum_shapes[Shape]; blocks of sum_block threads.
+/// Computes the items of a job in shape sum_shapes[Shape], with blocks of sum_block threads.
 template <int Shape, class Job>
 __global__ void __launch_bounds__(sum_block) sum_items(Job job, std::int64_t items) {
   constexpr int threads = sum_shapes[Shape].threads, lanes = sum_shapes[Shape].lanes,
@@ -159,63 +203,61 @@ __global__ void __launch_bounds__(sum_block) sum_items(Job job, std::int64_t ite
   }
 }
 
-/// What sum_rows and sum_tables (base/entropy.hpp) start a job with: a block takes sums of more than
-/// sum_block_above[variant] terms.
-constexpr std::int64_t sum_block_above[] = {1024, 256, sum_chunk};
+/// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes
+/// sums of more than `block_above` terms.
 struct SumItems {
   cudaStream_t stream;
-  int variant;
+  std::int64_t block_above;
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
-    select<std::size(sum_shapes)>(sum_shape(terms, sum_block_above[variant]), [&]<int V> {
+    select<std::size(sum_shapes)>(sum_shape(terms, block_above), [&]<int V> {
       cuda::launch(sum_items<V, Job>, sum_blocks<V>(items), sum_block, 0, stream, job, items);
     });
   }
 };
 
-/// How rows are summed: by warps of a block that read 16 bytes at once where memory is aligned to that, by
-/// SumItems, or in the simple way.
+/// How rows are summed. wide: each thread reads 16 bytes at once if memory is aligned to that. items: by
+/// SumItems. simple: by sum_rows_simply.
 enum class SumMethod { wide, items, simple };
 struct SumPlan {
   SumMethod method;
   int block = sum_block;
-  int items_variant = 1;
+  std::int64_t block_above = 256;
 };
-inline constexpr SumPlan sum_plans[] = {{SumMethod::wide, 256},           {SumMethod::wide, 128},
-                                        {SumMethod::wide, 512},           {SumMethod::items, sum_block, 0},
-                                        {SumMethod::items, sum_block, 2}, {SumMethod::simple}};
 
 template <SumPlan Plan, int W, int N, class Rows, class Done>
-void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, void* partial,
+void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, Sums<N>* partial,
                  Stream& s) {
   using Chunks = ChunkSums<N, Rows, Done>;
   using Partials = PartialSums<N, Done>;
   if constexpr (Plan.method == SumMethod::simple) {
-    auto* const sums = static_cast<Sums<N>*>(partial);
     cuda::launch(sum_rows_simply<Chunks, Partials>, blocks(count, 1), sum_block, 0, native(s),
-                 Chunks{rows, done, k, sum_chunks(k), sums}, Partials{sums, done, sum_chunks(k)}, count);
+                 Chunks{rows, done, k, sum_chunks(k), partial}, Partials{partial, done, sum_chunks(k)},
+                 count);
   } else {
+    if constexpr (Plan.method == SumMethod::wide && W > 1)
+      if (k <= short_terms && k % W == 0)
+        return cuda::launch(sum_short_rows<W, N, Rows, Done>, blocks(count, sum_block / short_threads<W>),
+                            sum_block, 0, native(s), rows, done, count, int(k));
     const auto run = [&]<class Job>(const Job& job, std::int64_t items, std::int64_t terms) {
       if constexpr (Plan.method == SumMethod::wide && std::is_same_v<Job, Chunks>)
-        if (terms > sum_shapes[0].width())
+        if (terms > short_terms)
           return cuda::launch(sum_items_wide<W, Plan.block, Job>, blocks(items, Plan.block / 32), Plan.block,
                               0, native(s), job, items);
-      SumItems{native(s), Plan.items_variant}(job, items, terms);
+      SumItems{native(s), Plan.block_above}(job, items, terms);
     };
     sum_rows<N>(rows, done, count, k, partial, run);
   }
 }
 
-/// N sums over each of `count` rows of k elements of T by sum_plans[plan]; `packed` as packed_rows says.
-template <int N, class T, class Rows, class Done>
-void sum_rows_by(int plan, bool packed, const Rows& rows, const Done& done, std::int64_t count,
-                 std::int64_t k, void* partial, Stream& s) {
-  select<std::size(sum_plans)>(plan, [&]<int P> {
-    if (packed)
-      sum_rows_by<sum_plans[P], pack_width<T>, N>(rows, done, count, k, partial, s);
-    else
-      sum_rows_by<sum_plans[P], 1, N>(rows, done, count, k, partial, s);
-  });
+/// N sums over each of `count` rows of k elements of T; `packed` is the result of packed_rows.
+template <SumPlan Plan, class T, int N, class Rows, class Done>
+void sum_rows_by(bool packed, const Rows& rows, const Done& done, std::int64_t count, std::int64_t k,
+                 Sums<N>* partial, Stream& s) {
+  if (packed)
+    sum_rows_by<Plan, pack_width<T>, N>(rows, done, count, k, partial, s);
+  else
+    sum_rows_by<Plan, 1, N>(rows, done, count, k, partial, s);
 }
 
 }  // namespace

@@ -1,57 +1,17 @@
 #pragma once
-// Rows of a matrix held in the registers of a warp or a block. Anonymous namespace: see device/grid.cuh.
+// Values of a row, as they are passed to `part` of a row operator (skeleton/row_op.hpp): held in the
+// registers of a warp or a block, or read from memory by one thread. Anonymous namespace: see
+// device/grid.cuh.
+#include <bit>
+#include <cmath>
 #include <cstdint>
 
-#include "kolmo/base/half.hpp"
-#include "kolmo/base/pack.hpp"
-#include "kolmo/base/quotient.hpp"
+#include "kolmo/device/convert.cuh"
 #include "kolmo/device/grid.cuh"
+#include "kolmo/device/warp.cuh"
 
 namespace kolmo::cuda {
 namespace {
-
-/// Elements of a row that a thread may hold: 128 bytes of registers.
-template <class T>
-inline constexpr int tile_elements = 128 / int(sizeof(Compute<T>));
-
-/// Up to Threads * E elements of a row, or of a part of one. Thread t holds, in packs of W, the elements from
-/// (p Threads + t) W on, p = 0, 1, ... Packs are whole or absent: n is a multiple of W.
-template <class T, int Threads, int W, int E>
-struct RowTile {
-  Compute<T> value[E];
-  int n, thread;
-
-  /// Calls f(W elements, place of the first in the row) for every pack that is there.
-  template <class F>
-  __device__ void each_pack(const F& f) {
-#pragma unroll
-    for (int p = 0; p < E / W; ++p)
-      if (const int first = (p * Threads + thread) * W; first < n) f(value + p * W, first);
-  }
-  /// Calls f(element) for every element that is there.
-  template <class F>
-  __device__ void each(const F& f) {
-    each_pack([&](Compute<T>* v, int) {
-#pragma unroll
-      for (int w = 0; w < W; ++w) f(v[w]);
-    });
-  }
-  __device__ void load(const T* row) {
-    each_pack([&](Compute<T>* v, int first) {
-      const Pack<T, W> pack = load_pack<W>(row + first);
-#pragma unroll
-      for (int w = 0; w < W; ++w) v[w] = Compute<T>(pack.value[w]);
-    });
-  }
-  __device__ void store(T* row) {
-    each_pack([&](const Compute<T>* v, int first) {
-      Pack<T, W> pack;
-#pragma unroll
-      for (int w = 0; w < W; ++w) pack.value[w] = T(v[w]);
-      store_pack(row + first, pack);
-    });
-  }
-};
 
 struct Larger {
   template <class C>
@@ -66,16 +26,15 @@ struct Plus {
   }
 };
 
-/// The combination of the values of a warp or, with Threads > 32, of a block of that many; every thread gets
-/// the same bits. All threads must call it.
+/// Combines one value per thread over a warp or, if Threads > 32, over a block of Threads threads. Every
+/// thread gets the same bits. All threads must call it.
 template <int Threads, class C, class F>
 __device__ C combine(C value, const F& f) {
-#pragma unroll
-  for (int half = 16; half; half /= 2) value = f(value, __shfl_xor_sync(~0u, value, half));
+  value = warp_reduce(value, f);
   if constexpr (Threads > 32) {
     constexpr int warps = Threads / 32;
     __shared__ C part[warps];
-    __syncthreads();  // the values before these may still be read
+    __syncthreads();  // the previous values may still be read
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
     __syncthreads();
     value = part[0];
@@ -84,36 +43,129 @@ __device__ C combine(C value, const F& f) {
   }
   return value;
 }
-
-/// Calls f.operator()<W, E>() with the width of reads and the elements per thread for rows of k held by
-/// Threads threads. E is tile_elements, or for a warp a quarter of it if that is enough.
-template <class T, int Threads, class F>
-void select_tile(bool packed, std::int64_t k, const F& f) {
-  constexpr int all = tile_elements<T>, few = Threads == 32 ? all / 4 : all;
-  const auto with = [&]<int W> {
-    k <= Threads* few ? f.template operator()<W, few>() : f.template operator()<W, all>();
-  };
-  packed ? with.template operator()<pack_width<T>>() : with.template operator()<1>();
+/// The same for a number of threads known at run time: 1, 32, or that of the block.
+template <class C, class F>
+__device__ C combine_some(int threads, C value, const F& f) {
+  if (threads == 1) return value;
+  value = warp_reduce(value, f);
+  if (threads == 32) return value;
+  __shared__ C part[32];
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = part[0];
+  for (int w = 1; w < threads / 32; ++w) value = f(value, part[w]);
+  return value;
 }
 
-/// Parts that rows of k are cut into so that a block of `threads` holds each.
+/// Up to Threads * E elements of a row, or of a part of one. Pack p of thread t holds the W elements from (p
+/// Threads + t) W on, p = 0, 1, ... Packs are whole or absent: n is a multiple of W.
+template <class T, int Threads, int W, int E>
+struct RowTile {
+  using C = Compute<T>;
+  C value[E];
+  int n, thread;
+
+  __device__ RowTile(const T* row, int count, int thread_) : n(count), thread(thread_) {
+    Pack<T, W> raw[E / W];  // loads without a branch are all in flight at once; absent packs load the first
+#pragma unroll
+    for (int p = 0; p < E / W; ++p) raw[p] = load_pack<W>(row + (place(p) < n ? place(p) : 0));
+#pragma unroll
+    for (int p = 0; p < E / W; ++p) {
+      const Pack<C, W> wide = widened(raw[p]);
+#pragma unroll
+      for (int w = 0; w < W; ++w) value[p * W + w] = wide.value[w];
+    }
+  }
+
+  __device__ C count() const { return C(n); }
+  /// Sum of f(element), which may change the element.
+  template <class F>
+  __device__ C sum(const F& f) {
+    C total = 0;
+    each([&](C& v) { total += f(v); });
+    return combine<Threads>(total, Plus());
+  }
+  /// The largest element; -inf if every element is NaN.
+  __device__ C largest() {
+    C most = C(-INFINITY);
+    each([&](C& v) { most = Larger()(v, most); });
+    return combine<Threads>(most, Larger());
+  }
+  /// row[i] = f(W elements, index of the first); f returns a Pack<C, W>.
+  template <class F>
+  __device__ void write(T* row, const F& f) const {
+#pragma unroll
+    for (int p = 0; p < E / W; ++p)
+      if (place(p) < n) store_pack(row + place(p), narrowed<T, W>(f(value + p * W, place(p))));
+  }
+
+ private:
+  __device__ int place(int p) const { return (p * Threads + thread) * W; }
+  template <class F>
+  __device__ void each(const F& f) {
+#pragma unroll
+    for (int p = 0; p < E / W; ++p)
+      if (place(p) < n) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) f(value[p * W + w]);
+      }
+  }
+};
+
+/// A row of n elements that a thread, a warp or a block of `threads` threads reads from memory at each pass.
+/// Sums are in double.
 template <class T>
-constexpr std::int64_t tile_parts(std::int64_t k, int threads) {
-  const std::int64_t part = std::int64_t(threads) * tile_elements<T>;
-  return (k + part - 1) / part;
-}
+struct MemoryRow {
+  using C = Compute<T>;
+  const T* row;
+  std::int64_t n;
+  int thread, threads;
 
-/// Part `item % parts` of row `item / parts`; `begin` is its place in the row.
-template <class T, int Block, int W>
-__device__ RowTile<T, Block, W, tile_elements<T>> load_part(const T* x, std::int64_t k, std::int64_t parts,
-                                                            std::int64_t item, std::int64_t& begin) {
-  constexpr std::int64_t part = Block * tile_elements<T>;
-  const std::int64_t row = quotient(item, parts);
-  begin = (item - row * parts) * part;
-  RowTile<T, Block, W, tile_elements<T>> tile;
-  tile.n = int(k - begin < part ? k - begin : part), tile.thread = int(threadIdx.x);
-  tile.load(x + row * k + begin);
-  return tile;
+  __device__ C count() const { return C(n); }
+  template <class F>
+  __device__ C sum(const F& f) const {
+    double total = 0;
+    for (std::int64_t i = thread; i < n; i += threads) {
+      C v = C(row[i]);
+      total += double(f(v));
+    }
+    return C(combine_some(threads, total, Plus()));
+  }
+  __device__ C largest() const {
+    C most = C(-INFINITY);
+    for (std::int64_t i = thread; i < n; i += threads) most = Larger()(C(row[i]), most);
+    return combine_some(threads, most, Larger());
+  }
+};
+
+/// The result for a part of a row, as words for shuffles and shared memory.
+template <class Part>
+struct PartWords {
+  std::uint32_t word[sizeof(Part) / 4];
+};
+
+/// Joins the parts of a row in their order, by a block; every thread gets the same bits.
+template <int Threads, class Part>
+__device__ Part join_parts(const Part* part, std::int64_t parts) {
+  const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
+  Part all{};
+  for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
+#pragma unroll
+  for (int half = 1; half < 32; half *= 2) {
+    auto words = std::bit_cast<PartWords<Part>>(all);
+#pragma unroll
+    for (auto& word : words.word) word = __shfl_xor_sync(~0u, word, half);
+    const auto other = std::bit_cast<Part>(words);
+    all = threadIdx.x & half ? join(other, all) : join(all, other);
+  }
+  __shared__ PartWords<Part> of_warp[Threads / 32];
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = std::bit_cast<PartWords<Part>>(all);
+  __syncthreads();
+  all = std::bit_cast<Part>(of_warp[0]);
+  for (int w = 1; w < Threads / 32; ++w) all = join(all, std::bit_cast<Part>(of_warp[w]));
+  return all;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// What the 32 lanes of a warp find together; every lane takes part and gets the result. Anonymous namespace:
-// see grid.cuh.
+// Reductions over the 32 lanes of a warp. Every lane must take part and gets the result. Anonymous namespace:
+// see device/grid.cuh.
 namespace kolmo::cuda {
 namespace {
 

@@ -11,6 +11,11 @@ namespace {
 
 constexpr int application_id = 0x4b6f6c6d;  // "Kolm"
 
+constexpr const char* meta_table = "CREATE TABLE meta(key TEXT NOT NULL)";
+constexpr const char* record_table =
+    "CREATE TABLE record(a INTEGER NOT NULL, b INTEGER NOT NULL, text BLOB NOT NULL,"
+    " check_sum INTEGER NOT NULL, PRIMARY KEY(a, b)) WITHOUT ROWID";
+
 struct Statement {
   sqlite3_stmt* s = nullptr;
   Statement(sqlite3* db, const char* sql) { status = sqlite3_prepare_v2(db, sql, -1, &s, nullptr); }
@@ -56,7 +61,7 @@ Checkpoint::Checkpoint(const std::string& path, const std::string& key) : path_(
   const int status = sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   db_.reset(db);
   if (status != SQLITE_OK) fail<InvalidArgument>(path + ": " + sqlite3_errstr(status));
-  // A killed process leaves a journal that SQLite rolls back; only a loss of power needs more than NORMAL.
+  // A killed process leaves a journal, which SQLite rolls back. Only a power failure needs more than NORMAL.
   run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE");
   load();
   run("COMMIT");
@@ -66,10 +71,8 @@ void Checkpoint::load() {
   Statement id(db_.get(), "PRAGMA application_id"), objects(db_.get(), "SELECT count(*) FROM sqlite_master");
   id.row(), objects.row();
   if (sqlite3_column_int(objects.s, 0) == 0 && sqlite3_column_int(id.s, 0) == 0) {
-    run(("PRAGMA application_id = " + std::to_string(application_id) +
-         "; CREATE TABLE meta(key TEXT NOT NULL);"
-         "CREATE TABLE record(a INTEGER NOT NULL, b INTEGER NOT NULL, text BLOB NOT NULL,"
-         " check_sum INTEGER NOT NULL, PRIMARY KEY(a, b)) WITHOUT ROWID")
+    run(("PRAGMA application_id = " + std::to_string(application_id) + "; " + meta_table + "; " +
+         record_table)
             .c_str());
     Statement insert(db_.get(), "INSERT INTO meta VALUES(?)");
     sqlite3_bind_text(insert.s, 1, key_.data(), int(key_.size()), SQLITE_STATIC);
@@ -81,6 +84,12 @@ void Checkpoint::load() {
     fail<InvalidArgument>(path_ + ": " + why + "; delete it to start over");
   };
   if (sqlite3_column_int(id.s, 0) != application_id) unusable("not a checkpoint of kolmo");
+  // Views, triggers and generated columns of a file from elsewhere would be programs that run here.
+  Statement tables(db_.get(), ("SELECT count(*) FROM sqlite_master WHERE sql IN ('" +
+                               std::string(meta_table) + "', '" + record_table + "')")
+                                  .c_str());
+  if (!tables.row() || sqlite3_column_int(tables.s, 0) != 2 || sqlite3_column_int(objects.s, 0) != 2)
+    unusable("the checkpoint is damaged");
   Statement check(db_.get(), "PRAGMA quick_check"), key(db_.get(), "SELECT key FROM meta");
   if (!check.row() || check.text(0) != "ok" || !key.row()) unusable("the checkpoint is damaged");
   if (key.text(0) != key_) unusable("the checkpoint of a run with other data or options");
@@ -95,7 +104,15 @@ void Checkpoint::load() {
   if (records.status != SQLITE_DONE) unusable("the checkpoint is damaged");
 }
 
-void Checkpoint::add(const std::map<Id, std::string>& records) {
+void Checkpoint::add(const Records& records) {
+  if (failure_.empty()) try {
+      commit(records);
+    } catch (const Error& e) {
+      failure_ = e.what();
+    }
+}
+
+void Checkpoint::commit(const Records& records) {
   run("BEGIN");
   for (const auto& [id, text] : records) {
     Statement insert(db_.get(), "INSERT OR REPLACE INTO record VALUES(?, ?, ?, ?)");
@@ -107,6 +124,22 @@ void Checkpoint::add(const std::map<Id, std::string>& records) {
     if (insert.status != SQLITE_DONE) fail<DeviceError>(path_ + ": " + sqlite3_errmsg(db_.get()));
   }
   run("COMMIT");
+}
+
+KeptWork::KeptWork(Records finished, FinishedWork* further) : all_(std::move(finished)), further_(further) {
+  if (further_) {
+    Records lacking;
+    for (const auto& record : all_)
+      if (!further_->finished().contains(record.first)) lacking.insert(record);
+    if (!lacking.empty()) further_->add(lacking);
+    all_.insert(further_->finished().begin(), further_->finished().end());
+  }
+  finished_ = all_;
+}
+
+void KeptWork::add(const Records& records) {
+  for (const auto& [id, text] : records) all_.insert_or_assign(id, text);
+  if (further_) further_->add(records);
 }
 
 void Checkpoint::remove() {

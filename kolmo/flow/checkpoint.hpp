@@ -10,22 +10,34 @@ struct sqlite3;
 
 namespace kolmo {
 
-/// Finished work of a long computation in an SQLite file, so that a later run can go on: records keyed by two
-/// numbers, written in transactions, each with a check sum. The file belongs to one computation, told by
-/// `key`.
-class Checkpoint {
+/// Finished work of a long computation, as records that are keyed by two numbers, and where more of it goes.
+class FinishedWork {
  public:
   using Id = std::pair<std::int64_t, std::int64_t>;
+  using Records = std::map<Id, std::string>;
 
-  /// Opens the file, or makes it. InvalidArgument, naming the file: it is no checkpoint, is damaged, belongs
-  /// to another computation or is in use by another process; none of these touches the file.
+  virtual ~FinishedWork() = default;
+  /// The records that were there before the computation began, and need not be computed.
+  const Records& finished() const { return finished_; }
+  virtual void add(const Records& records) = 0;
+
+ protected:
+  Records finished_;
+};
+
+/// Finished work in an SQLite file, so that a later run can resume it. Records are written in transactions, and each has
+/// a checksum. The file belongs to one computation, identified by `key`.
+class Checkpoint : public FinishedWork {
+ public:
+  /// Opens or creates the file. Throws InvalidArgument, naming the file, if it is not a checkpoint, is
+  /// damaged, belongs to another computation or is in use by another process; the file is unchanged then.
   Checkpoint(const std::string& path, const std::string& key);
 
   const std::string& path() const { return path_; }
-  /// What earlier runs finished.
-  const std::map<Id, std::string>& finished() const { return finished_; }
-  /// Commits records together. DeviceError when the disk does not take them.
-  void add(const std::map<Id, std::string>& records);
+  /// Commits records in one transaction. If that fails (a full disk, a folder that is gone), failure() says
+  /// why and later records are not kept: the computation is worth more than its checkpoint.
+  void add(const Records& records) override;
+  const std::string& failure() const { return failure_; }
   /// Deletes the file.
   void remove();
 
@@ -35,13 +47,27 @@ class Checkpoint {
   };
   void run(const char* sql);
   void load();
+  void commit(const Records& records);
 
-  std::string path_, key_;
+  std::string path_, key_, failure_;
   std::unique_ptr<sqlite3, Close> db_;
-  std::map<Id, std::string> finished_;
 };
 
-/// 64-bit hash of bytes (FNV-1a), going on from `state`; tells files and records apart.
+/// Finished work in memory: what was given, and what was added since. Also passed on to `further`, if that is given.
+class KeptWork : public FinishedWork {
+ public:
+  /// Records that `further` has are finished too; those that it lacks are added to it.
+  explicit KeptWork(Records finished = {}, FinishedWork* further = nullptr);
+  void add(const Records& records) override;
+  /// All records: finished() and those that were added.
+  const Records& all() const { return all_; }
+
+ private:
+  Records all_;
+  FinishedWork* further_;
+};
+
+/// 64-bit hash of bytes (FNV-1a), continued from `state`; identifies files and records.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t state = 14695981039346656037u);
 
 }  // namespace kolmo

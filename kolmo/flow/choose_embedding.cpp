@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "kolmo/flow/device_call.hpp"
+#include "kolmo/flow/gaussian.hpp"
 #include "kolmo/flow/network.hpp"
+#include "kolmo/op/host_call.hpp"
 #include "kolmo/ops/info/nearest_neighbors/nearest_neighbors.hpp"
 
 namespace kolmo {
@@ -15,13 +16,13 @@ std::vector<Embedding> candidates(const NetworkOptions& o) {
   return all;
 }
 
-/// The same rows for every candidate, so that their scores can be compared.
+/// Tasks of all candidates, over the same rows, so that their scores can be compared.
 std::vector<EstimationTask> storage_tasks(const Series& series, const NetworkOptions& o, const Embedding& e,
                                           std::span<const std::int32_t> targets) {
   std::vector<EstimationTask> tasks;
   for (const std::int32_t t : targets) {
     tasks.push_back(storage_task(series, t, e));
-    tasks.back().times = embeddable(series, 1 + (o.max_history - 1) * o.max_tau);
+    tasks.back().times = embeddable(series, Embedding{o.max_history, o.max_tau}.reach(1));
   }
   return tasks;
 }
@@ -29,10 +30,17 @@ std::vector<EstimationTask> storage_tasks(const Series& series, const NetworkOpt
 std::vector<double> corrected_storage(const Series& series, const NetworkOptions& o,
                                       std::span<const EstimationTask> tasks, Stream& stream) {
   EstimatorOptions with_surrogates = o.estimator;
-  with_surrogates.surrogates = o.storage_surrogates;
+  const bool gaussian = o.estimator.estimator == Estimator::gaussian;
+  with_surrogates.surrogates = gaussian ? 0 : o.storage_surrogates;
+  with_surrogates.surrogate_type = SurrogateMethod::permute;
   std::vector<double> scores;
-  for (const Estimates& e : estimate(series, tasks, with_surrogates, stream))
-    scores.push_back(e.observed(0) - (e.surrogates ? summarize(e.surrogate(0)).mean : 0));
+  for (const Estimates& e : estimate(series, tasks, with_surrogates, stream)) {
+    const EstimationTask& t = tasks[scores.size()];
+    const double bias = gaussian       ? gaussian_bias(t.x[0].size(), t.y.size(), t.times.size())
+                        : e.surrogates ? summarize(e.surrogate(0)).mean
+                                       : 0;
+    scores.push_back(e.observed(0) - bias);
+  }
   return scores;
 }
 
@@ -44,18 +52,16 @@ double prediction_error(const Series& series, const EstimatorOptions& o, const E
   const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   std::vector<double> states(count(rows * width)), next(count(rows)), distance(count(rows * o.neighbors));
   std::vector<std::int64_t> index(distance.size());
-  std::vector<std::int32_t> set;
-  for (std::int64_t d = 0; d < width; ++d)
-    embed(series, task.y[std::size_t(d)], task.times, states.data() + d, width);
-  embed(series, task.x[0][0], task.times, next.data(), 1);
-  for (const std::int64_t t : task.times) set.push_back(series.set[std::size_t(t)]);
+  const std::vector<std::int64_t> time = theiler_times(series, task.times, o);
+  embed(series, task.y, task.times, states.data());
+  embed(series, task.x[0], task.times, next.data());
   NearestNeighborsArgs args;
   args.x = tensor(states.data(), {rows, width});
-  args.set = tensor(set.data(), {rows});
+  if (!time.empty()) args.time = tensor(time.data(), {rows});
   args.distance = tensor(distance.data(), {rows, o.neighbors});
   args.index = tensor(index.data(), {rows, o.neighbors});
   args.k = o.neighbors, args.theiler = o.theiler;
-  device_call(nearest_neighbors, args, stream);
+  call_on_host(nearest_neighbors, args, stream);
   double sum = 0;
   for (std::size_t i = 0; i < next.size(); ++i) {
     double predicted = 0;
@@ -73,7 +79,7 @@ std::vector<double> scores_of(const Series& series, const NetworkOptions& o, con
   if (o.embedding == EmbeddingRule::ais) return corrected_storage(series, o, tasks, stream);
   std::vector<double> scores;
   for (const EstimationTask& t : tasks) {
-    check_task(t, o.estimator);
+    check_task(series, t, o.estimator);
     scores.push_back(-prediction_error(series, o.estimator, t, stream));
   }
   return scores;

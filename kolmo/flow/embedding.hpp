@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kolmo/flow/series.hpp"
+#include "kolmo/knn/embedding.hpp"
 
 namespace kolmo {
 
@@ -14,13 +15,12 @@ struct Coordinate {
 };
 using Coordinates = std::vector<Coordinate>;
 
-/// How many past values stand for a state, and the rows between them.
-struct Embedding {
-  std::int64_t history = 1, tau = 1;
-};
-
-/// The values lag, lag + tau, ... rows back: `embedding.history` of them.
+/// The past values at lags lag, lag + tau, ...: `embedding.history` of them.
 Coordinates past(std::int32_t variable, const Embedding& embedding, std::int64_t lag = 1);
+
+/// The condition of transfer entropy to a target: its past, and the given values.
+Coordinates transfer_entropy_condition(std::int32_t target, const Embedding& target_past,
+                                       const Coordinates& given);
 
 /// The largest lag.
 std::int64_t reach(const Coordinates& coordinates);
@@ -28,12 +28,13 @@ std::int64_t reach(const Coordinates& coordinates);
 /// Times t, in order, for which all rows t - reach ... t lie in one observation set.
 std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach);
 
-/// What `embed` takes off a coordinate at the given times, and divides it by.
+/// The mean that `embed` subtracts from a coordinate at the given times, and the deviation it divides by.
 Scaling embedded_scaling(const Series& series, Coordinate coordinate, std::span<const std::int64_t> times);
 
-/// A coordinate at the given times, standardised over them if the series asks for `columns`, with its noise.
-/// Element i goes to out[i * stride].
-void embed(const Series& series, Coordinate coordinate, std::span<const std::int64_t> times, double* out,
-           std::int64_t stride);
+/// One row of coordinate values for each of the times, with the noise added. Standardised over these times if
+/// the series uses Standardize::columns. T: double or float.
+template <class T>
+void embed(const Series& series, const Coordinates& coordinates, std::span<const std::int64_t> times,
+           T* rows);
 
 }  // namespace kolmo

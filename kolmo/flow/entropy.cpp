@@ -2,24 +2,24 @@
 
 #include "kolmo/base/digamma.hpp"
 #include "kolmo/base/log.hpp"
-#include "kolmo/flow/device_call.hpp"
+#include "kolmo/op/host_call.hpp"
 #include "kolmo/ops/info/nearest_neighbors/nearest_neighbors.hpp"
 
 namespace kolmo {
 namespace {
 
 template <class T>
-std::vector<double> neighbor_distances(const std::vector<double>& points, std::span<const std::int32_t> set,
+std::vector<double> neighbor_distances(const std::vector<double>& points, std::span<const std::int64_t> time,
                                        std::int64_t d, const EstimatorOptions& o, Stream& stream) {
-  const auto n = std::int64_t(set.size());
+  const auto n = std::int64_t(points.size()) / d;
   std::vector<T> x(points.begin(), points.end());
   std::vector<double> distance(static_cast<std::size_t>(n * o.neighbors));
   NearestNeighborsArgs args;
   args.x = tensor(x.data(), {n, d});
-  args.set = tensor(set.data(), {n});
+  if (!time.empty()) args.time = tensor(time.data(), {n});
   args.distance = tensor(distance.data(), {n, o.neighbors});
   args.k = o.neighbors, args.theiler = o.theiler;
-  device_call(nearest_neighbors, args, stream);
+  call_on_host(nearest_neighbors, args, stream);
   return distance;
 }
 
@@ -31,19 +31,18 @@ double entropy(const Series& series, const Coordinates& coordinates, const Estim
   task.name = series.file + ": entropy";
   task.x = {coordinates};
   task.times = embeddable(series, reach(coordinates));
-  check_task(task, o);
+  check_task(series, task, o);
   const std::size_t n = task.times.size(), d = coordinates.size(), k = std::size_t(o.neighbors);
   std::vector<double> points(n * d);
-  std::vector<std::int32_t> set;
-  for (const std::int64_t t : task.times) set.push_back(series.set[std::size_t(t)]);
+  const std::vector<std::int64_t> time = theiler_times(series, task.times, o);
+  embed(series, coordinates, task.times, points.data());
   double scale = 0;
   for (std::size_t c = 0; c < d; ++c) {
-    embed(series, coordinates[c], task.times, points.data() + c, std::int64_t(d));
     const double deviation = series.deviation[std::size_t(coordinates[c].variable)];
     scale += log_exact(deviation * embedded_scaling(series, coordinates[c], task.times).deviation);
   }
-  const auto distance = o.f32 ? neighbor_distances<float>(points, set, std::int64_t(d), o, stream)
-                              : neighbor_distances<double>(points, set, std::int64_t(d), o, stream);
+  const auto distance = o.f32 ? neighbor_distances<float>(points, time, std::int64_t(d), o, stream)
+                              : neighbor_distances<double>(points, time, std::int64_t(d), o, stream);
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double eps = 2 * distance[i * k + k - 1];

@@ -1,19 +1,37 @@
 #include "kolmo/flow/estimate_batch.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo {
 
 EstimateBatch::EstimateBatch(const Series& series, std::span<const EstimationTask> tasks,
-                             const EstimatorOptions& options)
+                             const EstimatorOptions& options, std::optional<Part> part)
     : series_(&series), tasks_(tasks), options_(options) {
   require(!tasks.empty(), "estimate: a batch has one task or more");
+  require(options.estimator == Estimator::ksg, "estimate: batches are of the estimator ksg");
+  options_ = settled(options, series, tasks);
+  const bool spectral = is_spectral(options_.surrogate_type);
+  require(!part || tasks.size() == 1, "estimate: a part is of one task");
+  if (part)
+    first_ = part->first, copies_ = part->count, threads_ = part->threads;
+  else if (spectral)
+    copies_ = 1 + options_.surrogates;
+  timed_ = !theiler_times(series, tasks[0].times, options).empty();
   alternatives_ = std::int64_t(tasks[0].x.size());
   dx_ = std::int64_t(tasks[0].x.at(0).size());
   dy_ = std::int64_t(tasks[0].y.size());
   dz_ = std::int64_t(tasks[0].z.size());
   for (const EstimationTask& t : tasks) {
-    check_task(t, options);
+    check_task(series, t, options_);
+    if (options.surrogates && options.surrogate_type == SurrogateMethod::trials) {
+      const std::int64_t before = std::exchange(rows_of_trial_, rows_of_trial(series, t.times, t.name));
+      require(!before || before == rows_of_trial_,
+              "estimate: the tasks of a batch differ in the rows of a trial");
+    }
     require(std::int64_t(t.x.size()) == alternatives_ && t.streams.size() == t.x.size(),
             "estimate: the tasks of a batch differ in their number of alternatives");
     const bool equal = std::int64_t(t.y.size()) == dy_ && std::int64_t(t.z.size()) == dz_ &&
@@ -36,12 +54,12 @@ EstimateBatch::Layout EstimateBatch::layout() const {
   const std::size_t real = options_.f32 ? sizeof(float) : sizeof(double);
   const auto tasks = std::int64_t(tasks_.size());
   Layout l;
-  l.x = place(alternatives_ * rows_ * dx_, real);
+  l.x = place(alternatives_ * copies_ * rows_ * dx_, real);
   l.y = place(rows_ * dy_, real);
   l.z = place(rows_ * dz_, real);
-  l.set = place(rows_, sizeof(std::int32_t));
+  l.time = place(timed_ ? rows_ : 0, sizeof(std::int64_t));
   l.segments = place(tasks + 1, sizeof(std::int64_t));
-  l.streams = place(tasks * alternatives_, sizeof(std::int64_t));
+  l.streams = place(tasks * alternatives_ * copies_, sizeof(std::int64_t));
   l.end = at;
   return l;
 }
@@ -49,23 +67,62 @@ EstimateBatch::Layout EstimateBatch::layout() const {
 template <class T>
 void EstimateBatch::write_coordinates(std::byte* input) const {
   const Layout l = layout();
-  std::vector<double> column;
   const auto put = [&](const Coordinates& coordinates, std::span<const std::int64_t> times, std::size_t block,
                        std::int64_t row) {
-    const auto width = std::int64_t(coordinates.size());
-    T* const out = reinterpret_cast<T*>(input + block) + row * width;
-    column.resize(times.size());
-    for (std::int64_t d = 0; d < width; ++d) {
-      embed(*series_, coordinates[std::size_t(d)], times, column.data(), 1);
-      for (std::size_t i = 0; i < times.size(); ++i) out[std::int64_t(i) * width + d] = T(column[i]);
-    }
+    embed(*series_, coordinates, times,
+          reinterpret_cast<T*>(input + block) + row * std::int64_t(coordinates.size()));
   };
   std::int64_t row = 0;
   for (const EstimationTask& t : tasks_) {
-    for (std::size_t b = 0; b < t.x.size(); ++b) put(t.x[b], t.times, l.x, std::int64_t(b) * rows_ + row);
+    for (std::size_t b = 0; b < t.x.size() && first_ == 0; ++b)
+      put(t.x[b], t.times, l.x, std::int64_t(b) * copies_ * rows_ + row);
+    if (is_spectral(options_.surrogate_type))
+      write_spectral(t, row, reinterpret_cast<T*>(input + l.x));
+    else if (threads_)
+      write_rearranged(t, reinterpret_cast<T*>(input + l.x));
     put(t.y, t.times, l.y, row);
     put(t.z, t.times, l.z, row);
     row += std::int64_t(t.times.size());
+  }
+}
+
+/// Alternatives next to each other that are shuffled alike, such as the lags of a source, share their surrogates.
+template <class T>
+void EstimateBatch::write_spectral(const EstimationTask& task, std::int64_t row, T* x) const {
+  const auto variables = [&](std::size_t b) {
+    std::vector<std::int32_t> all;
+    for (const Coordinate& c : task.x[b])
+      if (std::find(all.begin(), all.end(), c.variable) == all.end()) all.push_back(c.variable);
+    return all;
+  };
+  for (std::size_t b = 0, end; b < task.x.size(); b = end) {
+    const std::vector<std::int32_t> shuffled = variables(b);
+    for (end = b + 1;
+         end < task.x.size() && task.streams[end] == task.streams[b] && variables(end) == shuffled;)
+      ++end;
+    const SpectralSurrogates surrogates(*series_, shuffled, options_.surrogate_type, options_.seed);
+    for (std::int64_t s = first_ == 0; s < copies_; ++s) {
+      const Series made = surrogates.make(task.streams[b], first_ + s);
+      for (std::size_t i = b; i < end; ++i)
+        embed(made, task.x[i], task.times, x + ((std::int64_t(i) * copies_ + s) * rows_ + row) * dx_);
+    }
+  }
+}
+
+/// What the operator would do itself.
+template <class T>
+void EstimateBatch::write_rearranged(const EstimationTask& task, T* x) const {
+  const SurrogateOptions how = surrogate_options(*series_, task, options_);
+  std::vector<T> observed(std::size_t(rows_ * dx_));
+  for (std::int64_t b = 0; b < alternatives_; ++b) {
+    embed(*series_, task.x[std::size_t(b)], task.times, observed.data());
+    parallel_for(threads_, copies_, [&](std::int64_t s, int) {
+      const SurrogateMap map(how, rows_, std::uint64_t(task.streams[std::size_t(b)]),
+                             std::uint64_t(first_ + s));
+      T* to = x + (b * copies_ + s) * rows_ * dx_;
+      for (std::int64_t i = 0; i < rows_; ++i)
+        std::copy_n(observed.data() + std::int64_t(map(std::uint32_t(i))) * dx_, dx_, to + i * dx_);
+    });
   }
 }
 
@@ -76,44 +133,53 @@ void EstimateBatch::write(std::byte* input) const {
   else
     write_coordinates<double>(input);
   const Layout l = layout();
-  auto* set = reinterpret_cast<std::int32_t*>(input + l.set);
+  auto* time = reinterpret_cast<std::int64_t*>(input + l.time);
   auto* segment = reinterpret_cast<std::int64_t*>(input + l.segments);
   auto* stream = reinterpret_cast<std::int64_t*>(input + l.streams);
   std::int64_t row = *segment++ = 0;
   for (const EstimationTask& t : tasks_) {
-    for (const std::int64_t time : t.times) *set++ = series_->set[std::size_t(time)];
+    const std::vector<std::int64_t> times = theiler_times(*series_, t.times, options_);
+    time = std::copy(times.begin(), times.end(), time);
     *segment++ = row += std::int64_t(t.times.size());
-    stream = std::copy(t.streams.begin(), t.streams.end(), stream);
+    for (const std::int64_t s : t.streams) stream = std::fill_n(stream, copies_, s);
   }
 }
 
-void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream) const {
+void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream, double* local) const {
   if (tasks_.empty()) return;
   const Layout l = layout();
   const DType real = options_.f32 ? DType::f32 : DType::f64;
-  const auto tasks = std::int64_t(tasks_.size());
+  const auto tasks = std::int64_t(tasks_.size()), all = alternatives_ * copies_;
   const auto at = [&](std::byte* data, DType dtype, std::initializer_list<std::int64_t> shape) {
     return tensor(static_cast<void*>(data), dtype, shape, stream.device());
   };
   KsgConditionalMutualInformationArgs args;
-  args.x = at(input + l.x, real, {alternatives_, rows_, dx_});
+  args.x = at(input + l.x, real, {all, rows_, dx_});
   args.y = at(input + l.y, real, {rows_, dy_});
   if (dz_) args.z = at(input + l.z, real, {rows_, dz_});
-  if (series_->sets > 1) args.set = at(input + l.set, DType::i32, {rows_});
+  if (timed_) args.time = at(input + l.time, DType::i64, {rows_});
   if (tasks > 1) args.segments = at(input + l.segments, DType::i64, {tasks + 1});
-  args.streams = at(input + l.streams, DType::i64, {tasks, alternatives_});
-  args.value = at(output, DType::f64, {tasks, alternatives_, 1 + options_.surrogates});
-  args.k = options_.neighbors, args.theiler = options_.theiler, args.surrogates = options_.surrogates;
-  args.block_length = options_.block_length, args.seed = options_.seed;
-  args.algorithm = options_.algorithm, args.surrogate_type = options_.surrogate_type;
+  args.streams = at(input + l.streams, DType::i64, {tasks, all});
+  const std::int64_t surrogates = made_by_operator();
+  args.value = at(output, DType::f64, {tasks, all, 1 + surrogates});
+  if (local) args.local = at(reinterpret_cast<std::byte*>(local), DType::f64, {all, rows_});
+  args.k = options_.neighbors, args.theiler = options_.theiler, args.algorithm = options_.algorithm;
+  args.surrogates = surrogates, args.seed = options_.seed;
+  if (surrogates) {
+    const SurrogateOptions how = surrogate_options(*series_, tasks_[0], options_);
+    args.surrogate_type = how.type, args.min_shift = how.min_shift, args.block_length = how.block_length;
+  }
   ksg_conditional_mutual_information(args, stream);
 }
 
 std::vector<Estimates> EstimateBatch::read(const std::byte* output) const {
-  const auto width = std::size_t(alternatives_ * (1 + options_.surrogates));
+  const auto width = std::size_t(alternatives_ * copies_ * (1 + made_by_operator()));
   std::vector<Estimates> results(tasks_.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i] = {options_.surrogates, std::vector<double>(width)};
+    results[i] = {options_.surrogates,
+                  computed_surrogates(*series_, tasks_[i], options_),
+                  std::vector<double>(width),
+                  {}};
     std::memcpy(results[i].values.data(), output + i * width * sizeof(double), width * sizeof(double));
   }
   return results;

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <vector>
 
 #include "kolmo/flow/markup.hpp"
-#include "kolmo/flow/network_document.hpp"
 
 namespace kolmo {
 namespace {
@@ -15,8 +13,8 @@ namespace {
 using markup::escape;
 using markup::exact;
 
-// A DOT string in double quotes. Inside it only the quote and the backslash need care; a raw newline would be
-// a syntax trap for line-based readers, so it becomes the escape \n.
+// A DOT string in double quotes. Only quotes and backslashes must be escaped; a newline is written as \n as
+// well, because line-based readers fail on a raw one.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
@@ -29,55 +27,99 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
+std::vector<const NetworkLink*> chosen(const NetworkDocument& network, GraphLinks links) {
+  if (links == GraphLinks::significant) return network.significant_links();
+  std::vector<const NetworkLink*> all;
+  for (const NetworkLink& link : network.links) all.push_back(&link);
+  return all;
+}
+
+struct Key {
+  const char *name, *owner, *type;
+};
+
+std::string key_elements(const NetworkDocument& network) {
+  std::vector<Key> keys{{"units", "graph", "string"}, {"caution", "graph", "string"}};
+  if (network.time_step) keys.push_back({"lag_unit", "graph", "string"});
+  keys.insert(keys.end(), {{"name", "node", "string"}, {"label", "node", "string"}});
+  if (!network.groups.names.empty()) keys.push_back({"group", "node", "string"});
+  keys.insert(keys.end(),
+              {{"value", "edge", "double"}, {"weight", "edge", "double"}, {"lag", "edge", "int"}});
+  if (network.time_step) keys.push_back({"lag_time", "edge", "double"});
+  keys.insert(
+      keys.end(),
+      {{"p_value", "edge", "double"}, {"p_adjusted", "edge", "double"}, {"significant", "edge", "boolean"}});
+  std::string out;
+  for (const Key& key : keys)
+    fmt::format_to(std::back_inserter(out),
+                   "  <key id=\"{0}\" for=\"{1}\" attr.name=\"{0}\" attr.type=\"{2}\"/>\n", key.name,
+                   key.owner, key.type);
+  return out;
+}
+
+std::string data(const char* key, const std::string& text) {
+  return fmt::format("<data key=\"{}\">{}</data>", key, escape(text));
+}
+std::string data(const char* key, double value) { return data(key, exact(value)); }
+
+double weight_of(const NetworkLink& link) { return link.value > 0 ? link.value : 0; }
+
 }  // namespace
 
-std::string graphml(const nlohmann::json& document) {
-  const NetworkDocument network = read_network(document);
+std::string graphml(const NetworkDocument& document, GraphLinks links) {
+  const NetworkDocument network = checked(document);
   std::string out =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\""
       " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\""
       " xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns"
-      " http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">\n"
-      "  <key id=\"units\" for=\"graph\" attr.name=\"units\" attr.type=\"string\"/>\n"
-      "  <key id=\"name\" for=\"node\" attr.name=\"name\" attr.type=\"string\"/>\n"
-      "  <key id=\"value\" for=\"edge\" attr.name=\"value\" attr.type=\"double\"/>\n"
-      "  <key id=\"lag\" for=\"edge\" attr.name=\"lag\" attr.type=\"int\"/>\n"
-      "  <key id=\"p_value\" for=\"edge\" attr.name=\"p_value\" attr.type=\"double\"/>\n"
-      "  <key id=\"p_adjusted\" for=\"edge\" attr.name=\"p_adjusted\" attr.type=\"double\"/>\n";
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, "  <graph id=\"network\" edgedefault=\"directed\">\n    <data key=\"units\">{}</data>\n",
-                 escape(network.units));
-  for (std::size_t i = 0; i < network.variables.size(); ++i)
-    fmt::format_to(to, "    <node id=\"n{}\"><data key=\"name\">{}</data></node>\n", i,
-                   escape(network.variables[i]));
-  for (const NetworkLink* edge : network.edges())
-    fmt::format_to(
-        to,
-        "    <edge source=\"n{}\" target=\"n{}\"><data key=\"value\">{}</data><data key=\"lag\">{}</data>"
-        "<data key=\"p_value\">{}</data><data key=\"p_adjusted\">{}</data></edge>\n",
-        edge->source, edge->target, exact(edge->value), edge->lag, exact(edge->p_value),
-        exact(edge->p_adjusted));
+      " http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">\n" +
+      key_elements(network);
+  out += "  <graph id=\"network\" edgedefault=\"directed\">\n    " + data("units", network.units) + "\n    " +
+         data("caution", caution(network)) + "\n";
+  if (network.time_step) out += "    " + data("lag_unit", network.time_step->unit) + "\n";
+  for (std::size_t i = 0; i < network.variables.size(); ++i) {
+    const std::string& name = network.variables[i];
+    out += "    <node id=\"n" + std::to_string(i) + "\">" + data("name", name) + data("label", name);
+    if (!network.groups.names.empty()) out += data("group", network.groups.names[network.groups.group_of[i]]);
+    out += "</node>\n";
+  }
+  for (const NetworkLink* link : chosen(network, links)) {
+    out += fmt::format("    <edge source=\"n{}\" target=\"n{}\">", link->source, link->target) +
+           data("value", link->value) + data("weight", weight_of(*link)) +
+           data("lag", std::to_string(link->lag));
+    if (network.time_step) out += data("lag_time", network.time_step->step * link->lag);
+    out += data("p_value", link->p_value) + data("p_adjusted", link->p_adjusted) +
+           data("significant", link->significant ? "true" : "false") + "</edge>\n";
+  }
   return out + "  </graph>\n</graphml>\n";
 }
 
-std::string dot(const nlohmann::json& document) {
-  const NetworkDocument network = read_network(document);
-  const auto edges = network.edges();
-  const double largest = edges.empty() ? 0 : std::max(edges.front()->value, 0.0);
+std::string dot(const NetworkDocument& document, GraphLinks links) {
+  const NetworkDocument network = checked(document);
+  const auto shown = chosen(network, links);
+  double largest = 0;
+  for (const NetworkLink* link : shown)
+    if (link->value > largest) largest = link->value;
   std::string out;
   auto to = std::back_inserter(out);
-  fmt::format_to(to, "digraph kolmo {{\n  graph [units={}];\n  node [shape=ellipse];\n",
-                 quoted(network.units));
-  for (std::size_t i = 0; i < network.variables.size(); ++i)
-    fmt::format_to(to, "  n{} [label={}];\n", i, quoted(network.variables[i]));
-  for (const NetworkLink* edge : edges) {
-    const double share = largest > 0 && edge->value > 0 ? edge->value / largest : 0;
+  fmt::format_to(to, "digraph kolmo {{\n  graph [units={}, caution={}];\n  node [shape=ellipse];\n",
+                 quoted(network.units), quoted(caution(network)));
+  for (std::size_t i = 0; i < network.variables.size(); ++i) {
+    fmt::format_to(to, "  n{} [label={}", i, quoted(network.variables[i]));
+    if (!network.groups.names.empty())
+      fmt::format_to(to, ", group={}", quoted(network.groups.names[network.groups.group_of[i]]));
+    out += "];\n";
+  }
+  for (const NetworkLink* link : shown) {
+    const double share = largest > 0 ? weight_of(*link) / largest : 0;
     fmt::format_to(to,
-                   "  n{} -> n{} [value={}, lag={}, p_value={}, p_adjusted={}, penwidth={:.2f}, label={}];\n",
-                   edge->source, edge->target, quoted(exact(edge->value)), edge->lag,
-                   quoted(exact(edge->p_value)), quoted(exact(edge->p_adjusted)), 1 + 4 * share,
-                   quoted(fmt::format("{:.3g} (lag {})", edge->value, edge->lag)));
+                   "  n{} -> n{} [value={}, lag={}, p_value={}, p_adjusted={}, significant={}, "
+                   "penwidth={:.2f}, {}label={}];\n",
+                   link->source, link->target, quoted(exact(link->value)), link->lag,
+                   quoted(exact(link->p_value)), quoted(exact(link->p_adjusted)), link->significant,
+                   1 + 4 * share, link->significant ? "" : "style=dotted, ",
+                   quoted(fmt::format("{:.3g} (lag {})", link->value, network.lag_text(link->lag))));
   }
   return out + "}\n";
 }

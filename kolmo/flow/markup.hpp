@@ -8,17 +8,17 @@
 namespace kolmo::markup {
 
 /// Text or attribute value of HTML and XML: & < > " ' become entities; control characters that XML 1.0
-/// forbids become U+FFFD. `text` must be valid UTF-8 (`read_network` makes it so).
+/// forbids become U+FFFD. `text` must be valid UTF-8 (`checked` makes it so).
 std::string escape(std::string_view text);
 
 /// JSON that may stand inside <script>: no '<', '>', '&', U+2028 or U+2029 appears literally.
 std::string script_json(const nlohmann::json& value);
 
-/// A number for people: `digits` significant digits, trailing zeros dropped, U+2212 as minus; an en dash for
-/// NaN.
+/// A number formatted for reading: `digits` significant digits, trailing zeros dropped, U+2212 as minus, an
+/// en dash for NaN.
 std::string number(double value, int digits = 3);
 
-/// A number for people with a fixed count of decimals.
+/// A number formatted for reading, with a fixed number of decimals.
 std::string fixed(double value, int decimals);
 
 /// The shortest decimal text that reads back as the same double; "NaN", "INF", "-INF" as in XML Schema.
@@ -28,7 +28,7 @@ std::string exact(double value);
 std::string shorten(std::string_view text, std::size_t length);
 std::size_t code_points(std::string_view text);
 
-/// Replaces every {{key}} of `text` in one pass, so replaced text is never expanded again.
+/// Replaces every {{key}} of `text` in one pass, so inserted text is not expanded again. Throws
 /// InvalidArgument if a key has no value.
 std::string fill(std::string_view text, const std::map<std::string, std::string, std::less<>>& values);
 

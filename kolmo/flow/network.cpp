@@ -4,17 +4,19 @@
 #include <cmath>
 #include <map>
 
+#include "kolmo/flow/analytic_test.hpp"
+#include "kolmo/flow/batching.hpp"
 #include "kolmo/flow/checkpoint.hpp"
+#include "kolmo/flow/discrete.hpp"
 #include "kolmo/flow/estimate_batch.hpp"
 #include "kolmo/flow/network_record.hpp"
-#include "kolmo/flow/pace.hpp"
 #include "kolmo/flow/progress.hpp"
+#include "kolmo/runtime/cpu/interrupt.hpp"
 
 namespace kolmo {
 namespace {
 
-constexpr std::int64_t target_record = -1;  // in place of the source's number
-constexpr double max_batch_bytes = 512e6;
+constexpr std::int64_t target_record = -1;  // in place of the source's index
 
 double embedding_work(const Series& series, const NetworkOptions& o) {
   const auto candidates = double(1 + (o.max_history - 1) * o.max_tau);
@@ -25,13 +27,14 @@ double embedding_work(const Series& series, const NetworkOptions& o) {
 }
 
 double link_work(const Series& series, const NetworkOptions& o) {
-  return double(series.rows()) * double(o.max_lag) * double(1 + o.estimator.surrogates);
+  return double(series.rows()) * double(o.lags()) * double(1 + o.estimator.surrogates);
 }
 
-/// Links of one target that are still to be estimated.
+/// Links of one target that are still to be estimated, with the min_shift of their surrogates.
 struct Pending {
   TargetResult target;
   std::vector<std::int32_t> sources;
+  std::int64_t min_shift;
 };
 
 /// Links that are estimated together.
@@ -45,38 +48,51 @@ using LinkPipeline = Pipeline<LinkBatch, std::vector<Estimates>>;
 
 class Inference {
  public:
-  Inference(const Series& series, const NetworkOptions& options, Stream& stream, Checkpoint* checkpoint,
+  Inference(const Series& series, const NetworkOptions& options, Stream& stream, FinishedWork* work,
             Progress* progress)
-      : series_(series), o_(options), stream_(stream), checkpoint_(checkpoint), progress_(progress) {}
+      : series_(series),
+        o_(options),
+        stream_(stream),
+        work_(work),
+        progress_(progress),
+        shifts_(series, options),
+        limits_(options.batches ? *options.batches : BatchLimits::of(stream.device().kind, series.rows())) {}
 
   Network run() {
     embed_targets();
     find_pending();
-    estimate_links();
+    if (o_.estimator.estimator == Estimator::ksg)
+      estimate_links();
+    else
+      estimate_links_on_cpu();
     finish();
     return std::move(network_);
   }
 
  private:
-  using Records = std::map<Checkpoint::Id, std::string>;
+  using Records = FinishedWork::Records;
 
   void embed_targets();
   void find_pending();
-  std::vector<Pending> next_batch(const Pace& pace);
+  std::vector<Pending> next_batch(const Batching& batching);
+  EstimatorOptions estimator_of(const LinkBatch& batch) const {
+    EstimatorOptions e = o_.estimator;
+    e.min_shift = batch.pending[0].min_shift;
+    return e;
+  }
   void estimate_links();
+  void estimate_links_on_cpu();
   void take(const LinkBatch& batch, const std::vector<Estimates>& results);
-  EstimationTask task_of(const Pending& p) const;
-  LinkResult link_from(const Pending& p, std::size_t which, const Estimates& e) const;
   void finish();
 
   std::int64_t number_of(std::int32_t variable) const { return series_.numbers[std::size_t(variable)]; }
   const std::string* finished(std::int64_t target, std::int64_t source) const {
-    if (!checkpoint_) return nullptr;
-    const auto found = checkpoint_->finished().find({target, source});
-    return found == checkpoint_->finished().end() ? nullptr : &found->second;
+    if (!work_) return nullptr;
+    const auto found = work_->finished().find({target, source});
+    return found == work_->finished().end() ? nullptr : &found->second;
   }
   void keep(const Records& records) const {
-    if (checkpoint_) checkpoint_->add(records);
+    if (work_) work_->add(records);
   }
   void advance(double work, bool earlier = false) const {
     if (progress_) progress_->advance(work, earlier);
@@ -85,8 +101,10 @@ class Inference {
   const Series& series_;
   const NetworkOptions& o_;
   Stream& stream_;
-  Checkpoint* checkpoint_;
+  FinishedWork* work_;
   Progress* progress_;
+  LinkShifts shifts_;
+  BatchLimits limits_;
   Network network_;
   std::vector<Pending> pending_;
 };
@@ -94,7 +112,7 @@ class Inference {
 void Inference::embed_targets() {
   const double work = embedding_work(series_, o_);
   std::vector<std::int32_t> left;
-  for (const std::int32_t v : o_.variables) {
+  for (const std::int32_t v : o_.chosen_targets()) {
     const std::string* text = finished(number_of(v), target_record);
     if (text)
       network_.targets.push_back(target_from_record(v, *text));
@@ -102,12 +120,13 @@ void Inference::embed_targets() {
       left.push_back(v);
     if (text) advance(work, true);
   }
-  Pace pace;
+  Batching batching(limits_, 1, series_.rows(), 1);
   for (std::size_t i = 0, count; i < left.size(); i += count) {
-    count = pace.fit(work, left.size() - i);
+    check_interrupt();
+    count = std::size_t(batching.fit(work, std::int64_t(left.size() - i)));
     const auto group = std::span(left).subspan(i, count);
-    const auto results =
-        pace.measure(work * double(count), [&] { return choose_embeddings(series_, o_, group, stream_); });
+    const auto results = batching.measure(work * double(count),
+                                          [&] { return choose_embeddings(series_, o_, group, stream_); });
     Records records;
     for (const TargetResult& r : results) records[{number_of(r.target), target_record}] = to_record(r);
     keep(records);
@@ -121,83 +140,67 @@ void Inference::embed_targets() {
 
 void Inference::find_pending() {
   for (const TargetResult& t : network_.targets) {
-    Pending p{t, {}};
+    std::map<std::int64_t, Pending> of_shift;
     for (const std::int32_t s : o_.variables) {
       if (s == t.target) continue;
       if (const std::string* text = finished(number_of(t.target), number_of(s))) {
         network_.links.push_back(link_from_record(s, t.target, *text));
+        network_.links.back().min_shift = shifts_.of(s, t.target);
         advance(link_work(series_, o_), true);
       } else {
-        p.sources.push_back(s);
+        const std::int64_t shift = shifts_.of(s, t.target);
+        of_shift.try_emplace(shift, Pending{t, {}, shift}).first->second.sources.push_back(s);
       }
     }
-    if (!p.sources.empty()) pending_.push_back(std::move(p));
+    for (auto& [shift, p] : of_shift) pending_.push_back(std::move(p));
   }
+  std::stable_sort(pending_.begin(), pending_.end(),
+                   [](const Pending& a, const Pending& b) { return a.min_shift < b.min_shift; });
 }
 
-/// Some sources of one target, or all those of several targets of equal dimensions.
-std::vector<Pending> Inference::next_batch(const Pace& pace) {
-  const double bytes = double(series_.rows() * o_.max_lag * o_.source.history) * sizeof(double);
-  const auto sources = std::min(pace.fit(link_work(series_, o_), o_.variables.size() * o_.variables.size()),
-                                std::size_t(std::max(1.0, max_batch_bytes / bytes)));
+/// Some sources of one target, or all sources of several targets of equal dimensions, rows and shifts.
+std::vector<Pending> Inference::next_batch(const Batching& batching) {
   Pending& first = pending_.front();
-  if (sources < first.sources.size()) {
-    const auto end = first.sources.begin() + std::ptrdiff_t(sources);
-    Pending part{first.target, {first.sources.begin(), end}};
+  const auto alike = [&](const Pending& p) {
+    return p.sources.size() == first.sources.size() && p.min_shift == first.min_shift &&
+           p.target.embedding.history == first.target.embedding.history &&
+           network_reach(o_, p.target.embedding) == network_reach(o_, first.target.embedding);
+  };
+  const auto other = std::find_if_not(pending_.begin(), pending_.end(), alike);
+  const BatchSize size =
+      batching.next(std::int64_t(first.sources.size()), std::int64_t(other - pending_.begin()));
+  if (std::size_t(size.links) < first.sources.size()) {
+    const auto end = first.sources.begin() + std::ptrdiff_t(size.links);
+    Pending part{first.target, {first.sources.begin(), end}, first.min_shift};
     first.sources.erase(first.sources.begin(), end);
     return {std::move(part)};
   }
-  std::size_t count = 1;
-  while (count < pending_.size() && (count + 1) * first.sources.size() <= sources &&
-         pending_[count].sources.size() == first.sources.size() &&
-         pending_[count].target.embedding.history == first.target.embedding.history)
-    ++count;
-  const auto end = pending_.begin() + std::ptrdiff_t(count);
+  const auto end = pending_.begin() + std::ptrdiff_t(size.targets);
   std::vector<Pending> batch(pending_.begin(), end);
   pending_.erase(pending_.begin(), end);
   return batch;
 }
 
-EstimationTask Inference::task_of(const Pending& p) const {
-  const std::int32_t target = p.target.target;
-  EstimationTask t{series_.file + ": links to " + series_.names[std::size_t(target)],
-                   {},
-                   {{target, 0}},
-                   past(target, p.target.embedding),
-                   embeddable(series_, network_reach(o_, p.target.embedding)),
-                   {}};
-  for (const std::int32_t g : o_.given) t.z.push_back({g, 1});
-  for (const std::int32_t s : p.sources)
-    for (std::int64_t lag = 1; lag <= o_.max_lag; ++lag) {
-      t.x.push_back(past(s, o_.source, lag));
-      t.streams.push_back(random_stream(number_of(target), number_of(s)));
-    }
-  return t;
-}
-
-LinkResult Inference::link_from(const Pending& p, std::size_t which, const Estimates& e) const {
-  LinkResult link;
-  link.source = p.sources[which], link.target = p.target.target;
-  const auto lags = std::size_t(o_.max_lag);
-  std::vector<double> largest(std::size_t(e.surrogates), -std::numeric_limits<double>::infinity());
-  for (std::size_t lag = 0; lag < lags; ++lag) {
-    const std::size_t alternative = which * lags + lag;
-    link.profile.push_back(e.observed(alternative));
-    const auto surrogate = e.surrogate(alternative);
-    for (std::size_t s = 0; s < largest.size(); ++s) largest[s] = std::max(largest[s], surrogate[s]);
+/// For the estimators that have no batches.
+void Inference::estimate_links_on_cpu() {
+  Batching batching(limits_, o_.lags() * (1 + o_.estimator.surrogates), series_.rows(),
+                    double(series_.rows() * o_.lags() * o_.source.history) * sizeof(double));
+  while (!pending_.empty()) {
+    check_interrupt();
+    LinkBatch b;
+    b.pending = next_batch(batching);
+    for (const Pending& p : b.pending) b.tasks.push_back(link_task(series_, o_, p.target, p.sources));
+    b.work = link_work(series_, o_) * double(b.pending.size() * b.pending[0].sources.size());
+    take(b, batching.measure(b.work, [&] { return estimate(series_, b.tasks, estimator_of(b), stream_); }));
   }
-  const auto best = std::max_element(link.profile.begin(), link.profile.end());
-  link.value = *best;
-  link.lag = 1 + (best - link.profile.begin());
-  link.p_value = p_value(link.value, largest, o_.p_value);
-  link.surrogates = summarize(largest);
-  return link;
 }
 
 /// While the device estimates one batch, the host embeds the next.
 void Inference::estimate_links() {
   using Clock = std::chrono::steady_clock;
-  Pace pace;
+  const std::int64_t copies = is_spectral(o_.estimator.surrogate_type) ? 1 + o_.estimator.surrogates : 1;
+  Batching batching(limits_, o_.lags() * (1 + o_.estimator.surrogates), series_.rows(),
+                    double(series_.rows() * o_.lags() * copies * o_.source.history) * sizeof(double));
   auto last = Clock::now();
   std::exception_ptr error;
   const auto done = [&](LinkPipeline::Result& r) {
@@ -205,7 +208,7 @@ void Inference::estimate_links() {
       if (error) return;
       if (r.error) std::rethrow_exception(r.error);
       const auto now = Clock::now();
-      pace.took(r.item.work, std::chrono::duration<double>(now - last).count());
+      batching.took(r.item.work, std::chrono::duration<double>(now - last).count());
       last = now;
       take(r.item, r.value);
     } catch (...) {
@@ -216,10 +219,11 @@ void Inference::estimate_links() {
       stream_.device(), estimate_stages<LinkBatch>(), done,
       {.name = "network", .slots = 2, .queue = 1, .own_threads = false, .cpu_threads = stream_.threads()});
   while (!pending_.empty() && !error) {
+    check_interrupt();
     LinkBatch b;
-    b.pending = next_batch(pace);
-    for (const Pending& p : b.pending) b.tasks.push_back(task_of(p));
-    b.batch = EstimateBatch(series_, b.tasks, o_.estimator);
+    b.pending = next_batch(batching);
+    for (const Pending& p : b.pending) b.tasks.push_back(link_task(series_, o_, p.target, p.sources));
+    b.batch = EstimateBatch(series_, b.tasks, estimator_of(b));
     b.work = link_work(series_, o_) * double(b.pending.size() * b.pending[0].sources.size());
     pipeline.submit(std::move(b));
     pipeline.poll();
@@ -232,7 +236,9 @@ void Inference::take(const LinkBatch& batch, const std::vector<Estimates>& resul
   Records records;
   for (std::size_t i = 0; i < batch.pending.size(); ++i)
     for (std::size_t s = 0; s < batch.pending[i].sources.size(); ++s) {
-      const LinkResult link = link_from(batch.pending[i], s, results[i]);
+      const Pending& p = batch.pending[i];
+      LinkResult link = link_of(o_, p.sources[s], p.target.target, s, results[i]);
+      link.min_shift = p.min_shift;
       records[{number_of(link.target), number_of(link.source)}] = to_record(link);
       network_.links.push_back(link);
     }
@@ -241,11 +247,13 @@ void Inference::take(const LinkBatch& batch, const std::vector<Estimates>& resul
 }
 
 void Inference::finish() {
-  const auto place = [&](std::int32_t v) {
-    return std::find(o_.variables.begin(), o_.variables.end(), v) - o_.variables.begin();
-  };
+  std::vector<std::size_t> place(series_.names.size());
+  for (std::size_t i = 0; i < o_.variables.size(); ++i) place[std::size_t(o_.variables[i])] = i;
   std::sort(network_.links.begin(), network_.links.end(), [&](const LinkResult& a, const LinkResult& b) {
-    return std::pair(place(a.target), place(a.source)) < std::pair(place(b.target), place(b.source));
+    const auto key = [&](const LinkResult& l) {
+      return std::pair(place[std::size_t(l.target)], place[std::size_t(l.source)]);
+    };
+    return key(a) < key(b);
   });
   std::vector<double> p;
   p.reserve(network_.links.size());
@@ -253,39 +261,40 @@ void Inference::finish() {
   const std::vector<double> adjusted = adjust(p, o_.correction);
   for (std::size_t i = 0; i < p.size(); ++i) {
     network_.links[i].p_adjusted = std::isnan(p[i]) ? p[i] : adjusted[i];
-    network_.links[i].significant = is_significant(network_.links[i].p_adjusted, o_.alpha, o_.p_value);
+    network_.links[i].significant =
+        network_.links[i].value > 0 && is_significant(network_.links[i].p_adjusted, o_.alpha, o_.p_value);
   }
 }
 
 }  // namespace
 
-std::int64_t network_reach(const NetworkOptions& o, const Embedding& target) {
-  return std::max({1 + (target.history - 1) * target.tau, o.max_lag + (o.source.history - 1) * o.source.tau,
-                   std::int64_t(1)});
-}
-
 double network_work(const Series& series, const NetworkOptions& o) {
-  const auto n = double(o.variables.size());
-  return n * embedding_work(series, o) + n * (n - 1) * link_work(series, o);
+  const auto sources = double(o.variables.size() - 1), targets = double(o.chosen_targets().size());
+  return targets * (embedding_work(series, o) + sources * link_work(series, o));
 }
 
 void check_network(const Series& series, const NetworkOptions& o) {
   if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
-  const Embedding longest =
-      o.embedding == EmbeddingRule::given ? o.target : Embedding{o.max_history, o.max_tau};
-  const EstimationTask task{series.file + ": links to " + series.names[std::size_t(o.variables[0])],
-                            {past(0, o.source)},
-                            {{0, 0}},
-                            Coordinates(std::size_t(longest.history) + o.given.size()),
-                            embeddable(series, network_reach(o, longest)),
-                            {}};
-  check_task(task, o.estimator);
+  for (const std::int32_t t : o.targets)
+    if (std::find(o.variables.begin(), o.variables.end(), t) == o.variables.end())
+      fail<InvalidArgument>("network: the target " + series.names[std::size_t(t)] +
+                            " is not one of its variables");
+  require(o.min_lag >= 1 && o.min_lag <= o.max_lag,
+          "network: lags start at 1 or above and end at or above that");
+  check_task(series, link_task(series, o, {o.variables[1], longest_embedding(o), 0, 0}, {&o.variables[0], 1}),
+             o.estimator);
+  std::vector<std::int32_t> used = o.variables;
+  for (const Coordinate& g : o.given) used.push_back(g.variable);
+  check_states(series, used, o.estimator);
+  require(o.estimator.estimator == Estimator::ksg || o.embedding != EmbeddingRule::ragwitz,
+          "network: embedding ragwitz predicts by nearest neighbours, and is for the estimator ksg only");
 }
 
 Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream,
-                      Checkpoint* checkpoint, Progress* progress) {
-  check_network(series, options);
-  return Inference(series, options, stream, checkpoint, progress).run();
+                      FinishedWork* finished, Progress* progress) {
+  const NetworkOptions o = settled(options, series);
+  check_network(series, o);
+  return Inference(series, o, stream, finished, progress).run();
 }
 
 }  // namespace kolmo

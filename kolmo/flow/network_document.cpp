@@ -1,92 +1,27 @@
 #include "kolmo/flow/network_document.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/version.hpp"
 
 namespace kolmo {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::ordered_json;
 
-[[noreturn]] void bad(const std::string& key, const std::string& problem) {
-  fail<InvalidArgument>("network document: " + key + ": " + problem);
+Json valid(const Json& value) {
+  return Json::parse(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
-
-const json& member(const json& object, const std::string& path, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) bad(path + key, "is missing");
-  return *found;
-}
-
-double number(const json& object, const std::string& path, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nan("");
-  if (!found->is_number()) bad(path + key, "must be a number or null");
-  return found->get<double>();
-}
-
-template <class T = int>
-T integer(const json& object, const std::string& path, const char* key) {
-  const json& value = member(object, path, key);
-  if (!value.is_number_integer()) bad(path + key, "must be an integer");
-  return value.get<T>();
-}
-
-std::size_t variable(const json& object, const std::string& path, const char* key, std::size_t count) {
-  const auto index = integer<long long>(object, path, key);
-  if (index < 0 || index >= static_cast<long long>(count))
-    bad(path + key, std::to_string(index) + " is not one of " + std::to_string(count) + " variables");
-  return static_cast<std::size_t>(index);
-}
-
-std::string text(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return "";
-  if (!found->is_string()) bad(key, "must be a string");
-  return found->get<std::string>();
-}
-
-const json& list(const json& object, const std::string& path, const char* key) {
-  const json& value = member(object, path, key);
-  if (!value.is_array()) bad(path + key, "must be a list");
-  return value;
-}
-
-NetworkLink read_link(const json& item, const std::string& path, std::size_t variables) {
-  NetworkLink link;
-  link.source = variable(item, path, "source", variables);
-  link.target = variable(item, path, "target", variables);
-  link.value = number(item, path, "value");
-  link.lag = integer(item, path, "lag");
-  link.p_value = number(item, path, "p_value");
-  link.p_adjusted = number(item, path, "p_adjusted");
-  const json& significant = member(item, path, "significant");
-  if (!significant.is_boolean()) bad(path + "significant", "must be true or false");
-  link.significant = significant.get<bool>();
-  if (item.contains("profile")) {
-    for (const json& point : list(item, path, "profile"))
-      link.profile.push_back(
-          {integer(point, path + "profile.", "lag"), number(point, path + "profile.", "value")});
-  }
-  link.surrogate_q95 = number(item, path, "surrogate_q95");
-  return link;
-}
-
-NetworkTarget read_target(const json& item, const std::string& path, std::size_t variables) {
-  NetworkTarget target;
-  target.target = variable(item, path, "target", variables);
-  target.history = integer(item, path, "history");
-  target.tau = integer(item, path, "tau");
-  target.samples = integer<long long>(item, path, "samples");
-  target.active_information_storage = number(item, path, "active_information_storage");
-  return target;
-}
+std::string valid(const std::string& text) { return valid(Json(text)).get<std::string>(); }
 
 }  // namespace
 
-std::vector<const NetworkLink*> NetworkDocument::edges() const {
+std::vector<const NetworkLink*> NetworkDocument::significant_links() const {
   std::vector<const NetworkLink*> found;
   for (const NetworkLink& link : links)
     if (link.significant) found.push_back(&link);
@@ -108,45 +43,81 @@ double NetworkDocument::number_option(const char* name) const {
   return found != options.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
-NetworkDocument read_network(const nlohmann::json& document) {
-  if (!document.is_object()) bad("document", "must be an object");
-  NetworkDocument network;
-  network.source = json::parse(document.dump(-1, ' ', false, json::error_handler_t::replace));
-  const json& root = network.source;
-  network.version = text(root, "kolmo_version");
-  network.command = text(root, "command");
-  network.created = text(root, "created");
-  network.device = text(root, "device");
-  network.units = text(root, "units");
-  if (network.units.empty()) network.units = "nats";
-  if (const double seconds = number(root, "", "seconds"); !std::isnan(seconds)) network.seconds = seconds;
-  network.samples = integer<long long>(root, "", "samples");
-  network.options = root.value("options", json::object());
-  if (!network.options.is_object()) bad("options", "must be an object");
-  for (const json& name : list(root, "", "variables")) {
-    if (!name.is_string()) bad("variables", "must be a list of strings");
-    network.variables.push_back(name.get<std::string>());
-  }
-  if (network.variables.empty()) bad("variables", "is empty");
+std::string NetworkDocument::lag_text(long long lag) const {
+  return time_step ? fmt::format("{} ({:.6g} {})", lag, time_step->step * double(lag), time_step->unit)
+                   : std::to_string(lag);
+}
 
-  const std::size_t count = network.variables.size();
-  const auto each = [&](const char* key, auto&& read) {
-    std::size_t index = 0;
-    for (const json& item : list(root, "", key)) {
-      const std::string path = key + ("[" + std::to_string(index++)) + "].";
-      if (!item.is_object()) bad(path.substr(0, path.size() - 1), "must be an object");
-      read(item, path);
-    }
+std::string caution(const NetworkDocument& network) {
+  const auto given = network.options.find("given");
+  const bool conditioned = given != network.options.end() && !given->is_null() && !given->empty();
+  return conditioned ? "Links are conditioned on the variables of --given only: a link may still be indirect "
+                       "or come from a common driver that is not among them. Transfer entropy is evidence of "
+                       "prediction, not by itself of cause."
+                     : "Each pair is taken by itself: a link may be indirect, through a third variable, or "
+                       "come from a common driver. --given conditions on variables that are known to matter. "
+                       "Transfer entropy is evidence of prediction, not by itself of cause.";
+}
+
+NetworkDocument network_document(const Network& network, const Series& series, const NetworkOptions& options,
+                                 const RunDescription& run, bool bits) {
+  const double unit = bits ? 1 / std::numbers::ln2 : 1;
+  const auto place = [&](std::int32_t v) {
+    return std::size_t(std::find(options.variables.begin(), options.variables.end(), v) -
+                       options.variables.begin());
   };
-  each("links", [&](const json& item, const std::string& path) {
-    network.links.push_back(read_link(item, path, count));
-  });
-  if (root.contains("targets")) {
-    each("targets", [&](const json& item, const std::string& path) {
-      network.targets.push_back(read_target(item, path, count));
-    });
+  NetworkDocument d{run};
+  d.version = version();
+  d.units = bits ? "bits" : "nats";
+  d.rows = series.rows(), d.sets = series.sets, d.missing_rows = series.missing_rows;
+  for (const std::int32_t v : options.variables) d.variables.push_back(series.names[std::size_t(v)]);
+  for (const TargetResult& t : network.targets)
+    d.targets.push_back(
+        {place(t.target), int(t.embedding.history), int(t.embedding.tau), t.samples, t.storage * unit});
+  for (const LinkResult& l : network.links) {
+    NetworkLink link{place(l.source), place(l.target), l.value * unit, int(l.lag),
+                     l.p_value,       l.p_adjusted,    l.significant,  {}};
+    for (std::size_t i = 0; i < l.profile.size(); ++i)
+      link.profile.push_back({int(options.min_lag) + int(i), l.profile[i] * unit});
+    link.surrogate_mean = l.surrogates.mean * unit;
+    link.surrogate_std = l.surrogates.deviation * unit;
+    link.surrogate_q95 = l.surrogates.q95 * unit;
+    link.surrogate_count = l.surrogate_count, link.min_shift = l.min_shift;
+    d.links.push_back(std::move(link));
   }
-  return network;
+  d.warnings = inspect(series, options.estimator);
+  for (Warning& w : inspect(network, series, options)) d.warnings.push_back(std::move(w));
+  return d;
+}
+
+NetworkDocument checked(const NetworkDocument& document) {
+  NetworkDocument d = document;
+  require(!d.variables.empty(), "network document: variables: is empty");
+  const auto known = [&](const std::string& where, std::size_t variable) {
+    require(variable < d.variables.size(), "network document: " + where + ": " + std::to_string(variable) +
+                                               " is not one of " + std::to_string(d.variables.size()) +
+                                               " variables");
+  };
+  for (std::size_t i = 0; i < d.links.size(); ++i) {
+    known("links[" + std::to_string(i) + "].source", d.links[i].source);
+    known("links[" + std::to_string(i) + "].target", d.links[i].target);
+  }
+  for (std::size_t i = 0; i < d.targets.size(); ++i)
+    known("targets[" + std::to_string(i) + "].target", d.targets[i].target);
+  const auto& groups = d.groups;
+  require(groups.names.empty() || groups.group_of.size() == d.variables.size(),
+          "network document: groups: " + std::to_string(groups.group_of.size()) + " entries for " +
+              std::to_string(d.variables.size()) + " variables");
+  for (const std::size_t g : groups.group_of)
+    require(g < groups.names.size(), "network document: groups: " + std::to_string(g) + " is not one of " +
+                                         std::to_string(groups.names.size()) + " groups");
+  if (d.time_step) d.time_step->unit = valid(d.time_step->unit);
+  for (std::string& name : d.groups.names) name = valid(name);
+  for (std::string* text : {&d.command, &d.device, &d.version, &d.units}) *text = valid(*text);
+  for (std::string& name : d.variables) name = valid(name);
+  for (Warning& w : d.warnings) w.text = valid(w.text);
+  d.options = valid(d.options);
+  return d;
 }
 
 }  // namespace kolmo

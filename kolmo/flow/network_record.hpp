@@ -5,8 +5,8 @@
 
 namespace kolmo {
 
-// Results as text for a checkpoint; doubles read back as the same bits, NaN as NaN. Readers throw where the
-// text is not such a record.
+// Results as text for a checkpoint. Doubles read back as the same bits, NaN as NaN. Readers throw
+// InvalidArgument if the text is not such a record.
 std::string to_record(const TargetResult& result);
 std::string to_record(const LinkResult& result);
 TargetResult target_from_record(std::int32_t target, const std::string& text);

@@ -5,11 +5,11 @@
 
 namespace kolmo::portable {
 
-// Elementary functions from IEEE additions, multiplications, divisions and square roots alone, so that
-// simulated data has the same bits on every machine; libraries differ in the last bit of sin and log. Errors
+// Elementary functions built only from IEEE additions, multiplications, divisions and square roots, so that
+// simulated data has the same bits on every machine: libraries differ in the last bit of sin and log. Errors
 // below 1e-15.
 
-/// sin(2 pi t): the argument counts turns, so that its reduction is exact.
+/// sin(2 pi t). The argument is in turns, so its reduction is exact.
 inline double sin_turns(double t) {
   double r = t - std::floor(t + 0.5);
   if (r > 0.25) r = 0.5 - r;
@@ -31,7 +31,8 @@ inline double log(double x) {
   return exponent * 0.6931471805599453 + 2 * s * series;
 }
 
-/// Random numbers addressed by (stream, i, j): whatever else is drawn, or in which order, they stay the same.
+/// Random numbers addressed by (stream, i, j): a number does not depend on which others are drawn, or in
+/// which order.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : generator_(seed) {}

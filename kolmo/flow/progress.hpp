@@ -1,31 +1,64 @@
 #pragma once
 #include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace kolmo {
 
-/// A line on the terminal (standard error) with the share done, the rate and the time left. Silent where
-/// standard error is no terminal, and until half a second has passed.
+/// Seconds between lines of progress in a log: 60, or what the environment variable KOLMO_PROGRESS_SECONDS
+/// says, if it is a number above 0.
+double progress_seconds();
+
+/// A progress line on the terminal (standard error) with the share done, the rate and the remaining time, drawn
+/// anew up to ten times a second, but not during the first half second. If standard error is not a terminal,
+/// a line of its own every progress_seconds().
 class Progress {
  public:
+  /// Is told what is done, of what total, instead of the terminal.
+  using Listener = std::function<void(double done, double total)>;
   /// `units` names what is counted, e.g. "estimates".
-  Progress(double total, std::string units);
+  Progress(double total, std::string units, Listener listener = {});
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// `done` units have just been finished; those found finished from an earlier run do not count for the
-  /// rate.
+  /// `done` units were just finished. With `earlier` they come from an earlier run and do not count towards
+  /// the rate.
   void advance(double done, bool earlier = false);
 
  private:
   using Clock = std::chrono::steady_clock;
-  void draw(double seconds);
+  std::string line(double seconds) const;
 
   double total_, done_ = 0, earlier_ = 0;
   std::string units_;
+  Listener listener_;
   bool terminal_, drawn_ = false;
+  double pause_ = progress_seconds();
   Clock::time_point begin_ = Clock::now(), last_ = begin_;
+};
+
+/// For work whose progress cannot be seen: says how long it has taken, on the terminal every second from the
+/// second one on, else in a line of its own every progress_seconds(). Stops at its destruction.
+class ElapsedTime {
+ public:
+  explicit ElapsedTime(std::string what);
+  ElapsedTime(const ElapsedTime&) = delete;
+  ElapsedTime& operator=(const ElapsedTime&) = delete;
+  ~ElapsedTime();
+
+ private:
+  void run();
+
+  const std::string what_;
+  const bool terminal_;
+  bool drawn_ = false, ended_ = false;
+  std::mutex mutex_;
+  std::condition_variable end_;
+  std::thread thread_;
 };
 
 /// "1.25 M", "830": a number with a metric prefix.

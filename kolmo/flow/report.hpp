@@ -1,8 +1,9 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "kolmo/flow/network_document.hpp"
 
 namespace kolmo {
 
@@ -14,10 +15,10 @@ struct ReportSeries {
 };
 
 /// The report of `kolmo network` as one self-contained HTML page: the network, the matrix, lag profiles,
-/// series, settings. `network` is the document that `kolmo network --out` writes. A pure function: equal
-/// input, equal bytes. The page loads nothing (a content security policy forbids it); figures are static SVG
-/// and print without scripts. InvalidArgument if the document lacks a key or names and values differ in
-/// number.
-std::string html_report(const nlohmann::json& network, const ReportSeries& series);
+/// series, settings. A pure function: equal input gives equal bytes. The page loads nothing (a content
+/// security policy forbids it). Figures are static SVG and print without scripts. Throws InvalidArgument if
+/// an option is missing that the page describes or if names and values differ in number, and the exceptions
+/// of checked().
+std::string html_report(const NetworkDocument& network, const ReportSeries& series);
 
 }  // namespace kolmo

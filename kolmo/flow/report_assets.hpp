@@ -6,5 +6,9 @@
 namespace kolmo::assets {
 extern const std::string_view report_html;
 extern const std::string_view report_css;
+extern const std::string_view data_js;
+extern const std::string_view profile_js;
+extern const std::string_view matrix_js;
 extern const std::string_view report_js;
+extern const std::string_view save_js;
 }  // namespace kolmo::assets

@@ -4,32 +4,34 @@
 #include <cmath>
 #include <iterator>
 
+#include "kolmo/flow/link_table.hpp"
 #include "kolmo/flow/markup.hpp"
+#include "kolmo/flow/report_data.hpp"
 #include "kolmo/flow/report_figures.hpp"
 
 namespace kolmo::figures {
 namespace {
 
-constexpr std::size_t kMaxPoints = 2000;
+constexpr std::size_t kMaxPoints = 2000, kLongestSeriesName = 40;
 
-struct Sample {
+struct PlotPoint {
   double at = 0, value = 0;
 };
 
-// Finite samples in order, each gap as one NaN. Longer series become 1000 intervals with the minimum and the
-// maximum of each, in the order in which they occur.
-std::vector<Sample> drawn_samples(const std::vector<double>& values) {
-  std::vector<Sample> drawn;
+// Finite values in order, each gap as one NaN. Series of more than `most` values are reduced to half as many
+// intervals with the minimum and the maximum of each, in the order in which they occur.
+std::vector<PlotPoint> drawn_points(const std::vector<double>& values, std::size_t most) {
+  std::vector<PlotPoint> drawn;
   const auto add = [&](std::size_t i) { drawn.push_back({static_cast<double>(i), values[i]}); };
-  if (values.size() <= kMaxPoints) {
+  if (values.size() <= most) {
     for (std::size_t i = 0; i < values.size(); ++i) add(i);
     return drawn;
   }
-  constexpr std::size_t kIntervals = kMaxPoints / 2;
-  for (std::size_t interval = 0; interval < kIntervals; ++interval) {
-    const std::size_t end = (interval + 1) * values.size() / kIntervals;
+  const std::size_t intervals = most / 2;
+  for (std::size_t interval = 0; interval < intervals; ++interval) {
+    const std::size_t end = (interval + 1) * values.size() / intervals;
     std::size_t low = end, high = end;
-    for (std::size_t i = interval * values.size() / kIntervals; i < end; ++i) {
+    for (std::size_t i = interval * values.size() / intervals; i < end; ++i) {
       if (!std::isfinite(values[i])) continue;
       if (low == end || values[i] < values[low]) low = i;
       if (high == end || values[i] > values[high]) high = i;
@@ -56,11 +58,14 @@ double tick_step(double range, int most) {
 }  // namespace
 
 std::string link_title(const NetworkDocument& network, const NetworkLink& link) {
-  return fmt::format("{} \u2192 {}\nTE {} {} at lag {}\np {}, corrected {}{}",
-                     markup::escape(network.variables[link.source]),
-                     markup::escape(network.variables[link.target]), markup::number(link.value),
-                     markup::escape(network.units), link.lag, markup::number(link.p_value),
-                     markup::number(link.p_adjusted), link.significant ? "" : "\nnot significant");
+  return markup::escape(fmt::format(
+      "{} \u2192 {}\nTE {} {} at lag {}\n{}p {}, adjusted {}{}", network.variables[link.source],
+      network.variables[link.target], markup::number(link.value), network.units, network.lag_text(link.lag),
+      network.compared() ? fmt::format("bias-corrected {}, z {}\n", markup::number(bias_corrected(link)),
+                                       markup::number(z_score(link)))
+                         : "",
+      p_text(network, link), markup::number(link.p_adjusted),
+      link.significant || !network.tested() ? "" : "\nnot significant"));
 }
 
 std::string lag_profile(const NetworkDocument& network, const NetworkLink& link) {
@@ -97,8 +102,8 @@ std::string lag_profile(const NetworkDocument& network, const NetworkLink& link)
                    "rx=\"1\"><title>lag {}\n{} "
                    "{}</title></rect>",
                    best ? " best" : "", x - bar / 2, std::min(y, zero), bar,
-                   std::max(std::abs(y - zero), 0.6), point.lag, markup::number(point.value),
-                   markup::escape(network.units));
+                   std::max(std::abs(y - zero), 0.6), markup::escape(network.lag_text(point.lag)),
+                   markup::number(point.value), markup::escape(network.units));
     if (best)
       fmt::format_to(to, "<text class=\"value\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                      std::clamp(x, kLeft + 18, kRight - 18), std::min(y, zero) - 5,
@@ -118,15 +123,21 @@ std::string lag_profile(const NetworkDocument& network, const NetworkLink& link)
 
 std::string series_plot(const ReportSeries& series) {
   const std::size_t n = series.values.size();
-  std::size_t samples = 0, longest = 3;
+  std::size_t rows = 0, longest = 3;
   for (std::size_t i = 0; i < n; ++i) {
-    samples = std::max(samples, series.values[i].size());
-    longest = std::max(longest, std::min<std::size_t>(markup::code_points(series.names[i]), 17));
+    rows = std::max(rows, series.values[i].size());
+    longest = std::max(longest, std::min(markup::code_points(series.names[i]), kLongestSeriesName + 1));
   }
-  const double row = n <= 6 ? 84 : n <= 16 ? 54 : 30, font = 13;
+  const double row = n <= 6                     ? 84
+                     : n <= 16                  ? 54
+                     : n <= kMostDrawnVariables ? 30
+                                                : 16,
+               font = n <= kMostDrawnVariables ? 13 : 11;
+  const int decimals = n <= kMostDrawnVariables ? 1 : 0;
+  const std::size_t most = n <= kMostDrawnVariables ? kMaxPoints : std::max<std::size_t>(100, 20'000 / n);
   const double left = 0.62 * font * static_cast<double>(longest) + 14, right = 1010, top = 6;
   const double bottom = top + row * static_cast<double>(n),
-               span = std::max<double>(1, static_cast<double>(samples) - 1);
+               span = std::max<double>(1, static_cast<double>(rows) - 1);
   const auto x_of = [&](double at) { return left + (right - left) * at / span; };
 
   std::string out;
@@ -135,7 +146,7 @@ std::string series_plot(const ReportSeries& series) {
                  "<svg class=\"series\" viewBox=\"0 0 1080 {:.0f}\" style=\"min-width:620px;font-size:{}px\" "
                  "role=\"group\" "
                  "aria-label=\"{} time series\" data-left=\"{:.1f}\" data-right=\"{}\" data-last=\"{}\">\n",
-                 bottom + 40, font, n, left, right, samples == 0 ? 0 : samples - 1);
+                 bottom + 40, font, n, left, right, rows == 0 ? 0 : rows - 1);
   const double step = std::max(1.0, tick_step(span, 8));
   for (double at = 0; at <= span * (1 + 1e-9); at += step)
     fmt::format_to(
@@ -143,7 +154,7 @@ std::string series_plot(const ReportSeries& series) {
         "<path class=\"grid\" d=\"M{0:.1f} {1:.0f}V{2:.1f}\"/><text class=\"tick\" text-anchor=\"middle\" "
         "x=\"{0:.1f}\" y=\"{3:.1f}\">{4:.0f}</text>\n",
         x_of(at), top, bottom, bottom + 16, at);
-  fmt::format_to(to, "<text class=\"axis\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">sample</text>\n",
+  fmt::format_to(to, "<text class=\"axis\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">row</text>\n",
                  (left + right) / 2, bottom + 34);
   for (std::size_t i = 0; i < n; ++i) {
     double low = HUGE_VAL, high = -HUGE_VAL;
@@ -161,7 +172,7 @@ std::string series_plot(const ReportSeries& series) {
                    name, name, markup::exact(low), markup::exact(high), upper, lower);
     fmt::format_to(to, "<path class=\"rule\" d=\"M0 {0:.1f}H1080\"/><text x=\"0\" y=\"{1:.1f}\">{2}</text>",
                    base + row, base + row / 2 + 0.36 * font,
-                   markup::escape(markup::shorten(series.names[i], 16)));
+                   markup::escape(markup::shorten(series.names[i], kLongestSeriesName)));
     if (low > high) {
       fmt::format_to(to, "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\">no finite value</text></g>\n",
                      left + 8, base + row / 2 + 4);
@@ -179,13 +190,13 @@ std::string series_plot(const ReportSeries& series) {
       return high > low ? lower - (lower - upper) * ((value - low) / (high - low)) : 0.5 * (upper + lower);
     };
     out += "<path class=\"line\" d=\"";
-    const auto drawn = drawn_samples(series.values[i]);
+    const auto drawn = drawn_points(series.values[i], most);
     for (std::size_t j = 0; j < drawn.size(); ++j) {
       if (!std::isfinite(drawn[j].value)) continue;
       const bool starts = j == 0 || !std::isfinite(drawn[j - 1].value);
       const bool alone = starts && (j + 1 == drawn.size() || !std::isfinite(drawn[j + 1].value));
-      fmt::format_to(to, "{}{:.1f} {:.2f}{}", starts ? "M" : "L", x_of(drawn[j].at), y_of(drawn[j].value),
-                     alone ? "h.1" : "");
+      fmt::format_to(to, "{}{:.{}f} {:.{}f}{}", starts ? "M" : "L", x_of(drawn[j].at), decimals,
+                     y_of(drawn[j].value), decimals + (decimals > 0), alone ? "h.1" : "");
     }
     out += "\"/></g>\n";
   }

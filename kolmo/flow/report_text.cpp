@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
 
+#include "kolmo/flow/link_table.hpp"
 #include "kolmo/flow/markup.hpp"
+#include "kolmo/flow/methods.hpp"
 
 namespace kolmo::prose {
 namespace {
@@ -21,7 +21,7 @@ std::string plural(std::size_t count, const char* word) {
 }
 
 std::string correction_name(const NetworkDocument& network) {
-  const std::string correction = network.text_option("correction");
+  std::string correction = network.text_option("correction");
   if (correction == "bh") return "Benjamini\u2013Hochberg";
   if (correction == "bonferroni") return "Bonferroni";
   return correction;
@@ -33,30 +33,39 @@ std::string share_of_false(const NetworkDocument& network) {
   const std::string percent = number(100 * network.number_option("alpha")) + "\u202f%";
   if (correction == "none")
     return fmt::format(
-        "p\u2011values are not corrected, so about {} of the {} would be reported by chance alone if nothing "
+        "p\u2011values are not adjusted, so about {} of the {} would be reported by chance alone if nothing "
         "were coupled",
         percent, pairs);
-  const char* meaning = correction == "bh" ? "the expected share of false edges among those reported"
-                        : correction == "bonferroni" ? "the probability of even one false edge"
-                                                     : "false edges";
-  return fmt::format("p\u2011values are corrected over {} by {}, which keeps {} at or below {}", pairs,
+  const char* meaning = correction == "bh" ? "the expected share of false links among those reported"
+                        : correction == "bonferroni" ? "the probability of even one false link"
+                                                     : "false links";
+  return fmt::format("p\u2011values are adjusted over {} by {}, which keeps {} at or below {}", pairs,
                      escape(correction_name(network)), meaning, percent);
 }
 
 std::string surrogate_clause(const NetworkDocument& network) {
+  if (const std::string test = network.text_option("test"); !test.empty())
+    return fmt::format(
+        "each p\u2011value is that of the {} test of linear regression{}", escape(test),
+        network.text_option("lag_correction").empty()
+            ? ""
+            : fmt::format(" at the best of lags 1 to {}, corrected by \u0160id\u00e1k for choosing it",
+                          network.number_option("max_lag")));
   const std::string type = network.text_option("surrogate_type");
-  const std::string how = type == "permute" ? "whose source samples are randomly permuted"
-                          : type == "circular"
-                              ? "whose source is shifted in time, around the end, by a random amount"
-                          : type == "block" ? "whose source is shuffled in blocks"
-                                            : "of type " + escape(type);
+  const std::string how =
+      type == "permute"    ? "whose source values are randomly permuted"
+      : type == "circular" ? "whose source is shifted in time, around the end, by a random amount"
+      : type == "block"    ? "whose source is shuffled in blocks"
+      : type == "trials"   ? "in which each trial has the source of a random trial"
+      : type == "phase" || type == "iaaft" ? "whose source is random with the same spectrum"
+                                           : "of type " + escape(type);
   const double max_lag = network.number_option("max_lag");
   return fmt::format(
       "each p\u2011value compares {} in {} surrogates {}",
       max_lag > 1
           ? fmt::format("the largest transfer entropy over lags 1 to {} with the same maximum", max_lag)
           : "the transfer entropy with that",
-      network.number_option("surrogates"), how);
+      surrogates_used(network), how);
 }
 
 struct Label {
@@ -69,14 +78,19 @@ constexpr Label kLabels[] = {
     {"columns", "Columns"},
     {"rows", "Rows"},
     {"given", "Conditioned on"},
-    {"algorithm", "Estimator"},
+    {"estimator", "Estimator"},
+    {"algorithm", "Algorithm"},
     {"neighbors", "Nearest neighbours"},
     {"theiler", "Theiler window"},
     {"max_lag", "Largest lag"},
+    {"dt", "Time between rows"},
+    {"dt_unit", "Unit of time"},
     {"embedding", "Embedding"},
     {"preprocess", "Pre-processing"},
     {"standardize", "Standardisation"},
     {"noise", "Added noise"},
+    {"test", "Test"},
+    {"lag_correction", "Correction for lags"},
     {"surrogates", "Surrogates"},
     {"surrogate_type", "Surrogate type"},
     {"p_value_convention", "p\u2011value"},
@@ -103,116 +117,92 @@ std::string text_of(const nlohmann::json& value) {
   return out.empty() ? "none" : out;
 }
 
-// The variables that every pair is conditioned on, or "".
+// The variables in the condition of every pair, or "".
 std::string conditions(const NetworkDocument& network) {
   const auto given = network.options.find("given");
   return given == network.options.end() || given->is_null() || given->empty() ? "" : text_of(*given);
 }
 
-std::string sort_key(double value) { return std::isnan(value) ? "" : exact(value); }
-
 }  // namespace
 
 std::string headline(const NetworkDocument& network) {
-  const auto edges = network.edges();
+  const auto links = network.significant_links();
   const std::string pairs = plural(network.links.size(), "ordered pair");
   const std::string alpha = number(network.number_option("alpha"));
   if (network.links.empty()) return "There is no pair of variables to test.";
-  if (edges.empty()) {
+  if (!network.tested())
+    return fmt::format(
+        "<strong>Nothing was tested.</strong> The transfer entropy of {} is shown without surrogates, so "
+        "that no "
+        "value is known to differ from chance.",
+        pairs);
+  if (links.empty()) {
     const auto best = std::max_element(
         network.links.begin(), network.links.end(),
         [](const auto& a, const auto& b) { return !(b.value <= a.value) && !std::isnan(b.value); });
     return fmt::format(
-        "<strong>No edge survived</strong> the test at \u03b1 = {} ({}) among {}. The largest transfer "
+        "<strong>No link survived</strong> the test at \u03b1 = {} ({}) among {}. The largest transfer "
         "entropy, {} \u2192 {}, is "
-        "{} {} at lag {} with a corrected p of {}.",
+        "{} {} at lag {} with an adjusted p of {}.",
         alpha,
-        network.text_option("correction") == "none" ? "uncorrected"
+        network.text_option("correction") == "none" ? "not adjusted"
                                                     : correction_name(network) + " correction",
         pairs, escape(network.variables[best->source]), escape(network.variables[best->target]),
-        number(best->value), escape(network.units), best->lag, number(best->p_adjusted));
+        number(best->value), escape(network.units), escape(network.lag_text(best->lag)),
+        number(best->p_adjusted));
   }
-  const NetworkLink& best = *edges.front();
+  const NetworkLink& best = *links.front();
   return fmt::format(
       "<strong>{} of {}</strong> carr{} significant information flow at \u03b1 = {}. The strongest is {} "
       "\u2192 {}: {} {} at lag {}, "
-      "corrected p = {}.",
-      edges.size(), pairs, edges.size() == 1 ? "ies" : "y", alpha, escape(network.variables[best.source]),
-      escape(network.variables[best.target]), number(best.value), escape(network.units), best.lag,
-      number(best.p_adjusted));
+      "adjusted p = {}.",
+      links.size(), pairs, links.size() == 1 ? "ies" : "y", alpha, escape(network.variables[best.source]),
+      escape(network.variables[best.target]), number(best.value), escape(network.units),
+      escape(network.lag_text(best.lag)), number(best.p_adjusted));
 }
 
 std::string meaning(const NetworkDocument& network) {
   const std::string units = escape(network.units), given = conditions(network);
-  return fmt::format(
-      "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value <i>u</i> samples "
-      "ago adds "
-      "about the target\u2019s present value beyond what the target\u2019s own past{1} already tell{2}; 0 "
-      "{0} means "
-      "that it adds nothing, and an estimate may fall slightly below zero.</p>\n"
-      "<p>An edge is drawn where the null hypothesis that the source adds nothing is rejected at \u03b1 = "
-      "{3}: {4}, "
-      "p\u00a0=\u00a0{5}, and {6}.</p>",
-      units, given.empty() ? "" : " and the past of " + escape(given), given.empty() ? "s" : "",
-      number(network.number_option("alpha")), surrogate_clause(network),
-      escape(network.text_option("p_value_convention")), share_of_false(network));
+  std::string measure = fmt::format(
+      "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value <i>u</i> rows "
+      "ago adds about the target\u2019s present value beyond what the target\u2019s own past{1} already "
+      "tell{2}; 0 {0} means that it adds nothing, and an estimate may fall slightly below zero.</p>\n",
+      units, given.empty() ? "" : " and the past of " + escape(given), given.empty() ? "s" : "");
+  if (!network.tested()) return measure;
+  return measure +
+         fmt::format(
+             "<p>A link is drawn where the null hypothesis that the source adds nothing is rejected at "
+             "\u03b1 = {}: {}{}, and {}.</p>",
+             number(network.number_option("alpha")), surrogate_clause(network),
+             network.text_option("test").empty()
+                 ? ", p\u00a0=\u00a0" + escape(network.text_option("p_value_convention"))
+                 : "",
+             share_of_false(network));
 }
 
 std::string cautions(const NetworkDocument& network) {
-  std::string out =
-      conditions(network).empty()
-          ? "<p>Each pair is tested by itself, so a common driver or a chain of influences can appear "
-            "as a direct edge; transfer entropy is evidence of prediction, not by itself of cause.</p>"
-          : "<p>Transfer entropy is evidence of prediction, not by itself of cause: a driver that was "
-            "not measured can appear as an edge.</p>";
-  const double surrogates = network.number_option("surrogates"), alpha = network.number_option("alpha");
-  const std::string correction = network.text_option("correction");
-  if (network.text_option("p_value_convention") != "(1+count)/(1+S)" || correction == "none") return out;
-  // With S surrogates no p-value lies below 1/(1+S).
-  const auto pairs = static_cast<double>(network.links.size());
-  const double together = std::ceil(pairs / (alpha * (1 + surrogates)) - 1e-9);
-  if (together <= 1) return out;
-  const double needed = std::ceil(pairs / alpha - 1e-9) - 1;
-  const std::string start = fmt::format("The smallest p\u2011value that {} surrogates can give is {}",
-                                        surrogates, number(1 / (1 + surrogates)));
-  if (correction == "bonferroni")
-    out += fmt::format(
-        "<p><strong>Too few surrogates.</strong> {}; times {} pairs this exceeds \u03b1 = {}, so no edge can "
-        "be "
-        "significant. At least {} surrogates are needed.</p>",
-        start, pairs, number(alpha), needed);
-  if (correction == "bh")
-    out += fmt::format(
-        "<p><strong>Resolution.</strong> {}, so with {} pairs edges can be significant only if at least {} "
-        "pairs "
-        "reach it together; {} surrogates would lift this limit.</p>",
-        start, pairs, together, needed);
-  return out;
+  return network.tested() ? "<p>" + escape(caution(network)) + "</p>" : "";
 }
 
-std::string link_table(const NetworkDocument& network, const std::vector<const NetworkLink*>& links,
-                       const std::string& caption) {
-  std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape(caption) +
-                    "\"><table class=\"sortable\"><caption>" + escape(caption) + "</caption><thead><tr>";
-  const std::string value = "TE (" + escape(network.units) + ")";
-  const std::array<std::string, 6> heads{"Source", "Target", "Lag", value, "p", "Corrected p"};
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    fmt::format_to(std::back_inserter(out), "<th scope=\"col\"{}>{}</th>", i < 2 ? "" : " class=\"num\"",
-                   heads[i]);
-  out += "</tr></thead><tbody>\n";
-  for (const NetworkLink* link : links) {
-    fmt::format_to(
-        std::back_inserter(out),
-        "<tr data-link=\"{}-{}\"{}><td>{}</td><td>{}</td><td class=\"num\" data-key=\"{}\">{}</td>",
-        link->source, link->target, link->significant ? " class=\"significant\"" : "",
-        escape(network.variables[link->source]), escape(network.variables[link->target]), link->lag,
-        link->lag);
-    for (double value : {link->value, link->p_value, link->p_adjusted})
-      fmt::format_to(std::back_inserter(out), "<td class=\"num\" data-key=\"{}\">{}</td>", sort_key(value),
-                     number(value));
-    out += "</tr>\n";
-  }
-  return out + "</tbody></table></div>\n";
+std::string warnings(const NetworkDocument& network) {
+  if (network.warnings.empty()) return "";
+  std::string out =
+      "<section class=\"warnings\" aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n<dl>\n";
+  for (const Warning& w : network.warnings)
+    out += "<div><dt>" + escape(words_of(w.name)) + "</dt><dd>" + escape(w.text) + "</dd></div>\n";
+  return out + "</dl>\n</section>\n";
+}
+
+std::string methods(const NetworkDocument& network) {
+  std::string out =
+      "<section aria-labelledby=\"methods\">\n<h2 id=\"methods\">Methods</h2>\n"
+      "<div data-copy=\"methods\" data-type=\"txt\"><p class=\"methods\">" +
+      escape(methods_text(network)) + "</p></div>\n<ol class=\"references\">\n";
+  for (const Reference& reference : references(network)) out += "<li>" + escape(reference.text) + "</li>\n";
+  return out +
+         "</ol>\n<details><summary>References as BibTeX</summary><div data-copy=\"references\" "
+         "data-type=\"bib\"><pre tabindex=\"0\">" +
+         escape(bibtex(network)) + "</pre></div></details>\n</section>\n";
 }
 
 std::string settings(const NetworkDocument& network) {
@@ -222,37 +212,17 @@ std::string settings(const NetworkDocument& network) {
   };
   row("Kolmo", network.version);
   row("Device", network.device);
-  row("Created", network.created);
   if (network.seconds) row("Computation", number(*network.seconds) + " s");
   nlohmann::json others = network.options;
   for (const auto& [key, label] : kLabels) {
-    if (others.contains(key)) row(label, text_of(others[key]));
+    if (std::string_view(key) == "max_lag" && others.contains(key) && others[key].is_number_integer())
+      row(label, network.lag_text(others[key].get<long long>()));
+    else if (others.contains(key))
+      row(label, text_of(others[key]));
     others.erase(key);
   }
   for (const auto& [key, value] : others.items()) row(words_of(key), text_of(value));
   return out + "</dl>\n";
-}
-
-std::string target_table(const NetworkDocument& network) {
-  if (network.targets.empty()) return "";
-  std::string out = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Embedding of each target\"><table "
-      "class=\"sortable\">"
-      "<caption>Embedding of each target: past values used (history) and their spacing "
-      "(delay)</caption><thead><tr>"
-      "<th scope=\"col\">Target</th><th scope=\"col\" class=\"num\">History</th><th scope=\"col\" "
-      "class=\"num\">Delay</th>"
-      "<th scope=\"col\" class=\"num\">Samples</th><th scope=\"col\" class=\"num\">Active information "
-      "storage ({})</th></tr></thead><tbody>\n",
-      escape(network.units));
-  for (const NetworkTarget& target : network.targets)
-    fmt::format_to(
-        std::back_inserter(out),
-        "<tr><td>{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>"
-        "<td class=\"num\" data-key=\"{}\">{}</td></tr>\n",
-        escape(network.variables[target.target]), target.history, target.tau, target.samples,
-        sort_key(target.active_information_storage), number(target.active_information_storage));
-  return out + "</tbody></table></div>\n";
 }
 
 }  // namespace kolmo::prose

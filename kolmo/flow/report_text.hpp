@@ -8,19 +8,28 @@
 // Sentences and tables of the report as HTML text.
 namespace kolmo::prose {
 
-/// One sentence: how many pairs are significant, and the strongest; or that no edge survived.
+/// One sentence: how many pairs are significant, and the strongest; or that no link is significant.
 std::string headline(const NetworkDocument& network);
 
 /// Two sentences: what transfer entropy is with its units, and the null hypothesis with the correction.
 std::string meaning(const NetworkDocument& network);
 
-/// Paragraphs that a reader must know about this run: what pairwise links do not show, and whether the number
-/// of surrogates limits what can be significant.
+/// What pairwise links do not show.
 std::string cautions(const NetworkDocument& network);
 
-/// Sortable table of links: source, target, lag, value, p, corrected p.
+/// A section with the document's warnings, or "".
+std::string warnings(const NetworkDocument& network);
+
+/// Sortable table of links: source, target, lag, value, bias-corrected value, z, 95 % quantile of the
+/// surrogates, p, adjusted p. `name` is that of the file that it can be saved as.
 std::string link_table(const NetworkDocument& network, const std::vector<const NetworkLink*>& links,
-                       const std::string& caption);
+                       const std::string& name, const std::string& caption);
+
+/// What each variable sends and receives over significant links.
+std::string totals_table(const NetworkDocument& network);
+
+/// The paragraph on methods with its references, to copy or save.
+std::string methods(const NetworkDocument& network);
 
 std::string settings(const NetworkDocument& network);
 std::string target_table(const NetworkDocument& network);

@@ -41,13 +41,22 @@ void split_into_sets(Series& s) {
   bool open = false;
   for (std::size_t t = 0; t < s.values[0].size(); ++t) {
     const bool whole = !any_missing(s.values, t);
-    s.sets += whole && !open;
+    const bool first = t == 0 || (!s.trial.empty() && s.trial[t] != s.trial[t - 1]);
+    s.sets += whole && (!open || first);
     open = whole;
     s.set.push_back(whole ? s.sets - 1 : -1);
   }
   for (auto& v : s.values)
     for (std::size_t t = 0; t < v.size(); ++t)
       if (s.set[t] < 0) v[t] = missing;
+}
+
+/// Row t of a differenced series is row t + 1 of the table less row t.
+void remove_differences_across_trials(Series& s) {
+  for (std::size_t t = 0; t + 1 < s.trial.size(); ++t)
+    if (s.trial[t] != s.trial[t + 1])
+      for (auto& v : s.values) v[t] = missing;
+  s.trial.erase(s.trial.begin());
 }
 
 bool constant(std::span<const double> values) {
@@ -61,7 +70,7 @@ bool constant(std::span<const double> values) {
 
 }  // namespace
 
-// The high counter word of surrogates has bit 63 clear, so the two never share random numbers.
+// The high counter word of surrogates has bit 63 clear, so surrogates and noise never share random numbers.
 double element_noise(std::uint64_t seed, std::int64_t number, std::int64_t row) {
   for (std::uint64_t attempt = 0;; ++attempt) {
     const auto r =
@@ -108,6 +117,8 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
   }
   require(!s.values.empty(), "series: no column was chosen");
   for (std::size_t t = 0; t < table.rows(); ++t) s.missing_rows += any_missing(raw, t);
+  s.trial = table.trial;
+  if (!s.trial.empty() && s.values[0].size() < table.rows()) remove_differences_across_trials(s);
   split_into_sets(s);
   if (!s.sets) fail<InvalidArgument>(table.file + ": no row has a value in every chosen column");
   for (std::size_t i = 0; i < s.values.size(); ++i) {

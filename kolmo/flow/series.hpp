@@ -13,8 +13,8 @@ namespace kolmo {
 enum class Transform : std::int32_t { none, difference, log, log_difference };
 inline constexpr std::string_view transform_names[] = {"none", "difference", "log", "log-difference"};
 
-/// What is brought to mean 0 and standard deviation 1 (with n - 1; a constant is only centred): the embedded
-/// columns, the series before they are embedded, or nothing.
+/// What is standardised to mean 0 and standard deviation 1 (with n - 1; a constant is only centred): the
+/// embedded columns, the series before embedding, or nothing.
 enum class Standardize : std::int32_t { columns, series, none };
 inline constexpr std::string_view standardize_names[] = {"columns", "series", "none"};
 
@@ -25,39 +25,40 @@ struct Preparation {
   std::uint64_t seed = 0;
 };
 
-/// Variables over time, ready to be embedded. A row where any variable is missing belongs to no observation
-/// set and ends one: nothing is embedded across it.
+/// Variables over time, ready to be embedded. A row with a missing value of any variable belongs to no
+/// observation set and ends the set before it, and a set lies in one trial: no embedding spans either.
 struct Series {
-  std::string file;  ///< they came from, for messages
+  std::string file;  ///< the source file, for messages
   std::vector<std::string> names;
-  std::vector<std::int64_t> numbers;        ///< columns in the file; they key the random numbers
+  std::vector<std::int64_t> numbers;        ///< column indices in the file; they key the random numbers
   std::vector<std::vector<double>> values;  ///< [variable][row], NaN where missing
-  std::vector<std::vector<double>> noise;   ///< [variable][row], to be added to standardised values
-  std::vector<double> deviation;            ///< [variable] that `values` were divided by
-  std::vector<std::int32_t> set;            ///< observation set of each row, -1 where there is none
+  std::vector<std::vector<double>> noise;   ///< [variable][row], added to standardised values
+  std::vector<double> deviation;            ///< [variable], the divisor already applied to `values`
+  std::vector<std::int32_t> set;            ///< observation set of each row, -1 if none
   std::int32_t sets = 0;
-  std::int64_t missing_rows = 0;  ///< rows of the table with a missing value
+  std::vector<std::int32_t> trial;  ///< of each row; empty: one recording
+  std::int64_t missing_rows = 0;    ///< rows of the table with a missing value
   Standardize standardize = Standardize::columns;
 
   std::int64_t rows() const { return std::int64_t(set.size()); }
 };
 
-/// Chosen columns of a table, transformed, split at missing values, standardised (if `series`) and given
-/// their noise. A difference has no first row. InvalidArgument, naming file, column and row: a logarithm of a
-/// number that is not positive, no row without a missing value, a constant column where noise is 0.
+/// Chosen columns of a table, transformed, split at missing values, standardised (for Standardize::series)
+/// and with their noise. A differenced series starts at the second row. Throws InvalidArgument, naming file,
+/// column and row, for the logarithm of a number that is not positive, if every row has a missing value, and
+/// for a constant column if the noise is 0.
 Series make_series(const Table& table, std::span<const std::size_t> columns, const Preparation& preparation);
 
-/// Names of the variables that never change: nothing flows from or to them.
+/// Names of the variables that never change: their transfer entropy is 0.
 std::vector<std::string> constant_variables(const Series& series);
 
-/// Standard normal number of an element: a function of these three and of nothing else, by Marsaglia's polar
-/// method.
+/// Standard normal noise of an element: depends only on these three arguments. Uses Marsaglia's polar method.
 double element_noise(std::uint64_t seed, std::int64_t number, std::int64_t row);
 
 struct Scaling {
   double mean = 0, deviation = 1;
 };
-/// Of the values that are not NaN; deviation 1 where they are all equal.
+/// Mean and deviation of the values that are not NaN; deviation 1 if they are all equal.
 Scaling scaling_of(std::span<const double> values);
 
 }  // namespace kolmo

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t burn_in = 1000;
 
-/// What sets one kind apart from the others.
+/// The parameters of a kind of system.
 struct Kind {
   const char* name;
   bool flow;
   int longest_lag;
-  double coupling;             // the strengths into one target, added up
-  bool either_sign;            // of strengths
-  double self_low, self_high;  // range of `self`; equal where there is none
+  double coupling;             // sum of the strengths into one target
+  bool either_sign;            // strengths may be negative
+  double self_low, self_high;  // range of `self`; equal if the kind has none
   double sample_interval;
   const char* equation;
 };
@@ -45,11 +45,11 @@ constexpr Kind kinds[] = {
 
 const Kind& traits(SystemKind kind) { return kinds[std::size_t(kind)]; }
 
-/// `count` different sources for target i, in rising order.
+/// Draws `count` different sources for target i, in ascending order.
 std::vector<int> draw_sources(const portable::Random& random, int variables, int target, int count) {
   std::vector<int> sources;
   for (int k = 0; k < count; ++k) {
-    // The n-th of the variables that are left: neither the target nor drawn before.
+    // The n-th of the remaining variables: neither the target nor drawn before.
     int n = random.below(variables - 1 - k, detail::topology, std::uint64_t(k) + 1, std::uint32_t(target));
     std::vector<int> taken = sources;
     taken.push_back(target);

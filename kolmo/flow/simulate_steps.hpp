@@ -8,8 +8,8 @@ namespace kolmo::detail {
 /// The links into each variable.
 using Incoming = std::vector<std::vector<TrueLink>>;
 
-/// Streams of random numbers of one seed.
-enum Stream : std::uint32_t { topology, lags, strengths, own, start, noise };
+/// Streams of random numbers derived from one seed.
+enum Draws : std::uint32_t { topology, lags, strengths, own, start, noise };
 
 /// values[i][t] of the first `length` samples of a map (coupled_logistic, var, henon) or of a flow (kuramoto,
 /// lorenz).

@@ -1,5 +1,7 @@
 #include "kolmo/flow/transfer_entropy_windows.hpp"
 
+#include "kolmo/flow/warnings.hpp"
+
 namespace kolmo {
 
 TransferEntropyWindows::TransferEntropyWindows(const Table& head, std::span<const std::size_t> columns,
@@ -30,16 +32,17 @@ bool TransferEntropyWindows::add(std::span<const double> row) {
   return pipeline_.submit(cut());
 }
 
-/// The last rows, ready to be estimated; or why they cannot be.
+/// The latest window, ready to be estimated, or the reason why it cannot be.
 TransferEntropyWindows::Window TransferEntropyWindows::cut() const {
   Window w;
   w.result.first = rows_ - options_.window, w.result.last = rows_ - 1;
   try {
     Table table = head_;
-    table.columns[0].assign(std::size_t(options_.window), 0);  // tells the number of rows
+    table.columns[0].assign(std::size_t(options_.window), 0);  // only its size matters: the number of rows
     for (std::size_t i = 0; i < columns_.size(); ++i)
       table.columns[columns_[i]].assign(recent_[i].end() - std::ptrdiff_t(options_.window), recent_[i].end());
     w.series = std::make_unique<Series>(make_series(table, columns_, options_.preparation));
+    w.result.constant = constant_stretches(*w.series);
     w.tasks.push_back(transfer_entropy_task(*w.series, options_.source, options_.target, options_.given,
                                             options_.source_past, options_.target_past, options_.lag));
     w.result.samples = std::int64_t(w.tasks[0].times.size());

@@ -23,9 +23,9 @@ namespace {
   fail<DeviceError>(printable(path, 4096) + ": writing failed: " + std::strerror(errno));
 }
 
-/// A new file beside `target`, which differs for every process and call.
+/// Creates a new file in the folder of `target`, with a name that is unique to this process and call.
 int create_beside(const std::string& target, std::string& temporary) {
-  const auto slash = target.rfind('/') + 1;  // 0 where there is none
+  const auto slash = target.rfind('/') + 1;  // 0 if there is no slash
   for (int attempt = 0;; ++attempt) {
     temporary = target.substr(0, slash) + "." + target.substr(slash) + "." + std::to_string(::getpid()) +
                 "." + std::to_string(attempt) + ".tmp";
@@ -34,7 +34,7 @@ int create_beside(const std::string& target, std::string& temporary) {
   }
 }
 
-/// So that the new name survives a power failure; file systems that cannot do it are left to themselves.
+/// Makes the rename durable across a power failure. File systems that do not support this are ignored.
 void sync_folder(const std::string& target) {
   const auto slash = target.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
@@ -46,15 +46,17 @@ void sync_folder(const std::string& target) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path)
+AtomicFile::AtomicFile(const std::string& path, Existing existing)
     : path_(path == "-" ? "standard output" : path), target_(path) {
-  if (path == "-") {
+  if (existing == Existing::kept && path == "-") {
     descriptor_ = ::dup(STDOUT_FILENO);
     if (descriptor_ < 0) cannot_create(path_);
     return;
   }
   struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
+  const bool exists = existing == Existing::kept
+                          ? ::stat(path.c_str(), &status) == 0
+                          : ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   if (exists && S_ISDIR(status.st_mode)) fail<InvalidArgument>(printable(path, 4096) + ": is a directory");
   if (exists && !S_ISREG(status.st_mode)) {
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -100,8 +102,8 @@ void AtomicFile::commit() {
   sync_folder(target_);
 }
 
-void write_file(const std::string& path, std::string_view bytes) {
-  AtomicFile file(path);
+void write_file(const std::string& path, std::string_view bytes, Existing existing) {
+  AtomicFile file(path, existing);
   file.write(bytes);
   file.commit();
 }

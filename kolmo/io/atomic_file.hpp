@@ -1,16 +1,22 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace kolmo {
 
-/// A file that appears complete or not at all: written beside its place, flushed to the disk, then renamed
-/// over it by commit(); without commit nothing is left. An existing file keeps its permissions, a link its
-/// target. What is not a regular file ("-" for standard output, a pipe, a device) is written in place. Raises
-/// InvalidArgument where the file cannot be created, DeviceError where writing fails (a full disk).
+/// What becomes of what has the name of a file that is to be written.
+enum class Existing : std::uint8_t { kept, replaced };
+
+/// A file that appears complete or not at all: written to a temporary file in the same folder, flushed to the
+/// disk, and renamed by commit(). Without commit nothing remains. An existing file keeps its permissions, a
+/// symbolic link its target. Anything but a regular file ("-" for standard output, a pipe, a device) is
+/// written in place. With Existing::replaced, whatever has the name gives way to a new file: nothing is
+/// followed, opened or waited for. Throws InvalidArgument if the file cannot be created, DeviceError if
+/// writing fails (a full disk).
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::string& path);
+  explicit AtomicFile(const std::string& path, Existing existing = Existing::kept);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -19,11 +25,11 @@ class AtomicFile {
   void commit();
 
  private:
-  std::string path_, target_, temporary_;  // temporary_ is empty where the target is written in place
+  std::string path_, target_, temporary_;  // temporary_ is empty if the target is written in place
   int descriptor_ = -1;
 };
 
 /// Writes the whole file at once.
-void write_file(const std::string& path, std::string_view bytes);
+void write_file(const std::string& path, std::string_view bytes, Existing existing = Existing::kept);
 
 }  // namespace kolmo

@@ -13,7 +13,7 @@ namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-bool marks_missing(std::string_view text) {
+bool usual_mark(std::string_view text) {
   if (text.empty()) return true;
   if (text.size() > 4) return false;
   std::string lower(text);
@@ -33,41 +33,62 @@ bool comma_between_digits(std::string_view text) {
          digit(text[comma + 1]) && only_digits_and(text, "+-.,eE '");
 }
 
-}  // namespace
-
-Cell parse_cell(std::string_view text) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  std::string_view number = text;
-  if (number.size() > 1 && number[0] == '+' && (digit(number[1]) || number[1] == '.'))
-    number.remove_prefix(1);
-  double value = 0;
-  const char* end = number.data() + number.size();
-  const auto parsed = fast_float::from_chars(number.data(), end, value);
-  if (parsed.ptr == end && parsed.ec != std::errc::invalid_argument && !number.empty()) {
-    if (std::isnan(value)) return {Cell::missing, nan};
-    if (std::isinf(value)) return {Cell::infinite, nan};
-    return {Cell::number, value};
-  }
-  if (marks_missing(text)) return {Cell::missing, nan};
-  if (text == "+inf" || text == "+Inf" || text == "+INF") return {Cell::infinite, nan};
-  return {Cell::text, nan};
+bool is_listed(std::string_view text, const CellFormat& format) {
+  return std::find(format.missing.begin(), format.missing.end(), text) != format.missing.end();
 }
 
-std::string explain(std::string_view text, Cell::Kind kind) {
+/// A number, NaN or infinity; the kind is `text` for anything else.
+Cell parse_number(std::string_view text, char decimal) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  if (text.size() > 1 && text[0] == '+' && (digit(text[1]) || text[1] == decimal)) text.remove_prefix(1);
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const fast_float::parse_options options(fast_float::chars_format::general, decimal);
+  const auto parsed = fast_float::from_chars_advanced(text.data(), end, value, options);
+  if (parsed.ptr != end || parsed.ec == std::errc::invalid_argument || text.empty()) return {Cell::text, nan};
+  if (std::isnan(value)) return {Cell::missing, nan};
+  if (std::isinf(value)) return {Cell::infinite, nan};
+  return {Cell::number, value};
+}
+
+}  // namespace
+
+bool marks_missing(double value, const CellFormat& format) {
+  return std::any_of(format.missing.begin(), format.missing.end(), [&](const std::string& mark) {
+    const Cell cell = parse_number(mark, format.decimal);
+    return cell.kind == Cell::number && cell.value == value;
+  });
+}
+
+Cell parse_cell(std::string_view text, const CellFormat& format) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const Cell cell = parse_number(text, format.decimal);
+  if (!format.missing.empty() &&
+      (is_listed(text, format) || (cell.kind == Cell::number && marks_missing(cell.value, format))))
+    return {Cell::missing, nan};
+  if (cell.kind != Cell::text) return cell;
+  if (usual_mark(text)) return {Cell::missing, nan};
+  if (text == "+inf" || text == "+Inf" || text == "+INF") return {Cell::infinite, nan};
+  return cell;
+}
+
+std::string explain(std::string_view text, Cell::Kind kind, const CellFormat& format) {
   const std::string shown = '"' + printable(text) + '"';
   if (kind == Cell::infinite) {
     const bool digits = std::any_of(text.begin(), text.end(), digit);
     return shown +
            (digits ? " is too large for a double" : " is infinite; a series holds finite numbers or NaN");
   }
-  if (comma_between_digits(text)) {
-    return shown + " has a comma in a number; write 1.5 for a decimal comma, and no thousands separators";
+  if (format.decimal == ',' && parse_cell(text).kind == Cell::number)
+    return shown + " has a point in a number, but --decimal , was given";
+  if (format.decimal == '.' && comma_between_digits(text)) {
+    return shown +
+           " has a comma in a number; --decimal , reads decimal commas; thousands separators are not read";
   }
   const auto blank = text.find_first_of(" \t");
-  if (blank != std::string_view::npos && parse_cell(text.substr(0, blank)).kind == Cell::number &&
-      only_digits_and(text, "+-.eE \t")) {
-    return shown +
-           " is more than one number; separate columns with one kind of separator, and write 1.5, not 1,5";
+  if (blank != std::string_view::npos && parse_cell(text.substr(0, blank), format).kind == Cell::number &&
+      only_digits_and(text, "+-.,eE \t")) {
+    return shown + " is more than one number; separate columns with one kind of separator, and see --decimal";
   }
   return shown + " is not a number";
 }

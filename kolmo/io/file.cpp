@@ -1,15 +1,5 @@
 #include "kolmo/io/file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <new>
-
-#include "kolmo/base/error.hpp"
-
 namespace kolmo {
 namespace {
 
@@ -33,14 +23,6 @@ std::size_t sequence_length(std::string_view s) {
   return 0;
 }
 
-struct Descriptor {
-  int value;
-  bool owned;
-  ~Descriptor() {
-    if (owned) ::close(value);
-  }
-};
-
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -52,13 +34,22 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+/// Whether a UTF-8 sequence of several bytes changes how the text around it is shown: a control character
+/// (U+0080 to U+009F), a direction mark, embedding, override or isolate, a line or paragraph separator.
+static bool unsafe(std::string_view sequence) {
+  char32_t code = static_cast<unsigned char>(sequence[0]) & (0xFFu >> (sequence.size() + 1));
+  for (const char c : sequence.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+  return (code >= 0x80 && code < 0xA0) || code == 0x061C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
 std::string printable(std::string_view text, std::size_t limit) {
   static constexpr char hex[] = "0123456789abcdef";
   std::string out;
   while (!text.empty()) {
     const std::size_t n = sequence_length(text);
     const auto byte = static_cast<unsigned char>(text[0]);
-    const bool plain = n > 1 || (n == 1 && byte >= 0x20 && byte != 0x7F);
+    const bool plain = n > 1 ? !unsafe(text.substr(0, n)) : n == 1 && byte >= 0x20 && byte != 0x7F;
     const std::string piece =
         plain ? std::string(text.substr(0, n)) : std::string{'\\', 'x', hex[byte >> 4], hex[byte & 15]};
     if (out.size() + piece.size() > limit) return out + "...";
@@ -72,32 +63,12 @@ std::string file_label(const std::string& path) {
   return path == "-" ? "standard input" : printable(path, 4096);
 }
 
-std::string read_file(const std::string& path) {
-  const std::string label = file_label(path);
-  const bool standard_input = path == "-";
-  const Descriptor file{standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC),
-                        !standard_input};
-  const auto failed = [&] { fail<InvalidArgument>(label + ": cannot be read: " + std::strerror(errno)); };
-  if (file.value < 0) failed();
-  struct stat status {};
-  if (::fstat(file.value, &status) != 0) failed();
-  if (S_ISDIR(status.st_mode)) fail<InvalidArgument>(label + ": is a directory, not a file");
-  try {
-    std::string content(S_ISREG(status.st_mode) ? std::size_t(status.st_size) + 1 : 1 << 16, '\0');
-    std::size_t used = 0;
-    for (;;) {
-      const ssize_t n = ::read(file.value, content.data() + used, content.size() - used);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) failed();
-      if (n == 0) break;
-      used += std::size_t(n);
-      if (used == content.size()) content.resize(2 * used);
-    }
-    content.resize(used);
-    return content;
-  } catch (const std::bad_alloc&) {
-    fail<OutOfMemory>(label + ": does not fit in memory");
-  }
+std::string read_file(const std::string& path, std::uint64_t most) {
+  return open_raw(path).rest(file_label(path), most);
+}
+
+std::string read_regular(const std::string& path, std::uint64_t most, Links links) {
+  return open_regular(path, links).rest(file_label(path), most);
 }
 
 }  // namespace kolmo

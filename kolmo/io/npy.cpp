@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <new>
 
+#include "kolmo/base/complex.hpp"
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/byte_reader.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/io/npy_header.hpp"
 
@@ -17,11 +19,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// How an element on disk becomes one in memory.
+/// Converts elements on disk to elements in memory.
 struct Conversion {
   std::string_view descr;  // without byte order
   DType dtype;
   void (*convert)(const std::byte* from, std::byte* to, const std::string& name);
+  std::size_t parts = 1;  // of a number, each in the byte order of the file
 };
 
 template <class Disk, class Memory>
@@ -60,6 +63,8 @@ constexpr Conversion conversions[] = {
     {"u2", DType::i32, widen<std::uint16_t, std::int32_t>},
     {"u1", DType::u8, keep<std::uint8_t>},
     {"b1", DType::u8, truth},
+    {"c16", DType::c128, keep<Complex<double>>, 2},
+    {"c8", DType::c64, keep<Complex<float>>, 2},
 };
 
 /// A dtype string such as "<f8": byte order, kind, bytes per element.
@@ -70,19 +75,20 @@ struct ElementType {
 };
 
 ElementType element_type(const std::string& descr, const std::string& name) {
-  if (descr.size() == 3 && std::string_view("<>|=").find(descr[0]) != std::string_view::npos) {
+  if (!descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos) {
     for (const Conversion& c : conversions) {
-      if (descr.substr(1) == c.descr) return {&c, std::size_t(descr[2] - '0'), descr[0] == '>'};
+      if (descr.substr(1) == c.descr) return {&c, std::stoul(descr.substr(2)), descr[0] == '>'};
     }
   }
-  fail<InvalidArgument>(name + ": NPY dtype \"" + printable(descr) +
-                        "\" is not supported; want f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1 or b1");
+  fail<InvalidArgument>(
+      name + ": NPY dtype \"" + printable(descr) +
+      "\" is not supported; want f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1, b1, c16 or c8");
 }
 
 std::int64_t element_count(const std::vector<std::int64_t>& shape, const std::string& name) {
   require(shape.size() <= std::size_t(max_rank),
           name + ": NPY shape has " + std::to_string(shape.size()) + " dimensions, at most 6 are supported");
-  std::int64_t count = 1, bytes = 8;  // bytes of the largest type, without extents of 0: strides must fit too
+  std::int64_t count = 1, bytes = 8;  // bytes: extents of 0 are skipped, since strides must fit too
   bool fits = true;
   for (const std::int64_t extent : shape) {
     fits &= !__builtin_mul_overflow(bytes, extent == 0 ? 1 : extent, &bytes);
@@ -92,7 +98,7 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape, const std::st
   return count;
 }
 
-/// Visits row-major positions of `shape` in order, with the offset of the element in column-major order.
+/// Visits all positions of `shape` in row-major order, with the offset of the element in column-major order.
 template <class Visit>
 void for_each_fortran(const std::vector<std::int64_t>& shape, std::size_t count, Visit&& visit) {
   std::vector<std::int64_t> index(shape.size(), 0), stride(shape.size(), 1);
@@ -109,19 +115,6 @@ void for_each_fortran(const std::vector<std::int64_t>& shape, std::size_t count,
   }
 }
 
-/// Why a series cannot hold the element; empty where it can.
-template <class T>
-std::string why_unusable(T element) {
-  const auto value = double(element);
-  if (std::isinf(value))
-    return (value < 0 ? "-inf" : "inf") + std::string(" is infinite; a series holds finite numbers or NaN");
-  if constexpr (std::is_same_v<T, std::int64_t>) {
-    const bool exact = value < 0x1p63 && std::int64_t(value) == element;
-    if (!exact) return std::to_string(element) + " cannot be held by a double exactly";
-  }
-  return "";
-}
-
 }  // namespace
 
 Array parse_npy(std::span<const std::byte> bytes, const std::string& name) {
@@ -136,18 +129,20 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& name) {
                           std::to_string(type.bytes) + " bytes, the file holds " +
                           std::to_string(data.size()) + " bytes of data");
   }
-  Array array{type.conversion->dtype, header.shape, {}};
-  const std::size_t width = size_of(array.dtype);
+  const std::size_t width = size_of(type.conversion->dtype);
+  Array array;
   try {
-    array.data.resize(count * width);
+    array = Array(type.conversion->dtype, header.shape);
   } catch (const std::bad_alloc&) {
     fail<OutOfMemory>(name + ": " + std::to_string(count * width) + " bytes cannot be had");
   }
   const auto convert = [&](std::size_t to, std::size_t from) {
-    std::byte element[8];
+    std::byte element[16];
     std::memcpy(element, data.data() + from * type.bytes, type.bytes);
-    if (type.swapped) std::reverse(element, element + type.bytes);
-    type.conversion->convert(element, array.data.data() + to * width, name);
+    const std::size_t part = type.bytes / type.conversion->parts;
+    for (std::size_t b = 0; type.swapped && b < type.bytes; b += part)
+      std::reverse(element + b, element + b + part);
+    type.conversion->convert(element, array.bytes().data() + to * width, name);
   };
   if (header.fortran_order && header.shape.size() > 1) {
     for_each_fortran(header.shape, count, convert);
@@ -158,14 +153,16 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 Array read_npy(const std::string& path) {
-  const std::string content = read_file(path);
+  const std::string content = open_bytes(path).rest(file_label(path));
   return parse_npy(std::as_bytes(std::span(content)), file_label(path));
 }
 
 void write_npy(const std::string& path, const Tensor& tensor) {
   require(tensor.given() && tensor.device.kind == DeviceKind::cpu,
           file_label(path) + ": write_npy wants a tensor on the host");
-  static constexpr std::string_view descrs[] = {"<f8", "<f4", "<f2", "<f4", "<i8", "<i4", "|u1"};
+  static constexpr std::string_view descrs[] = {"<f8", "<f4", "<f2", "<f4", "<i8", "<i4", "|u1", "<c16",
+                                                "<c8", "<i2", "|i1", "<u8", "<u4", "<u2", "|b1"};
+  static_assert(std::size(descrs) == std::size(all_dtypes));
   AtomicFile file(path);
   file.write(npy_header(descrs[std::size_t(tensor.dtype)],
                         {tensor.extent.begin(), tensor.extent.begin() + tensor.rank}));
@@ -198,37 +195,6 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   }
   file.write(buffer);
   file.commit();
-}
-
-Table to_table(const Array& array, const std::string& name) {
-  const std::size_t rank = array.shape.size();
-  if (rank != 1 && rank != 2) {
-    fail<InvalidArgument>(name + ": NPY array has " + std::to_string(rank) +
-                          " dimensions; series want 1 or 2 (rows are time)");
-  }
-  const auto rows = std::size_t(array.shape[0]), width = rank == 2 ? std::size_t(array.shape[1]) : 1;
-  require(rows > 0 && width > 0, name + ": NPY array is empty");
-  Table table;
-  table.file = name;
-  table.columns.assign(width, std::vector<double>(rows));
-  table.faults.resize(width);
-  for (std::size_t c = 0; c < width; ++c) table.names.push_back(std::to_string(c));
-  visit<double, float, Half, std::int64_t, std::int32_t, std::uint8_t>(array.dtype, [&]<class T>() {
-    for (std::size_t i = 0; i < rows * width; ++i) {
-      const std::size_t t = i / width, c = i % width;
-      T element;
-      std::memcpy(&element, array.data.data() + i * sizeof(T), sizeof(T));
-      table.columns[c][t] = double(element);
-      const std::string fault = why_unusable(element);
-      if (fault.empty()) continue;
-      table.columns[c][t] = std::numeric_limits<double>::quiet_NaN();
-      if (table.faults[c].size() < Table::max_faults) {
-        table.faults[c].push_back(
-            {t, name + ":" + std::to_string(t + 1) + ":" + column_label(table, c) + ": " + fault});
-      }
-    }
-  });
-  return table;
 }
 
 }  // namespace kolmo

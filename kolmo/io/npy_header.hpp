@@ -8,7 +8,7 @@
 
 namespace kolmo {
 
-/// The header of an NPY file; `bytes` is where the data starts.
+/// The header of an NPY file; `bytes` is the offset of the data.
 struct NpyHeader {
   std::string descr;
   bool fortran_order = false;
@@ -16,8 +16,8 @@ struct NpyHeader {
   std::size_t bytes = 0;
 };
 
-/// Raises InvalidArgument, "NAME: ...", for what is not a well-formed header of version 1.0, 2.0 or 3.0, and
-/// for structured dtypes.
+/// Throws InvalidArgument, "NAME: ...", unless the header is a well-formed one of version 1.0, 2.0 or 3.0
+/// with an unstructured dtype.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& name);
 
 /// The header of a row-major file of version 1.0, padded so that the data is aligned to 64 bytes.

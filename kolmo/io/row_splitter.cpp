@@ -3,17 +3,16 @@
 #include <algorithm>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/io/table_options.hpp"
 
 namespace kolmo {
 namespace {
-
-constexpr std::size_t sampled_rows = 8;
 
 bool starts_comment(std::string_view rest) {
   return rest.starts_with('%') || (rest.starts_with('#') && !rest.starts_with("#N/A"));
 }
 
-/// How often `separator` occurs in a row, outside of quotes.
+/// The number of occurrences of `separator` in a row, outside quotes.
 std::size_t count_separators(std::string_view row, char separator) {
   std::size_t n = 0;
   bool open = false, cell_starts = true;
@@ -25,9 +24,9 @@ std::size_t count_separators(std::string_view row, char separator) {
   return n;
 }
 
-std::vector<std::string_view> first_rows(std::string_view content) {
+std::vector<std::string_view> first_rows(std::string_view content, std::size_t enough) {
   std::vector<std::string_view> rows;
-  while (rows.size() < sampled_rows && !content.empty()) {
+  while (rows.size() < enough && !content.empty()) {
     const std::size_t length = std::min(content.find_first_of("\r\n"), content.size());
     std::string_view row = content.substr(0, length);
     row.remove_prefix(std::min(row.find_first_not_of(" \t"), row.size()));
@@ -39,16 +38,16 @@ std::vector<std::string_view> first_rows(std::string_view content) {
 
 }  // namespace
 
-char find_separator(std::string_view content) {
-  const auto rows = first_rows(content);
+char find_separator(std::string_view content, char decimal) {
+  const auto rows = first_rows(content, sampled_rows);
   for (const bool equally : {true, false}) {
     for (const char separator : {';', '\t', ','}) {
       const auto fits = [&](std::string_view row) {
         const std::size_t n = count_separators(row, separator);
         return n > 0 && (!equally || n == count_separators(rows[0], separator));
       };
-      if (equally ? !rows.empty() && std::all_of(rows.begin(), rows.end(), fits)
-                  : std::any_of(rows.begin(), rows.end(), fits)) {
+      if (separator != decimal && (equally ? !rows.empty() && std::all_of(rows.begin(), rows.end(), fits)
+                                           : std::any_of(rows.begin(), rows.end(), fits))) {
         return separator;
       }
     }
@@ -56,24 +55,59 @@ char find_separator(std::string_view content) {
   return ' ';
 }
 
+std::size_t count_first_rows(std::string_view content, std::size_t enough) {
+  return first_rows(content, enough).size();
+}
+
+bool separated_by_commas(std::string_view content) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (const std::string_view row : first_rows(content, sampled_rows)) {
+    bool open = false, comma_in_cell = false;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const char c = row[i];
+      if (c == '"') open = !open;
+      if (open) continue;
+      if (c == ' ' || c == '\t' || c == ';') comma_in_cell = false;
+      if (c != ',') continue;
+      const bool beside_digit = (i > 0 && digit(row[i - 1])) || (i + 1 < row.size() && digit(row[i + 1]));
+      if (comma_in_cell || !beside_digit) return true;
+      comma_in_cell = true;
+    }
+  }
+  return false;
+}
+
 bool RowSplitter::next(std::vector<Field>& fields, std::size_t& blank_line) {
   fields.clear();
+  unescaped_.clear();
+  if (!find_row(blank_line)) return false;
+  const std::size_t start = at_;
+  split(fields);
+  if (!cut()) return true;
+  at_ = start, next_line_ = line_;
+  return false;
+}
+
+bool RowSplitter::find_row(std::size_t& blank_line) {
   blank_line = 0;
   while (!ended()) {
     const std::size_t start = at_;
     line_ = next_line_;
     skip_blanks();
-    if (at_line_end()) {
-      if (!blank_line) blank_line = line_;
-      end_line();
-    } else if (starts_comment(content_.substr(at_))) {
-      at_ = std::min(content_.find_first_of("\r\n", at_), content_.size());
-      end_line();
-    } else {
+    const bool blank = at_line_end(), comment = !blank && starts_comment(content_.substr(at_));
+    // "#N/A" is a cell, and cannot be told from a comment where the content ends within it.
+    const bool undecided = !whole_ && content_.size() - at_ < std::string_view("#N/A").size();
+    if (!blank && !comment && !undecided) {
       at_ = start;
-      split(fields);
       return true;
     }
+    if (comment) at_ = std::min(content_.find_first_of("\r\n", at_), content_.size());
+    if (blank || comment) end_line();
+    if (cut() || (undecided && !blank)) {
+      at_ = start, next_line_ = line_;
+      return false;
+    }
+    if (blank && !blank_line) blank_line = line_;
   }
   return false;
 }
@@ -93,6 +127,10 @@ void RowSplitter::split(std::vector<Field>& fields) {
     const std::size_t line = next_line_;
     const bool quoted = !ended() && content_[at_] == '"';
     fields.push_back({quoted ? quoted_text() : plain_text(), line});
+    if (fields.size() > most_columns)
+      fail_at(line_,
+              ("the row has more than " + std::to_string(most_columns) + " cells, the most that are read")
+                  .c_str());
     skip_blanks();
     if (at_line_end()) return end_line();
     if (separator_ != ' ') ++at_;
@@ -112,7 +150,11 @@ std::string_view RowSplitter::quoted_text() {
   bool doubled = false;
   for (;; ++at_) {
     at_ = content_.find_first_of("\"\n", at_);
-    if (at_ == std::string_view::npos) fail_at(opened, "a quote is opened and never closed");
+    if (at_ == std::string_view::npos) {
+      if (whole_) fail_at(opened, "a quote is opened and never closed");
+      at_ = content_.size();
+      return {};
+    }
     if (content_[at_] == '\n') {
       ++next_line_;
     } else if (content_.substr(at_ + 1, 1) == "\"") {

@@ -7,12 +7,23 @@
 
 namespace kolmo {
 
-/// The separator of a text table: ';', tab or ',' where it occurs equally often in each of the first rows;
-/// else the first of them that occurs at all; else ' ', which stands for blanks.
-char find_separator(std::string_view content);
+/// The separator of a text table: the first of ';', tab and ',' that occurs equally often in each of the
+/// first rows, else the first of them that occurs at all, else ' ', which stands for blanks. ',' separates
+/// nothing if it is the decimal mark.
+char find_separator(std::string_view content, char decimal = '.');
 
-/// Splits text into rows of cells (RFC 4180, comment lines, blank lines; see parse_text). The views it gives
-/// stay valid as long as the text and the splitter.
+/// The number of rows, without comments, in the first lines of `content`, up to `enough`.
+std::size_t count_first_rows(std::string_view content, std::size_t enough);
+
+/// Whether commas seem to separate the columns of a table that was said to have decimal commas: a cell
+/// between blanks, semicolons or tabs, outside quotes, holds two, or one that is not beside a digit.
+bool separated_by_commas(std::string_view content);
+
+/// The rows that find_separator looks at.
+inline constexpr std::size_t sampled_rows = 8;
+
+/// Splits text into rows of cells (RFC 4180, comment lines, blank lines; see parse_text). The views it
+/// returns are valid until the next call and as long as the text lives.
 class RowSplitter {
  public:
   struct Field {
@@ -20,18 +31,25 @@ class RowSplitter {
     std::size_t line;
   };
 
-  /// `line`: the number of the content's first line.
-  RowSplitter(std::string_view content, char separator, const std::string& name, std::size_t line = 1)
-      : content_(content), name_(name), separator_(separator), next_line_(line) {}
+  /// `line`: the number of the content's first line. `whole`: the text ends with the content; otherwise the
+  /// content is a part of it, which may end anywhere.
+  RowSplitter(std::string_view content, char separator, const std::string& name, std::size_t line = 1,
+              bool whole = true)
+      : content_(content), name_(name), separator_(separator), whole_(whole), next_line_(line) {}
 
-  /// Reads the next row; false at the end. `blank_line` is the first empty line before it, or 0.
-  /// Raises InvalidArgument, "NAME:LINE: ...", for a quote without end and for text after a closing quote.
+  /// Reads the next row; false at the end of the content, also if it cuts the row. `blank_line` is set to the
+  /// first empty line before it, or 0. Throws InvalidArgument, "NAME:LINE: ...", for an unclosed quote, for
+  /// text after a closing quote, and for more than most_columns cells.
   bool next(std::vector<Field>& fields, std::size_t& blank_line);
+  /// Goes to the next row without reading it; false at the end of the content.
+  bool find_row(std::size_t& blank_line);
 
-  std::size_t line() const { return line_; }  // where the last row starts, from 1
-  std::size_t position() const { return at_; }
+  std::size_t line() const { return line_; }            // where the last row starts, from 1
+  std::size_t next_line() const { return next_line_; }  // of position()
+  std::size_t position() const { return at_; }          // behind the last complete row or line
 
  private:
+  bool cut() const { return ended() && !whole_; }
   bool ended() const { return at_ == content_.size(); }
   bool at_line_end() const { return ended() || content_[at_] == '\n' || content_[at_] == '\r'; }
   bool blank(char c) const { return c == ' ' || (c == '\t' && separator_ != '\t'); }
@@ -46,6 +64,7 @@ class RowSplitter {
   std::string_view content_;
   const std::string& name_;
   char separator_;
+  bool whole_;
   std::size_t at_ = 0, line_ = 0, next_line_;
   std::deque<std::string> unescaped_;
 };

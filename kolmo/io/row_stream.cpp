@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -12,17 +13,16 @@
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/cell.hpp"
 #include "kolmo/io/file.hpp"
+#include "kolmo/io/gzip.hpp"
 #include "kolmo/io/row_splitter.hpp"
 #include "kolmo/io/text_reader.hpp"
 
 namespace kolmo {
 namespace {
 
-constexpr std::size_t longest_line = std::size_t(64) << 20;
-
 using Row = std::vector<RowSplitter::Field>;
 
-/// Neither blank nor a comment.
+/// Whether a line is neither blank nor a comment.
 bool holds_a_row(const std::string& line) {
   const auto first = line.find_first_not_of(" \t\r\n");
   return first != std::string::npos && line[first] != '%' && line[first] != '#';
@@ -30,9 +30,12 @@ bool holds_a_row(const std::string& line) {
 
 }  // namespace
 
-RowStream::RowStream(const std::string& path, bool follow, const std::atomic<bool>& stop)
-    : label_(file_label(path)),
+RowStream::RowStream(const std::string& path, bool follow, const std::atomic<bool>& stop,
+                     const TableOptions& options)
+    : path_(path),
+      label_(file_label(path)),
       follow_(follow),
+      options_(options),
       stop_(stop),
       descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   struct stat status {};
@@ -45,13 +48,21 @@ RowStream::RowStream(const std::string& path, bool follow, const std::atomic<boo
     for (int rows = 0; rows < 2 && next_line(line); text += line) rows += holds_a_row(line);
     if (stop_) return;
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-    head_ = parse_text(text, label_);
-    separator_ = find_separator(text);
+    if (is_gzip(text))
+      fail<InvalidArgument>(label_ +
+                            ": is gzip, whose rows cannot be had as they arrive; try gunzip -c FILE | "
+                            "kolmo stream -");
+    TableOptions head_options = options_;
+    head_options.transpose = false;
+    head_ = parse_text(text, label_, head_options);
+    separator_ = find_separator(text, options_.cells.decimal);
     RowSplitter splitter(text, separator_, label_);
     Row row;
     std::size_t blank = 0;
-    splitter.next(row, blank);
-    cells_ = row.size();
+    for (bool first = true; splitter.next(row, blank); first = false) {
+      if (first) cells_ = row.size(), first_line_ = splitter.line();
+      judge(row);
+    }
   } catch (...) {
     if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
     throw;
@@ -80,13 +91,18 @@ bool RowStream::next(std::span<const std::size_t> columns, std::vector<double>& 
     }
     if (blank_line_)
       fail_at(blank_line_, "an empty line between rows; remove it, or write NaN for what is missing");
+    if (std::exchange(at_successor_, false) && head_.named && row.size() == cells_ &&
+        std::all_of(columns.begin(), columns.end(),
+                    [&](std::size_t c) { return row[c].text == head_.names[c]; }))
+      continue;
     if (row.size() != cells_)
       fail_at(line_, "the row has " + std::to_string(row.size()) + (row.size() == 1 ? " cell" : " cells") +
                          ", the first one has " + std::to_string(cells_));
+    judge(row);
     for (const std::size_t c : columns) {
-      const Cell cell = parse_cell(row[c].text);
+      const Cell cell = parse_cell(row[c].text, options_.cells);
       if (cell.kind != Cell::number && cell.kind != Cell::missing)
-        fail_at(line_, column_label(head_, c) + ": " + explain(row[c].text, cell.kind));
+        fail_at(line_, column_label(head_, c) + ": " + explain(row[c].text, cell.kind, options_.cells));
       cells.push_back(cell.value);
     }
     return true;
@@ -94,7 +110,17 @@ bool RowStream::next(std::span<const std::size_t> columns, std::vector<double>& 
   return false;
 }
 
-/// With its line end, if it has one.
+void RowStream::judge(const std::vector<RowSplitter::Field>& row) {
+  if (options_.header != Header::automatic || head_.named || judged_ == judged_rows) return;
+  if (judged_++ == 0)
+    guess_.first(row);
+  else
+    guess_.add(row);
+  head_.remarks.clear();
+  if (guess_.likely()) head_.remarks.push_back(HeaderGuess::remark(first_line_));
+}
+
+/// Reads a line together with its line end, if it has one.
 bool RowStream::next_line(std::string& line) {
   for (;;) {
     const std::size_t end = buffer_.find('\n', searched_);
@@ -107,7 +133,8 @@ bool RowStream::next_line(std::string& line) {
     searched_ = buffer_.size();
     buffer_.erase(0, at_);
     searched_ -= at_, at_ = 0;
-    if (buffer_.size() > longest_line) fail_at(line_ + 1, "the line is longer than 64 MiB");
+    if (buffer_.size() > longest_row)
+      fail_at(line_ + 1, "the line is longer than " + std::to_string(longest_row >> 20) + " MiB");
     if (!read_more()) break;
   }
   if (stop_ || buffer_.empty()) return false;
@@ -139,9 +166,33 @@ bool RowStream::read_more() {
     struct stat status {};
     if (::fstat(descriptor_, &status) == 0 && std::uint64_t(status.st_size) < position_)
       fail<InvalidArgument>(label_ + ": became shorter while it was followed");
+    struct stat named {};
+    if (std::uint64_t(status.st_size) == position_ && ::stat(path_.c_str(), &named) == 0 &&
+        (named.st_dev != status.st_dev || named.st_ino != status.st_ino)) {
+      if (!buffer_.empty() && buffer_.back() != '\n') {  // what was cut off is the last line
+        buffer_ += '\n';
+        return true;
+      }
+      if (open_successor()) continue;
+    }
     ::poll(nullptr, 0, soon);
   }
   return false;
+}
+
+/// Goes on with the file that has the name now.
+bool RowStream::open_successor() {
+  const int next = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (next < 0) return false;
+  struct stat status {};
+  if (::fstat(next, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(next);
+    fail<InvalidArgument>(label_ + ": was replaced by something that is not a regular file");
+  }
+  ::close(descriptor_);
+  descriptor_ = next;
+  position_ = 0, line_ = 0, blank_line_ = 0, at_successor_ = true;
+  return true;
 }
 
 void RowStream::fail_at(std::size_t line, const std::string& what) const {

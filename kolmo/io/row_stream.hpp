@@ -4,48 +4,61 @@
 #include <string>
 #include <vector>
 
+#include "kolmo/io/header_guess.hpp"
 #include "kolmo/io/table.hpp"
 
 namespace kolmo {
 
-/// Rows of a text table one by one, as they come: of a file to its end, of a file that grows, or of a pipe
-/// ("-" is standard input). The text is that of parse_text, but a quoted cell ends on its line. A last line
-/// without a line end counts at the end of the input; of a file that grows it is waited for. InvalidArgument,
-/// naming file and line, for what parse_text refuses, for a file that becomes shorter and for lines over 64
-/// MiB.
+/// Rows of a text table one by one, as they arrive: of a file up to its end, of a growing file, or of a pipe
+/// ("-" is standard input). The text format is that of parse_text, except that a quoted cell must end on its
+/// line. A last line without a line end counts at the end of the input; in a growing file its end is waited
+/// for. A followed file that was renamed or removed is read to its end, then the file that has its name now,
+/// once there is one; a first line with the names of the columns is left out there. Throws InvalidArgument,
+/// naming file and line, for text that parse_text refuses, for a file that becomes shorter, for lines over
+/// longest_row, and for gzip, of which the rows cannot be had as they arrive.
 class RowStream {
  public:
-  /// Waits for the first two rows or lines. `follow`: at the end of a regular file, wait for more. `stop`
-  /// ends the stream within a tenth of a second of becoming true.
-  RowStream(const std::string& path, bool follow, const std::atomic<bool>& stop);
+  /// Waits for the first two rows or lines. `follow`: at the end of a regular file, wait for more. The stream
+  /// ends within a tenth of a second after `stop` becomes true.
+  /// `options.transpose` is not looked at.
+  RowStream(const std::string& path, bool follow, const std::atomic<bool>& stop,
+            const TableOptions& options = {});
   RowStream(const RowStream&) = delete;
   RowStream& operator=(const RowStream&) = delete;
   ~RowStream();
 
-  /// Names and number of the columns, and the first rows, to choose columns from.
+  /// Names and number of the columns, and the first rows: enough to choose columns.
   const Table& head() const { return head_; }
-  /// The cells of the next row in the given columns, NaN where missing; false at the end. A cell that is
-  /// neither a number nor missing raises InvalidArgument, naming its line and column.
+  /// After so many rows, or all, head() has its remarks: what a header of numbers looks like shows below it.
+  static constexpr std::int64_t judged_rows = 16;
+  /// The cells of the next row in the given columns, NaN if missing; false at the end. A cell that is neither
+  /// a number nor missing throws InvalidArgument, naming its line and column.
   bool next(std::span<const std::size_t> columns, std::vector<double>& cells);
 
  private:
+  void judge(const std::vector<RowSplitter::Field>& row);
   bool next_line(std::string& line);
   bool read_more();
+  bool open_successor();
   [[noreturn]] void fail_at(std::size_t line, const std::string& what) const;
 
-  const std::string label_;
+  const std::string path_, label_;
   const bool follow_;
+  const TableOptions options_;
   const std::atomic<bool>& stop_;
   int descriptor_;
-  bool regular_ = false, ended_ = false;
+  bool regular_ = false, ended_ = false, at_successor_ = false;
   std::string buffer_;
-  std::size_t at_ = 0, searched_ = 0;  // of buffer_: the next line starts; no line end before
+  std::size_t at_ = 0, searched_ = 0;  // in buffer_: next line starts; searched so far
   std::uint64_t position_ = 0;         // in the file
   std::size_t line_ = 0, blank_line_ = 0;
 
   Table head_;
   std::size_t head_rows_given_ = 0, cells_ = 0;
   char separator_ = ',';
+  HeaderGuess guess_;
+  std::int64_t judged_ = 0;
+  std::size_t first_line_ = 0;
 };
 
 }  // namespace kolmo

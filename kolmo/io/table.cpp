@@ -1,106 +1,17 @@
 #include "kolmo/io/table.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/byte_reader.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/io/npy.hpp"
 #include "kolmo/io/text_reader.hpp"
 
 namespace kolmo {
 namespace {
-
-struct Word {
-  std::string text;
-  bool quoted = false;
-};
-
-std::string trimmed(const std::string& s) {
-  const auto first = s.find_first_not_of(" \t");
-  return first == std::string::npos ? "" : s.substr(first, s.find_last_not_of(" \t") + 1 - first);
-}
-
-std::vector<Word> split_spec(const Table& table, const std::string& spec) {
-  std::vector<Word> words(1);
-  bool open = false;
-  for (std::size_t i = 0; i < spec.size(); ++i) {
-    Word& word = words.back();
-    const char c = spec[i];
-    if (open && c == '"' && i + 1 < spec.size() && spec[i + 1] == '"') {
-      word.text += spec[++i];
-    } else if (open && c == '"') {
-      open = false;
-    } else if (open) {
-      word.text += c;
-    } else if (c == ',') {
-      words.emplace_back();
-    } else if (c == '"' && !word.quoted && trimmed(word.text).empty()) {
-      word = {"", true};
-      open = true;
-    } else if (!word.quoted) {
-      word.text += c;
-    } else if (c != ' ' && c != '\t') {
-      fail<InvalidArgument>(table.file + ": columns " + printable(spec) + ": text after a closing quote");
-    }
-  }
-  require(!open, table.file + ": columns " + printable(spec) + ": a quote is not closed");
-  for (Word& word : words) {
-    if (!word.quoted) word.text = trimmed(word.text);
-    require(word.quoted || !word.text.empty(),
-            table.file + ": columns \"" + printable(spec) + "\": a name is empty");
-  }
-  return words;
-}
-
-std::string available(const Table& table) {
-  const std::size_t n = table.columns.size();
-  const std::string indices =
-      n == 1 ? "its only column is 0" : "its columns are 0 to " + std::to_string(n - 1);
-  if (!table.named) return "the file has no header, " + indices;
-  std::string list = "its columns are ";
-  for (std::size_t c = 0; c < n; ++c) {
-    if (c == 30) return list + ", ... (" + std::to_string(n) + " in all)";
-    list += (c ? ", " : "") + printable(table.names[c]);
-  }
-  return list;
-}
-
-std::size_t resolve(const Table& table, const Word& word) {
-  std::vector<std::size_t> matches;
-  for (std::size_t c = 0; c < table.names.size(); ++c) {
-    if (table.names[c] == word.text) matches.push_back(c);
-  }
-  const std::string shown = "\"" + printable(word.text) + "\"";
-  if (matches.size() > 1) {
-    fail<InvalidArgument>(table.file + ": " + std::to_string(matches.size()) + " columns are called " +
-                          shown + "; choose by index (" + std::to_string(matches[0]) + ", " +
-                          std::to_string(matches[1]) + (matches.size() > 2 ? ", ...)" : ")"));
-  }
-  std::optional<std::size_t> index;
-  std::size_t value = 0;
-  const char* end = word.text.data() + word.text.size();
-  const auto parsed = std::from_chars(word.text.data(), end, value);
-  if (!word.quoted && parsed.ec == std::errc{} && parsed.ptr == end && value < table.columns.size())
-    index = value;
-  if (index && !matches.empty() && *index != matches[0]) {
-    fail<InvalidArgument>(table.file + ": " + word.text + " is the name of column " +
-                          std::to_string(matches[0]) + " and the index of column " +
-                          printable(table.names[*index]) + "; put names in double quotes");
-  }
-  if (!matches.empty()) return matches[0];
-  if (!index) fail<InvalidArgument>(table.file + ": no column " + shown + "; " + available(table));
-  return *index;
-}
-
-void raise_faults(const Table& table, std::size_t column, const char* advice) {
-  if (column < table.faults.size() && !table.faults[column].empty()) {
-    fail<InvalidArgument>(table.faults[column][0].what + advice);
-  }
-}
 
 std::string quoted(const std::string& name) {
   if (name.find_first_of(",;\t\r\n\"#% ") == std::string::npos) return name;
@@ -115,25 +26,6 @@ std::string column_label(const Table& table, std::size_t column) {
   const std::string index = std::to_string(column);
   if (!table.named || table.names[column] == index) return "column " + index;
   return printable(table.names[column]);
-}
-
-std::vector<std::size_t> select_columns(const Table& table, const std::string& spec) {
-  std::vector<std::size_t> chosen;
-  if (spec.empty()) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      raise_faults(table, c, "; --columns chooses other columns");
-      chosen.push_back(c);
-    }
-    return chosen;
-  }
-  for (const Word& word : split_spec(table, spec)) {
-    const std::size_t c = resolve(table, word);
-    require(std::find(chosen.begin(), chosen.end(), c) == chosen.end(),
-            table.file + ": " + column_label(table, c) + " is chosen twice");
-    raise_faults(table, c, "");
-    chosen.push_back(c);
-  }
-  return chosen;
 }
 
 Table select_rows(Table table, const std::string& range) {
@@ -157,12 +49,14 @@ Table select_rows(Table table, const std::string& range) {
     column.erase(column.begin() + std::ptrdiff_t(end), column.end());
     column.erase(column.begin(), column.begin() + std::ptrdiff_t(start));
   }
+  if (!table.trial.empty())
+    table.trial = {table.trial.begin() + std::ptrdiff_t(start), table.trial.begin() + std::ptrdiff_t(end)};
   for (auto& faults : table.faults) {
     std::vector<Fault> kept;
     for (Fault& fault : faults) {
       if (fault.row >= start && fault.row < end) kept.push_back({fault.row - start, fault.what});
     }
-    // A full list may have left out faults within the range.
+    // A full list may omit faults within the range.
     if (kept.empty() && faults.size() == Table::max_faults && faults.back().row < start) {
       kept.push_back({0, faults.back().what});
     }
@@ -171,12 +65,15 @@ Table select_rows(Table table, const std::string& range) {
   return table;
 }
 
-Table read_table(const std::string& path) {
-  const std::string content = read_file(path), label = file_label(path);
-  const auto bytes = std::as_bytes(std::span(content));
-  if (is_npy(bytes)) return to_table(parse_npy(bytes, label), label);
+Table read_table(const std::string& path, const TableOptions& options) {
+  const std::string label = file_label(path);
+  ByteReader bytes = open_bytes(path);
+  if (is_npy(std::as_bytes(std::span(bytes.peek(npy_magic_bytes))))) {
+    const std::string content = bytes.rest(label);
+    return to_table(parse_npy(std::as_bytes(std::span(content)), label), label, options);
+  }
   require(!path.ends_with(".npy"), label + ": not an NPY file: it does not start with \\x93NUMPY");
-  return parse_text(content, label);
+  return read_text(bytes, label, options);
 }
 
 void write_csv(const std::string& path, const Table& table) {

@@ -1,22 +1,30 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kolmo/io/table_options.hpp"
+
 namespace kolmo {
 
-/// Why a cell holds no usable number: `what` is the whole error line, "FILE:LINE:COLUMN: ...".
+/// A cell without a usable number; `what` is the whole error line, "FILE:LINE:COLUMN: ...".
 struct Fault {
   std::size_t row;
   std::string what;
 };
 
-/// Series in columns: columns[c][t] is variable c at row t, NaN where missing. A cell that is neither a
-/// finite number nor missing is recorded as a fault of its column and raised when that column is used, so
-/// that a column of dates does not stand in the way of the others.
+/// Something about a table that may have been meant otherwise; the name is that of a warning.
+struct Remark {
+  std::string name, text;
+};
+
+/// Series in columns: columns[c][t] is variable c at row t, NaN if missing. A cell that is neither a finite
+/// number nor missing is recorded as a fault of its column. It is thrown only if that column is used, so that
+/// a column of dates does not make the other columns unusable.
 struct Table {
-  /// A column keeps this many faults; the first one in range is the one that is raised.
+  /// The largest number of faults stored per column. The first one within the used rows is thrown.
   static constexpr std::size_t max_faults = 64;
 
   std::string file;
@@ -24,25 +32,31 @@ struct Table {
   std::vector<std::vector<double>> columns;
   std::vector<std::vector<Fault>> faults;  // per column
   bool named = false;                      // the file has a header
+  std::vector<std::int32_t> trial{};       // of each row, 0, 1, ...; empty: one recording
+  std::vector<Remark> remarks{};
 
   std::size_t rows() const { return columns.empty() ? 0 : columns[0].size(); }
 };
 
-/// How messages call a column: its name, or "column 3" where there is none.
+/// The name of a column in messages: its header, or "column 3" without one.
 std::string column_label(const Table& table, std::size_t column);
 
-/// The columns that `spec` names, in its order: 0-based indices or header names, comma-separated; a name with
-/// a comma, or one that reads like an index, is put in double quotes ("" within stands for one). An empty
-/// spec means all columns. Raises InvalidArgument for an unknown, repeated or ambiguous column, naming what
-/// there is, and for the first cell of a chosen column that is not a number.
-std::vector<std::size_t> select_columns(const Table& table, const std::string& spec);
+/// The columns that `spec` lists, in its order: 0-based indices, ranges of them such as 3-40 (40 included) or
+/// header names, comma-separated. A name that contains a comma or reads like an index or a range is put in
+/// double quotes (with "" for a quote inside). An empty spec means all columns. Those that `excluded` lists
+/// are left out. Throws InvalidArgument for an unknown column, naming those that exist, for one that is
+/// repeated or ambiguous, if no column is left, and for the first cell of a chosen column that is not a
+/// number.
+std::vector<std::size_t> select_columns(const Table& table, const std::string& spec,
+                                        const std::string& excluded = "");
 
-/// Rows START to END - 1, 0-based, of "START:END"; either end may be left out. Raises InvalidArgument for an
+/// Rows START to END - 1, 0-based, for "START:END"; either end may be omitted. Throws InvalidArgument for an
 /// empty range and for one that goes past the last row.
 Table select_rows(Table table, const std::string& range);
 
-/// Any supported file, told apart by content: NPY, or text (see parse_text). "-" reads standard input.
-Table read_table(const std::string& path);
+/// Reads any supported file, recognised by content: NPY, text (see parse_text), or either packed by gzip. "-"
+/// reads standard input.
+Table read_table(const std::string& path, const TableOptions& options = {});
 
 /// Writes CSV: a header row, then numbers in the shortest form that reads back to the same double; NaN is
 /// "NaN".

@@ -6,63 +6,30 @@
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/cell.hpp"
 #include "kolmo/io/file.hpp"
+#include "kolmo/io/header_guess.hpp"
 #include "kolmo/io/row_splitter.hpp"
+#include "kolmo/io/text_rows.hpp"
+#include "kolmo/io/transposed_text.hpp"
 
 namespace kolmo {
 namespace {
 
 using Row = std::vector<RowSplitter::Field>;
 
-void require_text(std::string_view content, const std::string& name) {
-  struct Format {
-    std::string_view magic;
-    const char* what;
-  };
-  static constexpr Format formats[] = {{"\x1f\x8b", "a gzip archive"},
-                                       {"PK\3\4", "a zip archive (.zip, .npz, .xlsx)"},
-                                       {"\x89HDF", "an HDF5 file"},
-                                       {"\xD0\xCF\x11\xE0", "an Excel file"},
-                                       {"PAR1", "a Parquet file"},
-                                       {"\xFF\xFE", "UTF-16 text, not UTF-8"},
-                                       {"\xFE\xFF", "UTF-16 text, not UTF-8"}};
-  for (const Format& format : formats) {
-    if (content.starts_with(format.magic))
-      fail<InvalidArgument>(name + ": is " + format.what + "; want CSV, TSV or NPY");
-  }
-  const auto at = content.find('\0');
-  if (at == std::string_view::npos) return;
-  const auto line = 1 + std::count(content.begin(), content.begin() + std::ptrdiff_t(at), '\n');
-  fail<InvalidArgument>(name + ":" + std::to_string(line) + ": not a text file (it holds a zero byte)");
-}
-
-bool like_a_number(std::string_view text) {
-  const auto letter = [](unsigned char c) {
-    return c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  return text.find_first_of("0123456789") != std::string_view::npos &&
-         std::none_of(text.begin(), text.end(), letter);
-}
-
-bool is_header(const Row& row) {
-  bool named = false;
-  for (const auto& field : row) {
-    const Cell::Kind kind = parse_cell(field.text).kind;
-    if (kind == Cell::missing) continue;
-    if (kind != Cell::text || like_a_number(field.text)) return false;
-    named = true;
-  }
-  return named;
-}
-
 class Builder {
  public:
-  Builder(const std::string& name, char separator) : separator_(separator) { table_.file = name; }
+  Builder(const std::string& name, char separator, const TableOptions& options)
+      : options_(options), separator_(separator) {
+    table_.file = name;
+  }
 
   void begin(const Row& first, std::size_t line) {
     first_line_ = line;
     table_.columns.resize(first.size());
     table_.faults.resize(first.size());
-    table_.named = is_header(first);
+    const bool judged = options_.header == Header::automatic;
+    table_.named = judged ? is_header(texts_of(first), options_.cells) : options_.header == Header::yes;
+    if (judged && !table_.named) guess_.first(first);
     for (std::size_t c = 0; c < first.size(); ++c) {
       const std::string_view name = table_.named ? first[c].text : std::string_view();
       if (!is_utf8(name)) {
@@ -71,7 +38,8 @@ class Builder {
       }
       table_.names.push_back(name.empty() ? std::to_string(c) : std::string(name));
       nameless_.push_back(name.empty());
-      text_first_.push_back(!table_.named && parse_cell(first[c].text).kind == Cell::text);
+      text_first_.push_back(judged && !table_.named &&
+                            parse_cell(first[c].text, options_.cells).kind == Cell::text);
     }
   }
 
@@ -88,16 +56,18 @@ class Builder {
                             " has " + std::to_string(width) +
                             (halves ? " (are these decimal commas? write 1.5, not 1,5)" : ""));
     }
+    if (r > 0) guess_.add(row);
     for (std::size_t c = 0; c < width; ++c) {
-      const Cell cell = parse_cell(row[c].text);
+      const Cell cell = parse_cell(row[c].text, options_.cells);
       table_.columns[c].push_back(cell.value);
       if (r == 1 && cell.kind == Cell::number && text_first_[c]) {
-        fail<InvalidArgument>(table_.faults[c][0].what + "; a header holds no numbers");
+        fail<InvalidArgument>(table_.faults[c][0].what +
+                              "; a header holds no numbers, unless --header yes says so");
       }
       const bool usable = cell.kind == Cell::number || cell.kind == Cell::missing;
       if (!usable && table_.faults[c].size() < Table::max_faults) {
-        table_.faults[c].push_back(
-            {r, at(row[c].line) + ":" + column_label(table_, c) + ": " + explain(row[c].text, cell.kind)});
+        table_.faults[c].push_back({r, at(row[c].line) + ":" + column_label(table_, c) + ": " +
+                                           explain(row[c].text, cell.kind, options_.cells)});
       }
     }
   }
@@ -110,6 +80,7 @@ class Builder {
       table_.names.pop_back();
       table_.faults.pop_back();
     }
+    if (guess_.likely()) table_.remarks.push_back(HeaderGuess::remark(first_line_));
     return std::move(table_);
   }
 
@@ -117,7 +88,9 @@ class Builder {
   bool named() const { return table_.named; }
 
  private:
+  const TableOptions& options_;
   Table table_;
+  HeaderGuess guess_;
   std::vector<bool> nameless_, text_first_;  // per column; text in the first row, which is no header
   std::size_t first_line_ = 0;
   char separator_;
@@ -125,30 +98,28 @@ class Builder {
 
 }  // namespace
 
-Table parse_text(std::string_view content, const std::string& name) {
-  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
-  require(!content.empty(), name + ": the file is empty");
-  require_text(content, name);
-  const char separator = find_separator(content);
-  RowSplitter splitter(content, separator, name);
-  Builder builder(name, separator);
+Table parse_text(std::string_view content, const std::string& name, const TableOptions& options) {
+  ByteReader bytes = bytes_of(content);
+  return read_text(bytes, name, options);
+}
+
+Table read_text(ByteReader& bytes, const std::string& name, const TableOptions& options) {
+  TextRows text(bytes, name, options.cells.decimal);
+  if (options.transpose) return read_transposed(text, name, options);
+  Builder builder(name, text.separator(), options);
   Row row;
   std::size_t blank_line = 0, rows = 0;
-  if (!splitter.next(row, blank_line))
-    fail<InvalidArgument>(name + ": the file holds no rows, only comments or empty lines");
-  builder.begin(row, splitter.line());
-  if (!builder.named()) builder.add(row, splitter.line()), ++rows;
-  for (std::size_t first_end = splitter.position(); splitter.next(row, blank_line); ++rows) {
-    if (rows > 0 && blank_line) {
-      fail<InvalidArgument>(builder.at(blank_line) +
-                            ": an empty line between rows; remove it, or write NaN for what is missing");
+  require(text.next(row, blank_line), name + ": the file holds no rows, only tabs");
+  builder.begin(row, text.line());
+  if (!builder.named()) builder.add(row, text.line()), ++rows;
+  for (std::uint64_t first_end = text.position(); text.next(row, blank_line); ++rows) {
+    if (rows > 0 && blank_line) refuse_blank_line(name, blank_line);
+    builder.add(row, text.line());
+    if (first_end && bytes.expected() > text.position()) {
+      const std::uint64_t length = std::max<std::uint64_t>(text.position() - first_end, 1);
+      builder.reserve(rows + 2 + std::size_t((bytes.expected() - text.position()) / length));
     }
-    builder.add(row, splitter.line());
-    if (first_end) {
-      const std::size_t bytes = splitter.position() - first_end;
-      builder.reserve(rows + 2 + (content.size() - splitter.position()) / std::max<std::size_t>(bytes, 1));
-      first_end = 0;
-    }
+    first_end = 0;
   }
   require(rows > 0, name + ": the file has a header and no rows");
   return std::move(builder).finish();

@@ -18,8 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct Interval {
   std::int64_t first, size;
 };
-/// The positions of an ascending, padded array with |value - q| < radius, from positions known to lie at or
-/// before both ends: the predicate itself decides.
+/// The positions of an ascending, padded array with |value - q| < radius. The search goes up from two
+/// positions known to lie at or before the two ends, and evaluates the predicate itself.
 template <class T>
 HWY_INLINE Interval interval_from(const T* value, std::int64_t first, std::int64_t end, T q, T radius) {
   const hn::CappedTag<T, Cells<T>::padding> d;
@@ -33,7 +33,8 @@ HWY_INLINE Interval interval_from(const T* value, std::int64_t first, std::int64
   return {first, end > first ? end - first : 0};
 }
 
-/// The cells say where to look: a whole cell lies between where the search starts and what it looks for.
+/// The cells give the starting positions: at least a whole cell lies between the start of a search and its
+/// result.
 template <class T>
 HWY_INLINE Interval interval(const Cells<T>& c, T q, T radius) {
   return interval_from(c.value, c.start[std::max(0, c.cell(q - radius) - 1)],

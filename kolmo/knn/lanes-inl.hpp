@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include <numeric>
 #include <utility>
 
 #include "kolmo/knn/lanes.hpp"
@@ -17,7 +18,7 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The k smallest values seen in each lane, ascending. K is k, or 0 when k is known at run time only.
+/// Keeps the k smallest values added in each lane, ascending. K is k, or 0 if k is known at run time only.
 template <int K, class D>
 class Smallest {
  public:
@@ -36,8 +37,8 @@ class Smallest {
       for (int i = 0; i < k_; ++i) sink(best_[i], v);
     }
   }
-  /// The same for four values. For k = 4 they are sorted, and the lower halves of two sorted fours merged:
-  /// fewer minima and maxima, which bound the walk.
+  /// The same for four values. For k = 4 they are sorted, and then the lower halves of two sorted groups of
+  /// four are merged. That takes fewer minima and maxima, which limit the speed of the walk.
   HWY_INLINE void add(D d, V a, V b, V c, V e) {
     if constexpr (K == 4) {
       sink(a, b), sink(c, e), sink(a, c), sink(b, e), sink(b, c);
@@ -49,7 +50,7 @@ class Smallest {
     }
   }
   V largest() const { return best_[size() - 1]; }
-  /// How many of them are smaller than v.
+  /// The number of kept values smaller than v.
   V count_below(D d, V v) const {
     auto n = hn::Zero(d);
     for (int i = 0; i < size(); ++i) n = hn::Sub(n, hn::VecFromMask(d, hn::Lt(best_[i], v)));
@@ -57,7 +58,7 @@ class Smallest {
   }
 
  private:
-  /// Keeps the smaller of the two; the larger goes on to the next place.
+  /// Keeps the smaller of the two in `place`; the larger goes on to the next place.
   HWY_INLINE static void sink(V& place, V& v) {
     const V low = hn::Min(place, v);
     v = hn::Max(place, v), place = low;
@@ -67,13 +68,24 @@ class Smallest {
   V best_[K ? K : 64];
 };
 
-/// Writes map(i) for i in [0, n). A permutation's network goes over its whole domain, a vector at a time,
-/// into `once`; then the rows walk there.
+/// Writes map(i) for i in [0, n). For a permutation, one pass of its network over the whole domain, a vector
+/// at a time, is stored in `once`; the cycle walk of each row then reads that table.
 inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* once, std::uint32_t* walks,
                       std::uint32_t* to) {
   const hn::ScalableTag<std::uint32_t> d;
-  if (map.observed || map.type == SurrogateType::circular || map.length > 1) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = map(std::uint32_t(i));
+  if (map.in_order()) {
+    std::iota(to, to + (n - map.shift), map.shift);
+    std::iota(to + (n - map.shift), to + n, 0u);
+    return;
+  }
+  if (map.length > 1) {
+    for (std::uint32_t i = 0; i < n;) {
+      std::uint32_t from = map(i);
+      for (const std::uint32_t end = map.block_end(i); i < end; ++i, ++from) {
+        if (from == n) from = 0;
+        to[i] = from;
+      }
+    }
     return;
   }
   const Permutation& p = map.permutation;
@@ -94,7 +106,7 @@ inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* on
     hn::StoreU(hn::Or(hn::ShiftLeftSame(left, int(p.right_bits)), right), d, once + i);
   }
   std::int64_t walking = 0;
-  const auto walk_on = [&](std::uint32_t i, std::uint32_t v) {  // without a branch: it would be mispredicted
+  const auto walk_on = [&](std::uint32_t i, std::uint32_t v) {  // branch-free: branches would be mispredicted
     to[i] = v, walks[walking] = i, walking += v >= p.n;
   };
   for (std::int64_t i = 0; i < n; ++i) walk_on(std::uint32_t(i), once[i]);
@@ -102,7 +114,8 @@ inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* on
     for (std::int64_t w = 0; w < last; ++w) walk_on(walks[w], once[to[walks[w]]]);
 }
 
-/// The points with distance below `radius` from point i in the given columns, in key order: their number.
+/// Writes the points whose distance from point i in the given columns is below `radius`, in key order;
+/// returns their number.
 template <class T>
 std::int64_t write_candidates(const Shared<T>& s, const Bench<T>& w, int first_column, int end_column,
                               std::int64_t i, T radius) {
@@ -119,7 +132,7 @@ std::int64_t write_candidates(const Shared<T>& s, const Bench<T>& w, int first_c
     }
     hn::Store(far, d, buffer);
     const std::int64_t end = std::min(lanes, range.last - j);
-    for (std::int64_t l = 0; l < end; ++l) {  // without a branch
+    for (std::int64_t l = 0; l < end; ++l) {  // branch-free
       w.candidate_distance[found] = buffer[l], w.candidate[found] = std::uint32_t(j + l);
       found += buffer[l] < radius;
     }
@@ -127,10 +140,10 @@ std::int64_t write_candidates(const Shared<T>& s, const Bench<T>& w, int first_c
   return found;
 }
 
-/// The possible neighbours of point i nearer than `radius` in (y, z), the Theiler window left out: their
-/// number.
+/// Writes the candidates for neighbours of point i nearer than `radius` in (y, z), without the Theiler
+/// window; returns their number.
 template <class T>
-std::int64_t write_neighbours(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
+std::int64_t write_neighbours(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
                               T radius) {
   const std::int64_t found = write_candidates(s, w, 0, p.dy + p.dz, i, radius);
   std::int64_t kept = 0;
@@ -142,17 +155,17 @@ std::int64_t write_neighbours(const Problem<T>& p, const Shared<T>& s, const Ben
   return kept;
 }
 
-/// The neighbour list of point i in (y, z): the `length` nearest points outside the Theiler window,
-/// ascending. Returns the number of entries.
+/// Writes the neighbour list of point i in (y, z): the `length` nearest points outside the Theiler window, by
+/// ascending distance. Returns the number of entries.
 template <class T>
-std::int64_t write_list(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
+std::int64_t write_list(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
                         T* distance, std::uint32_t* neighbour) {
-  T& guess = w.guess[p.dz ? s.y.at[i] * guesses / s.n : 0];  // points come in the order of z: near in both
+  T& guess = w.guess[p.dz ? s.y.at[i] * guesses / s.n : 0];  // i ascends in z; one guess per range of y
   for (T radius = guess > 0 ? guess : *w.last_reach;; radius *= T(1.3)) {
     const std::int64_t found = write_neighbours(p, s, w, i, radius);
     const std::int64_t take = std::min(found, s.length);
     if (take < s.length && radius < std::numeric_limits<T>::max()) continue;
-    // Sort by distances rounded to float, which order alike, then mend the few that float cannot tell apart.
+    // Sort by distances rounded to float, which keep the order, then correct the few that are equal in float.
     for (std::int64_t c = 0; c < found; ++c) {
       const auto rounded = __builtin_bit_cast(std::uint32_t, float(w.candidate_distance[c]));
       w.order[c] = std::uint64_t(rounded) << 32 | std::uint64_t(c);

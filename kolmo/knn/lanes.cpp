@@ -1,8 +1,9 @@
 // Many estimates at once. All estimates of a target share y and z, so one list of neighbours in (y, z) per
-// point serves them all: walk it with one estimate per vector lane until no lane can find a nearer point,
-// first in 16-bit steps, which tell the k-th neighbour from nearly all others, then exactly near it.
-// Counts follow from ranks: |x_j - x_i| < eps holds for an interval of ranks found by bisecting the exact
-// predicate, and so does |z_j - z_i| < eps, so counting in (x, z) compares 16-bit integers.
+// point serves all of them. The list is walked with one estimate per vector lane until no lane can find a
+// nearer point: first in 16-bit steps, which separate the k-th neighbour from nearly all others, then exactly
+// near it. Counts are computed from ranks: |x_j - x_i| < eps holds for an interval of ranks, found by
+// bisecting the exact predicate, and |z_j - z_i| < eps for another, so that counting in (x, z) compares
+// 16-bit integers.
 #include "kolmo/knn/lanes.hpp"
 
 #include "kolmo/runtime/cpu/parallel.hpp"
@@ -24,7 +25,7 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 
 template <class T>
-void prepare(const Problem<T>& p, Shared<T>& s) {
+void prepare(const KsgProblem<T>& p, Shared<T>& s) {
   const T* key = p.dz ? p.z : p.y;
   s.key.sort(key, p.dz ? p.dz : p.dy, s.scratch);
   const auto place = [&](T* to, const T* from, int step) {
@@ -49,7 +50,7 @@ void prepare(const Problem<T>& p, Shared<T>& s) {
 }
 
 template <class T>
-Bench<T> bench_of(const Problem<T>& p, const Shared<T>& s, int thread) {
+Bench<T> bench_of(const KsgProblem<T>& p, const Shared<T>& s, int thread) {
   Arena arena(s.benches + std::size_t(thread) * s.bench_bytes);
   Bench<T> w;
   w.layout(p, s, arena);
@@ -57,7 +58,8 @@ Bench<T> bench_of(const Problem<T>& p, const Shared<T>& s, int thread) {
 }
 
 template <class T>
-void write_lists(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end, int threads) {
+void write_lists(const KsgProblem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end,
+                 int threads) {
   for (int t = 0; t < threads; ++t) {
     const Bench<T> w = bench_of(p, s, t);
     std::fill_n(w.guess, guesses, T(0));
@@ -75,10 +77,10 @@ void write_lists(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, st
   });
 }
 
-/// Chooses the width of a step: x within eight interquartile ranges of its quartiles, and most of the
-/// distances listed, fit into 15 bits.
+/// Chooses the width of a step such that x within eight interquartile ranges of its quartiles, and most of
+/// the listed distances, fit into 15 bits.
 template <class T>
-void write_steps(const Problem<T>& p, Shared<T>& s, std::int64_t points, int threads) {
+void write_steps(const KsgProblem<T>& p, Shared<T>& s, std::int64_t points, int threads) {
   constexpr T most = 32766;
   T widest = 0;
   for (std::int64_t b = 0; b < p.b; ++b) {
@@ -113,7 +115,7 @@ void write_steps(const Problem<T>& p, Shared<T>& s, std::int64_t points, int thr
 /// Calls put(pack, row, position of the row in the key) for every row, with the maps of the pack's lanes in
 /// w.index.
 template <class T, class Put>
-void for_each_row(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used,
+void for_each_row(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used,
                   const Put& put) {
   for (int of_pack = 0; of_pack < used; ++of_pack) {
     for (int l = 0; l < pack; ++l) {
@@ -125,9 +127,10 @@ void for_each_row(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, st
   }
 }
 
-/// Puts the samples of the group's estimates side by side.
+/// Stores the samples of the group's estimates side by side.
 template <class T>
-void load_columns(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used) {
+void load_columns(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
+                  int used) {
   const T* x[group_lanes];
   for (int l = 0; l < group_lanes; ++l) x[l] = p.x + s.alternative(p, group, l) * p.x_step;
   for_each_row(p, s, w, group, used, [&](int of_pack, std::int64_t i, std::int64_t at) {
@@ -138,9 +141,9 @@ void load_columns(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, st
   });
 }
 
-/// Their ranks, and what they are in steps.
+/// Stores their ranks, and their values in steps.
 template <class T, class R>
-void load_ranks(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used) {
+void load_ranks(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used) {
   const std::uint32_t* rank[group_lanes];
   const std::int16_t* steps[group_lanes];
   for (int l = 0; l < group_lanes; ++l) {
@@ -157,7 +160,7 @@ void load_ranks(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std:
 }
 
 template <int K, class T, class R>
-void run_group(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
+void run_group(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
                std::int64_t begin, std::int64_t end) {
   const int used = int(std::min<std::int64_t>(packs, (s.lanes - group * group_lanes + pack - 1) / pack));
   const bool ranked = p.ranked();
@@ -186,7 +189,8 @@ void run_group(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::
 }
 
 template <int K, class T>
-void run_groups(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end, int threads) {
+void run_groups(const KsgProblem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end,
+                int threads) {
   parallel_for(threads, s.groups, [&](std::int64_t group, int thread) {
     const Bench<T> w = bench_of(p, s, thread);
     if (s.n < 65536)
@@ -197,7 +201,7 @@ void run_groups(const Problem<T>& p, const Shared<T>& s, std::int64_t begin, std
 }
 
 template <class T>
-void all_lanes(const Problem<T>& p, Shared<T>& s, int threads) {
+void all_lanes(const KsgProblem<T>& p, Shared<T>& s, int threads) {
   prepare(p, s);
   for (std::int64_t begin = 0; begin < s.n; begin += s.slice) {
     const std::int64_t end = std::min(s.n, begin + s.slice);
@@ -223,8 +227,8 @@ void all_lanes(const Problem<T>& p, Shared<T>& s, int threads) {
   for (std::int64_t lane = 0; lane < s.lanes; ++lane) p.value[lane] = s.sums[lane].estimate(constant, p.n);
 }
 
-void lanes_f64(const Problem<double>& p, Shared<double>& s, int threads) { all_lanes(p, s, threads); }
-void lanes_f32(const Problem<float>& p, Shared<float>& s, int threads) { all_lanes(p, s, threads); }
+void lanes_f64(const KsgProblem<double>& p, Shared<double>& s, int threads) { all_lanes(p, s, threads); }
+void lanes_f32(const KsgProblem<float>& p, Shared<float>& s, int threads) { all_lanes(p, s, threads); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace kolmo::knn
@@ -237,20 +241,20 @@ HWY_EXPORT(lanes_f64);
 HWY_EXPORT(lanes_f32);
 
 template <class T>
-bool lanes_fit(const Problem<T>& p) {
-  // Lists pay when enough estimates share them..
+bool lanes_fit(const KsgProblem<T>& p) {
+  // Lists pay off if enough estimates share them.
   const double fewest = p.dz ? 4 + double(p.n) / 2500 : 0.35 * std::sqrt(double(p.n));
   const std::int64_t most_rows = p.dz ? 200000 : 50000;
   return p.algorithm == KsgAlgorithm::ksg1 && double(p.b * p.estimates()) >= fewest && p.n <= most_rows &&
          (p.dz > 0 || p.dx == 1);
 }
 template <class T>
-void lanes_layout(const Problem<T>& p, Arena& arena, int threads) {
+void lanes_layout(const KsgProblem<T>& p, Arena& arena, int threads) {
   Shared<T> s;
   shared_layout(p, s, arena, threads);
 }
 template <class T>
-void lanes(const Problem<T>& p, Arena arena, int threads) {
+void lanes(const KsgProblem<T>& p, Arena arena, int threads) {
   Shared<T> s;
   shared_layout(p, s, arena, threads);
   if constexpr (sizeof(T) == 8)
@@ -259,12 +263,12 @@ void lanes(const Problem<T>& p, Arena arena, int threads) {
     HWY_DYNAMIC_DISPATCH(lanes_f32)(p, s, threads);
 }
 
-template bool lanes_fit(const Problem<double>&);
-template bool lanes_fit(const Problem<float>&);
-template void lanes_layout(const Problem<double>&, Arena&, int);
-template void lanes_layout(const Problem<float>&, Arena&, int);
-template void lanes(const Problem<double>&, Arena, int);
-template void lanes(const Problem<float>&, Arena, int);
+template bool lanes_fit(const KsgProblem<double>&);
+template bool lanes_fit(const KsgProblem<float>&);
+template void lanes_layout(const KsgProblem<double>&, Arena&, int);
+template void lanes_layout(const KsgProblem<float>&, Arena&, int);
+template void lanes(const KsgProblem<double>&, Arena, int);
+template void lanes(const KsgProblem<float>&, Arena, int);
 
 }  // namespace kolmo::knn
 #endif

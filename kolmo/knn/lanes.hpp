@@ -4,16 +4,16 @@
 #include <cmath>
 #include <limits>
 
-#include "kolmo/knn/arena.hpp"
+#include "kolmo/base/arena.hpp"
+#include "kolmo/knn/ksg_problem.hpp"
 #include "kolmo/knn/list_length.hpp"
-#include "kolmo/knn/problem.hpp"
 #include "kolmo/knn/sorted.hpp"
 
 namespace kolmo::knn {
 
 // A group is 32 estimates side by side; its samples of x are kept in four packs of eight lanes.
 inline constexpr int group_lanes = 32, pack = 8, packs = group_lanes / pack;
-inline constexpr int tile = 128;  // points between the passes over a group
+inline constexpr int tile = 128;  // points per pass over a group
 inline constexpr int guesses = 64;
 
 /// Which estimate a lane computes.
@@ -21,34 +21,34 @@ struct Lane {
   std::int64_t alternative, number;
 };
 
-/// Steps of x that can be trusted: at its ends are the values past the range, if there are any.
+/// The range of steps of x that is reliable. Values outside the range, if any, are stored as its end points.
 template <class T>
 struct StepRange {
   T low;
   std::int16_t least, most;
 };
 
-/// What all estimates of a problem share. Points are numbered in the order of the first column of z, or of y
-/// when there is no z: the key.
+/// Data that all estimates of a problem share. Points are numbered in the order of the key: the first column
+/// of z, or of y without z.
 template <class T>
 struct Shared {
-  std::int64_t n, padded;      // padded: room for a vector past n
+  std::int64_t n, padded;      // padded: room for a vector after the n values
   std::int64_t lanes, groups;  // estimates
   std::int64_t length, slice;  // entries of a neighbour list; points whose lists fit in memory at a time
   Sorted<T> key;
   T* yz;                  // columns of y, then z, each in key order and padded with infinity
   T* x_sorted;            // of each alternative, padded with infinity (one column of x only)
-  std::uint32_t* x_rank;  // of each alternative's row in it
+  std::uint32_t* x_rank;  // rank of each alternative's row in x_sorted
   Cells<T>* x_cells;      // of each alternative
   Cells<T> key_cells;
-  Sorted<T> y;  // the first column of y, its rows being points; not without z
+  Sorted<T> y;  // the first column of y by point; only with z
   Cells<T> y_cells;
-  std::uint32_t* scratch_row;  // to sort alternatives
+  std::uint32_t* scratch_row;  // for sorting alternatives
   SortKey* scratch;
   T* distance;               // neighbour lists in (y, z): distances ascending
-  std::uint32_t* neighbour;  // and the points at them
+  std::uint32_t* neighbour;  // and their points
   std::int32_t* listed;      // entries of each point's list
-  T step;                    // distances are walked in steps of this width; 0: as they are
+  T step;                    // distances are walked in steps of this width; 0: without steps
   std::int16_t* far;         // distances of the lists in steps
   std::int16_t* x_steps;     // of each alternative, ascending
   StepRange<T>* x_range;     // of each alternative
@@ -57,34 +57,34 @@ struct Shared {
   std::byte* benches;  // one per thread
   std::size_t bench_bytes;
 
-  std::int64_t alternative(const Problem<T>& p, std::int64_t group, int lane) const {
+  std::int64_t alternative(const KsgProblem<T>& p, std::int64_t group, int lane) const {
     return std::min(group * group_lanes + lane, lanes - 1) / p.estimates();
   }
   const T* z(int c, int dy) const { return yz + (dy + c) * padded; }
 };
 
-/// What one thread needs for one group.
+/// The scratch memory of one thread for one group.
 template <class T>
 struct Bench {
-  T* x;  // pack, column, point, lane
-  // By lane, 16 bits each when they fit: the rank of each point's x, and the point of each rank.
+  T* x;  // [pack][column][point][lane]
+  // By lane, 16 bits each if they fit: the rank of each point's x, and the point of each rank.
   std::uint32_t *rank, *place;
-  std::uint32_t* index;                  // lane of a pack, row: the surrogate's map
-  std::uint32_t* once;                   // what write_map() walks on
-  std::int16_t* steps;                   // point, lane: x in steps
-  std::int16_t* entry;                   // of a list, lane: distances in steps
-  std::int16_t *least_step, *most_step;  // lane
-  bool* in_steps;                        // whether walking in steps pays
-  T* radius;                             // point of the tile, lane
-  std::uint32_t *first, *size;           // point of the tile, lane: ranks within the radius in x
+  std::uint32_t* index;                  // [lane of a pack][row]: the surrogate's map
+  std::uint32_t* once;                   // the table of write_map()
+  std::int16_t* steps;                   // [point][lane]: x in steps
+  std::int16_t* entry;                   // [list entry][lane]: distances in steps
+  std::int16_t *least_step, *most_step;  // [lane]
+  bool* in_steps;                        // whether walking in steps pays off
+  T* radius;                             // [point of the tile][lane]
+  std::uint32_t *first, *size;           // [point of the tile][lane]: ranks within the radius in x
   std::uint32_t *z_first, *z_size, *n_z, *n_xz, *n_yz;
   T* candidate_distance;  // of a neighbour list, or in the neighbourhood of z
   std::uint32_t* candidate;
   std::uint64_t* order;  // of the candidates
-  T* guess;              // part of the points by y: how far the last list of one of them reached; 0: unknown
-  T* last_reach;         // of any of them
+  T* guess;              // by segments of y: reach of the latest list of a point in it; 0: unknown
+  T* last_reach;         // reach of the latest list of any point
 
-  void layout(const Problem<T>& p, const Shared<T>& s, Arena& arena) {
+  void layout(const KsgProblem<T>& p, const Shared<T>& s, Arena& arena) {
     const auto n = std::size_t(s.padded);
     x = arena.take<T>(n * std::size_t(p.dx) * group_lanes);
     rank = arena.take<std::uint32_t>(p.ranked() ? n * group_lanes : 0);
@@ -111,16 +111,16 @@ struct Bench {
   R* places(int lane, const Shared<T>& s) const {
     return reinterpret_cast<R*>(place) + lane * s.padded;
   }
-  T* column(int of_pack, int c, const Problem<T>& p, const Shared<T>& s) const {
+  T* column(int of_pack, int c, const KsgProblem<T>& p, const Shared<T>& s) const {
     return x + (of_pack * p.dx + c) * s.padded * pack;
   }
 };
 
-/// Entries of a list. Without z, in one dimension: a square of the side sqrt(k / n) holds k of n uniform
-/// points, so sqrt(k n) entries reach as far on average, and three times as many nearly always. Otherwise
-/// half of list_length() where a search in x mends a list that runs out.
+/// Number of entries of a list. Without z, in one dimension: a square of side sqrt(k / n) holds k of n
+/// uniform points, so sqrt(k n) entries reach that far on average, and three times as many nearly always.
+/// Otherwise half of list_length() if a search in x can replace a list that is too short.
 template <class T>
-std::int64_t lane_list_length(const Problem<T>& p) {
+std::int64_t lane_list_length(const KsgProblem<T>& p) {
   if (!p.dz && p.dx == 1) return std::min(p.n - 1, std::int64_t(3 * std::sqrt(double(p.k) * double(p.n))));
   const std::int64_t length = list_length(p.n, p.k);
   return p.ranked() && !p.theiler ? std::max(length / 2, std::min(p.k, length)) : length;
@@ -131,14 +131,14 @@ Cells<T> cells_of(const T* value, std::int64_t n, Arena& arena) {
   return {value, arena.take<std::uint32_t>(std::size_t(Cells<T>::count(n))), 0, 0, 0};
 }
 
-/// Whether counts in (y, z) follow from intervals of ranks, too.
+/// Whether counts in (y, z), too, are computed from intervals of ranks.
 template <class T>
-bool in_plane(const Problem<T>& p) {
+bool in_plane(const KsgProblem<T>& p) {
   return p.ranked() && p.dy == 1 && p.dz == 1;
 }
 
 template <class T>
-void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads) {
+void shared_layout(const KsgProblem<T>& p, Shared<T>& s, Arena& arena, int threads) {
   constexpr double list_memory = 256e6;  // bytes
   s.n = p.n, s.padded = (p.n + pack + pack) / pack * pack;
   s.lanes = p.b * p.estimates(), s.groups = (s.lanes + group_lanes - 1) / group_lanes;
@@ -164,7 +164,7 @@ void shared_layout(const Problem<T>& p, Shared<T>& s, Arena& arena, int threads)
   }
   s.scratch_row = arena.take<std::uint32_t>(n);
   s.scratch = arena.take<SortKey>(n);
-  s.distance = arena.take<T>(std::size_t(s.slice * s.length) + 8);  // measure_near() may look past the last
+  s.distance = arena.take<T>(std::size_t(s.slice * s.length) + 8);  // measure_near() may read past the end
   s.neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.length));
   s.listed = arena.take<std::int32_t>(std::size_t(s.slice));
   s.far = arena.take<std::int16_t>(ranked ? std::size_t(s.slice * s.length) : 0);

@@ -31,7 +31,7 @@ struct LaneColumns {
   }
 };
 
-/// The cell before each value's own, as Cells::cell finds it.
+/// The index of the cell before each value's own cell, which Cells::cell computes.
 template <class T, class D>
 HWY_INLINE void cells_before(D d, const LaneColumns<T>& c, hn::Vec<D> v, std::int32_t* to) {
   const hn::Rebind<std::int32_t, D> narrow;
@@ -44,8 +44,7 @@ HWY_INLINE void cells_before(D d, const LaneColumns<T>& c, hn::Vec<D> v, std::in
     hn::StoreU(hn::ConvertTo(narrow, before), narrow, to);
 }
 
-/// The interval of positions with |value - q| < radius for each lane: beginnings to `first`, lengths to
-/// `size`.
+/// The interval of positions with |value - q| < radius for each lane: starts to `first`, lengths to `size`.
 template <class T, class D>
 HWY_INLINE void intervals(D d, const LaneColumns<T>& c, hn::Vec<D> q, const T* radius, std::uint32_t* first,
                           std::uint32_t* size) {
@@ -63,8 +62,8 @@ HWY_INLINE void intervals(D d, const LaneColumns<T>& c, hn::Vec<D> q, const T* r
 
 /// The intervals of ranks in x and of places in z within each lane's radius, and n_z.
 template <class T, class R>
-void find_intervals(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used,
-                    std::int64_t begin, std::int64_t end) {
+void find_intervals(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
+                    int used, std::int64_t begin, std::int64_t end) {
   const PackTag<T> d;
   const int step = int(hn::Lanes(d));
   const auto less_one = [&](std::uint32_t* to, const std::uint32_t* from) {  // without the point itself
@@ -104,9 +103,9 @@ void count_by_rank(const Shared<T>& s, const Bench<T>& w, int used, std::int64_t
   }
 }
 
-/// n_z and n_xz for any number of columns: the neighbourhood in z once, then every lane.
+/// n_z and n_xz for any number of columns: the neighbourhood in z is found once, then counted for every lane.
 template <class T>
-void count_by_distance(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int used,
+void count_by_distance(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int used,
                        std::int64_t begin, std::int64_t end) {
   const PackTag<T> d;
   const hn::RebindToSigned<PackTag<T>> di;
@@ -139,10 +138,11 @@ void count_by_distance(const Problem<T>& p, const Shared<T>& s, const Bench<T>& 
   }
 }
 
-/// Takes the other points of the Theiler window out of n_z and n_xz; the lists have left them out of n_yz.
+/// Subtracts the other points of the Theiler window from n_z and n_xz; the lists already exclude them from
+/// n_yz.
 template <class T>
-void subtract_window(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int used, std::int64_t begin,
-                     std::int64_t end) {
+void subtract_window(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int used,
+                     std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) {
     const std::int64_t row = s.key.row[i], at = (i - begin) * group_lanes;
     const std::int64_t to = std::min(s.n - 1, row + p.theiler);
@@ -166,7 +166,7 @@ void subtract_window(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w,
 }
 
 template <class T>
-void add_terms(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used,
+void add_terms(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used,
                std::int64_t begin, std::int64_t end) {
   for (int l = 0; l < used * pack; ++l) {
     PsiSum sum;

@@ -16,8 +16,8 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The points whose rank and whose place both fall into an interval: the shorter one is searched for those in
-/// the other. rank[place of a point] is its rank, place[rank] its place.
+/// The number of points whose rank and whose place both fall into an interval: the members of the shorter
+/// interval are tested for the other one. rank[place of a point] is its rank, place[rank] its place.
 template <class R>
 HWY_INLINE std::int64_t count_in_both(const R* rank, const R* place, Interval in_rank, Interval in_place) {
   const hn::ScalableTag<R> d;
@@ -35,9 +35,9 @@ HWY_INLINE std::int64_t count_in_both(const R* rank, const R* place, Interval in
   return std::int64_t(found + hn::CountTrue(d, last));
 }
 
-/// How many points other than i are nearer than `radius` in (y, z).
+/// The number of points other than i that are nearer than `radius` in (y, z).
 template <class T>
-std::int64_t count_nearer(const Problem<T>& p, const Shared<T>& s, std::int64_t i, T radius) {
+std::int64_t count_nearer(const KsgProblem<T>& p, const Shared<T>& s, std::int64_t i, T radius) {
   const hn::ScalableTag<T> d;
   const auto lanes = std::int64_t(hn::Lanes(d));
   const int columns = p.dy + p.dz;

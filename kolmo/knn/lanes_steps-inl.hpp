@@ -18,30 +18,31 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// x and the distances of the lists in whole steps of one width, 16 bits each: the k-th smallest distance in
-// steps, q, is less than 1.02 from the exact one, since every term is and order statistics move no further
-// than what they order. Entries within 2 of q are measured exactly, nearer ones only counted. What steps
-// cannot tell (a neighbourhood that meets values past the range of the steps, a list that ran out, too many
-// entries near q) is walked exactly.
+// x and the distances of the lists are rounded to whole steps of one width, 16 bits each. Let q be the k-th
+// smallest distance in steps. It differs from the exact one by less than 1.02 steps: every distance does, and
+// order statistics move no further than the values they order. Entries within 2 of q are measured exactly,
+// nearer ones only counted. Cases that steps cannot decide (a neighbourhood that contains values outside the
+// range of the steps, a list that is too short, too many entries near q) are walked exactly.
 
 inline constexpr std::int16_t yz_block = 8;  // entries
 
-/// Why steps cannot tell the radius of a lane.
+/// The reasons why steps cannot decide the radius of a lane.
 inline constexpr std::int16_t ran_out = 1, out_of_range = 2;
 
-/// What walk_near() notes of each lane.
+/// The results of walk_near() for each lane.
 struct NearLanes {
-  HWY_ALIGN std::int16_t nearer[group_lanes];  // entries surely nearer than the k-th neighbour
+  HWY_ALIGN std::int16_t nearer[group_lanes];  // entries certainly nearer than the k-th neighbour
   HWY_ALIGN std::int16_t near[group_lanes];    // entries near q
   HWY_ALIGN std::int16_t last[group_lanes], before[group_lanes];  // the last two of them
-  HWY_ALIGN std::int16_t n_yz[group_lanes];                       // at least so many are nearer in (y, z)
+  HWY_ALIGN std::int16_t n_yz[group_lanes];                       // lower bound: nearer points in (y, z)
   HWY_ALIGN std::int16_t q[group_lanes], doubtful[group_lanes];
 };
 
-/// The list of point i in lanes [v, v + Lanes(d)): how many of the k nearest lie before those near q, which
-/// entries are near q, and how many blocks of entries of (y, z) are nearer. Returns how far it walked.
+/// Walks the list of point i in lanes [v, v + Lanes(d)). Finds how many of the k nearest lie before those
+/// near q, which entries are near q, and how many blocks of entries of (y, z) are nearer. Returns how far it
+/// walked.
 template <int K, class T, class D>
-HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int v,
+HWY_INLINE std::int64_t walk_near(D d, const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int v,
                                   int used, std::int64_t i, std::int64_t listed, NearLanes& lanes) {
   const hn::RebindToUnsigned<D> du;
   const auto width = std::int64_t(hn::Lanes(d));
@@ -100,7 +101,7 @@ HWY_INLINE std::int64_t walk_near(D d, const Problem<T>& p, const Shared<T>& s, 
   return at;
 }
 
-/// The m-th smallest, m from 0, of the first `n` values; they are put in order.
+/// The m-th smallest, m from 0, of the first `n` values; reorders them.
 template <class T>
 HWY_INLINE T smallest(T* value, int n, int m) {
   for (int a = 1; a < n; ++a)
@@ -112,7 +113,7 @@ HWY_INLINE T smallest(T* value, int n, int m) {
 template <int K, class T, class R>
 class StepWalk {
  public:
-  StepWalk(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used)
+  StepWalk(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used)
       : p_(p), s_(s), w_(w), used_(used * pack) {
     for (int l = 0; l < group_lanes; ++l) {
       const std::int64_t b = s.alternative(p, group, l);
@@ -121,8 +122,8 @@ class StepWalk {
     }
   }
 
-  /// For the points [begin, end) of a tile; `slice` is the first point with lists. Returns how many estimates
-  /// of a radius took an exact walk.
+  /// Computes the points [begin, end) of a tile; `slice` is the first point with lists. Returns for how many
+  /// estimates of a radius an exact walk was needed.
   std::int64_t operator()(std::int64_t begin, std::int64_t end, std::int64_t slice) {
     const hn::CappedTag<std::int16_t, group_lanes> d;
     const int width = int(hn::Lanes(d));
@@ -142,7 +143,7 @@ class StepWalk {
   }
 
  private:
-  /// Fetches what of a list is likely to be read: as much as of the list before.
+  /// Prefetches the part of a list that will probably be read: as much as was read of the previous list.
   HWY_INLINE void fetch_list(std::int64_t listed, std::int64_t entries) const {
     constexpr std::int64_t line = 64;
     const std::int64_t from = listed * s_.length;
@@ -157,8 +158,9 @@ class StepWalk {
     return std::max(x_distance(s_.neighbour[at], l), s_.distance[at]);
   }
 
-  /// Radii and counts of lanes [v, v + lanes) whose lists were walked up to `at`. Nearly always one entry is
-  /// near q: all lanes are treated so without a branch, and the others mended.
+  /// Radii and counts of lanes [v, v + lanes) whose lists were walked up to `at`. Nearly always a lane has
+  /// one entry near q: all lanes are computed like this without a branch, and the exceptions are corrected
+  /// afterwards.
   void measure_near(int v, int lanes, int width, std::int64_t at) {
     int other[group_lanes], others = 0;
     for (int l = v; l < v + lanes; ++l) {
@@ -197,11 +199,11 @@ class StepWalk {
     return smallest(near, found, nth);
   }
 
-  /// The lanes that steps could not tell.
+  /// Computes the lanes that steps could not decide.
   HWY_NOINLINE void walk_exactly() {
     const hn::CappedTag<T, 1> d;
-    // Lists run out where x is rare: there few points lie within the radius in x. Else one search in (y, z)
-    // serves all lanes. It comes before the walks, which may overwrite the candidates.
+    // Lists are too short where x is sparse: few points lie within the radius in x there. Otherwise one
+    // search in (y, z) serves all lanes. It comes before the walks, which may overwrite the candidates.
     int left = 0;
     T furthest = -1;
     for (int m = 0; m < doubtful_; ++m) {
@@ -226,7 +228,8 @@ class StepWalk {
     }
   }
 
-  /// Searches the points at most `bound` away in x, which must hold the k nearest. False when they are many.
+  /// Searches the points at most `bound` away in x, which must include the k nearest. Returns false if there
+  /// are too many.
   bool search_in_x(int l, T bound) {
     const T above = std::nextafter(bound, std::numeric_limits<T>::infinity());
     const Interval in = interval(*cells_[l], xi_[l], above);
@@ -251,7 +254,7 @@ class StepWalk {
   }
 
   static constexpr int limit = 8;  // entries near q that are measured
-  const Problem<T>& p_;
+  const KsgProblem<T>& p_;
   const Shared<T>& s_;
   const Bench<T>& w_;
   const int used_;

@@ -23,7 +23,7 @@ using PackTag = hn::CappedTag<T, pack>;
 
 /// |x_j - x_i| in every lane of part v of a pack. One: x has one column.
 template <bool One, class T, class D>
-HWY_INLINE hn::Vec<D> x_distance(D d, const Problem<T>& p, const T* const* x, const hn::Vec<D>* xi,
+HWY_INLINE hn::Vec<D> x_distance(D d, const KsgProblem<T>& p, const T* const* x, const hn::Vec<D>* xi,
                                  std::int64_t j) {
   auto far = hn::Abs(hn::Sub(hn::Load(d, x[0] + j * pack), xi[0]));
   if constexpr (!One)
@@ -31,16 +31,17 @@ HWY_INLINE hn::Vec<D> x_distance(D d, const Problem<T>& p, const T* const* x, co
   return far;
 }
 
-/// In each lane: the distance to the k-th neighbour, and how many points of (y, z) are nearer.
+/// For each lane: the distance to the k-th neighbour, and the number of nearer points in (y, z).
 template <class D>
 struct Reach {
   hn::Vec<D> radius;
   hn::Vec<hn::RebindToSigned<D>> n_yz;
 };
 
-/// The same from the first `found` candidates, every point that may be among the k nearest.
+/// The same from the first `found` candidates, which must include every point that may be among the k
+/// nearest.
 template <int K, class T, class D, class FarX>
-HWY_NOINLINE Reach<D> among_candidates(D d, const Problem<T>& p, const Bench<T>& w, const FarX& far_x,
+HWY_NOINLINE Reach<D> among_candidates(D d, const KsgProblem<T>& p, const Bench<T>& w, const FarX& far_x,
                                        std::int64_t found) {
   const hn::RebindToSigned<D> di;
   Smallest<K, D> best(d, int(p.k));
@@ -54,17 +55,17 @@ HWY_NOINLINE Reach<D> among_candidates(D d, const Problem<T>& p, const Bench<T>&
   return r;
 }
 
-/// Writes the points at most `bound` from point i in (y, z): their number.
+/// Writes the points at most `bound` from point i in (y, z); returns their number.
 template <class T>
-std::int64_t write_up_to(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
+std::int64_t write_up_to(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
                          T bound) {
   return write_neighbours(p, s, w, i, std::nextafter(bound, std::numeric_limits<T>::infinity()));
 }
 
 /// Walks the list of point i until no lane can find a nearer point. `far_x(j)`: |x_j - x_i| in every lane.
 template <int K, class T, class D, class FarX>
-HWY_INLINE Reach<D> walk(D d, const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, const FarX& far_x,
-                         std::int64_t i, std::int64_t listed) {
+HWY_INLINE Reach<D> walk(D d, const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w,
+                         const FarX& far_x, std::int64_t i, std::int64_t listed) {
   const hn::RebindToSigned<D> di;
   const T* distance = s.distance + listed * s.length;
   const std::uint32_t* neighbour = s.neighbour + listed * s.length;
@@ -90,7 +91,7 @@ HWY_INLINE Reach<D> walk(D d, const Problem<T>& p, const Shared<T>& s, const Ben
     return among_candidates<K>(d, p, w, far_x, write_up_to(p, s, w, i, bound));
   }
 
-  // Bisect: the entry the walk stopped at is as far as every lane's radius.
+  // Bisect: the distance at which the walk stopped is at least every lane's radius.
   using I = hn::TFromD<decltype(di)>;
   Reach<D> r{best.largest(), hn::Zero(di)};
   const auto last = hn::Set(di, I(at - 1)), one = hn::Set(di, I(1));
@@ -105,8 +106,8 @@ HWY_INLINE Reach<D> walk(D d, const Problem<T>& p, const Shared<T>& s, const Ben
 /// Radii and counts for one pack over the points [begin, end) of a tile; `slice` is the first point with
 /// lists. One: x has one column.
 template <int K, bool One, class T>
-void walk_columns(const Problem<T>& p, const Shared<T>& s, const Bench<T>& w, int of_pack, std::int64_t begin,
-                  std::int64_t end, std::int64_t slice) {
+void walk_columns(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int of_pack,
+                  std::int64_t begin, std::int64_t end, std::int64_t slice) {
   const PackTag<T> d;
   const hn::RebindToSigned<PackTag<T>> di;
   using I = hn::TFromD<decltype(di)>;

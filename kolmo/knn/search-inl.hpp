@@ -23,7 +23,7 @@ struct Visit {
   std::int64_t node, a, b;
 };
 
-/// The k nearest so far, by distance, equally near ones by row.
+/// The k nearest points so far, by distance, then by row.
 template <class T>
 struct Nearest {
   int k;
@@ -51,7 +51,7 @@ class Search {
  public:
   explicit Search(const Tree<T>& tree) : t_(tree), d_(D ? D : tree.d) {}
 
-  /// `skip(row)`: rows that are no neighbours.
+  /// `skip(row)` is true for rows that are no neighbours.
   template <class Skip>
   void nearest(const T* q, std::int64_t own_leaf, Nearest<T>& best, const Skip& skip) const {
     scan(own_leaf, q, best, skip);
@@ -78,7 +78,7 @@ class Search {
     }
   }
 
-  /// Points with |p_c - q_c| < radius_c in every column.
+  /// Counts points with |p_c - q_c| < radius_c in every column.
   std::int64_t count(const T* q, const T* radius) const {
     std::int64_t found = 0;
     Visit stack[max_depth];

@@ -4,12 +4,12 @@
 
 namespace kolmo::knn {
 
-/// A 128-bit sort key: `high` decides, then `low`.
+/// A 128-bit sort key: by `high`, then by `low`.
 struct alignas(16) SortKey {
   std::uint64_t low, high;
 };
 
-/// Bits that order as the number does.
+/// Bits that have the order of the numbers.
 inline std::uint64_t ordered_bits(double v) {
   const auto bits = __builtin_bit_cast(std::uint64_t, v + 0.0);  // + 0.0 makes -0 and 0 equal
   return bits >> 63 ? ~bits : bits | std::uint64_t(1) << 63;

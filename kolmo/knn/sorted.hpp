@@ -12,7 +12,7 @@ namespace kolmo::knn {
 template <class T>
 struct Sorted {
   T* value;            // n values, ascending
-  std::uint32_t* row;  // row[p]: which row stands at position p
+  std::uint32_t* row;  // row[p]: the row at position p
   std::uint32_t* at;   // at[row]: its position
   std::int64_t n;
 
@@ -26,7 +26,7 @@ struct Sorted {
   }
 
   /// Positions [first, last) with |value - q| < radius around position p, where value[p] == q. The predicate
-  /// itself is bisected: a search for q - radius misses points whose distance rounds the other way.
+  /// itself is bisected: a search for q - radius would miss points whose distance is rounded differently.
   struct Range {
     std::int64_t first, last;
   };
@@ -58,8 +58,8 @@ struct Sorted {
   }
 };
 
-/// Where to start looking in an ascending array: cells of equal width, and the first position in each. The
-/// array is padded with infinities past its n values.
+/// Starting positions for searches in an ascending array: cells of equal width, and the first position in
+/// each. The array is padded with infinities after its n values.
 template <class T>
 struct Cells {
   const T* value;
@@ -67,14 +67,15 @@ struct Cells {
   T low, scale;
   std::int32_t last;
 
-  static constexpr int padding = 8;  ///< infinities past the values
+  static constexpr int padding = 8;  ///< infinities after the values
   static std::int64_t count(std::int64_t n) { return 2 * n; }
 
   void build(std::int64_t n) {
     last = std::int32_t(count(n)) - 1;
     low = value[0];
     const T range = value[n - 1] - low, width = range / T(last + 1);
-    // A cell must be wide against rounding, so that skipping a whole cell never skips past a boundary.
+    // A cell must be wide compared with rounding errors, so that skipping a whole cell never skips a
+    // boundary.
     const T magnitude = std::max({std::abs(low), std::abs(value[n - 1]), range});
     scale = width > magnitude * std::numeric_limits<T>::epsilon() * 16 ? 1 / width : 0;
     std::int64_t at = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// The vector sets worth a copy of the code: x86-64's own, AVX2 and AVX-512. Read before Highway.
+// The instruction sets for which code is compiled: baseline x86-64, AVX2 and AVX-512. Must be included before
+// Highway.
 #include <hwy/detect_targets.h>
 
 #undef HWY_DISABLED_TARGETS

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kolmo/knn/arena.hpp"
+#include "kolmo/base/arena.hpp"
 
 namespace kolmo::knn {
 
@@ -21,9 +21,9 @@ struct Columns {
 };
 
 /// A k-d tree with exact bounding boxes over leaves of 16 points, stored column by column for vector code.
-/// The slots of the last leaf that hold no point are infinitely far away and carry row `no_row`. Nodes stand
-/// in pre-order: the left child of node v over leaves [a, b) is v + 1 over [a, m), the right child is v + 2
-/// (m - a) over [m, b), m = (a + b) / 2.
+/// Unused slots of the last leaf hold points at infinity with row `no_row`. Nodes are in pre-order: the left
+/// child of node v over leaves [a, b) is v + 1 over [a, m), the right child is v + 2 (m - a) over [m, b),
+/// with m = (a + b) / 2.
 template <class T>
 struct Tree {
   static constexpr int leaf = 16;
@@ -35,10 +35,10 @@ struct Tree {
 
   std::int64_t n = 0, leaves = 0;
   int d = 0;
-  T* point = nullptr;             // leaf, column, slot
-  std::uint32_t* row = nullptr;   // leaf, slot
+  T* point = nullptr;             // [leaf][column][slot]
+  std::uint32_t* row = nullptr;   // [leaf][slot]
   std::uint32_t* slot = nullptr;  // of each row: leaf * 16 + slot
-  T* box = nullptr;               // node, then d lower and d upper bounds
+  T* box = nullptr;               // [node][2 d]: lower, then upper bounds
   Keyed* scratch = nullptr;
 
   void layout(std::int64_t points, int columns, Arena& arena);

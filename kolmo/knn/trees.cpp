@@ -1,9 +1,9 @@
-// One estimate at a time: nearest neighbours from a k-d tree over (x, y, z), one-dimensional marginal counts
-// from sorted columns, others from trees of their own.
+// One estimate at a time: nearest neighbours from a k-d tree over (x, y, z). Marginal counts come from a
+// sorted column if the marginal has one column, else from a tree of its own.
 #include <cmath>
 #include <utility>
 
-#include "kolmo/knn/problem.hpp"
+#include "kolmo/knn/ksg_problem.hpp"
 #include "kolmo/knn/sorted.hpp"
 #include "kolmo/knn/tree.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
@@ -25,8 +25,8 @@ namespace kolmo::knn {
 template <class T>
 struct Marginal {
   Columns<T> columns;  // row i is observation i of this estimate
-  Tree<T> tree;        // when there are two columns or more
-  T* value = nullptr;  // when there is one: ascending, padded with infinities
+  Tree<T> tree;        // if there are two columns or more
+  T* value = nullptr;  // if there is one: ascending, padded with infinities
   Cells<T> cells{};
 
   void layout(std::int64_t n, int d, Arena& arena) {
@@ -43,16 +43,16 @@ struct Marginal {
   }
 };
 
-/// Everything one estimate needs; the workspace holds one of these.
+/// The memory of one estimate; the workspace holds one of these.
 template <class T>
 struct Workbench {
   Tree<T> joint;
-  Marginal<T> first, second, condition;  // x and y, or (x, z), (y, z) and z
+  Marginal<T> first, second, condition;  // x and y; or (x, z), (y, z) and z
   T* shuffled;                           // the rows of x in this estimate
   PsiTerm* terms;                        // by count
   PsiSum* sums;                          // by thread
 
-  void layout(const Problem<T>& p, Arena& arena, int threads) {
+  void layout(const KsgProblem<T>& p, Arena& arena, int threads) {
     joint.layout(p.n, p.dx + p.dy + p.dz, arena);
     first.layout(p.n, p.dx + p.dz, arena);
     second.layout(p.n, p.dy + p.dz, arena);
@@ -71,7 +71,8 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 
 template <class T>
-std::int64_t near(const Marginal<T>& m, std::int64_t row, const T* q, const T* radius, const Problem<T>& p) {
+std::int64_t near(const Marginal<T>& m, std::int64_t row, const T* q, const T* radius,
+                  const KsgProblem<T>& p) {
   std::int64_t count;
   if (m.columns.count > 1) {
     count = m.columns.count == 2   ? Search<2, T>(m.tree).count(q, radius)
@@ -92,7 +93,7 @@ std::int64_t near(const Marginal<T>& m, std::int64_t row, const T* q, const T* r
 
 /// The radii of the marginal counts, per column of (x, y, z); all counts are strict.
 template <class T>
-void radii(const Problem<T>& p, const Columns<T>& joint, const T* q, const Nearest<T>& best, T* radius) {
+void radii(const KsgProblem<T>& p, const Columns<T>& joint, const T* q, const Nearest<T>& best, T* radius) {
   if (p.algorithm == KsgAlgorithm::ksg1) {
     std::fill_n(radius, joint.count, best.bound());
     return;
@@ -107,7 +108,7 @@ void radii(const Problem<T>& p, const Columns<T>& joint, const T* q, const Neare
 }
 
 template <int D, class T>
-void estimate(const Problem<T>& p, const Workbench<T>& w, const Columns<T>& joint, double* value,
+void estimate(const KsgProblem<T>& p, const Workbench<T>& w, const Columns<T>& joint, double* value,
               double* local, int threads) {
   const Search<D, T> search(w.joint);
   const bool conditional = p.conditional();
@@ -144,7 +145,7 @@ void estimate(const Problem<T>& p, const Workbench<T>& w, const Columns<T>& join
 }
 
 template <class T>
-void all_estimates(const Problem<T>& p, bool only_observed, Workbench<T>& w, int threads) {
+void all_estimates(const KsgProblem<T>& p, bool only_observed, Workbench<T>& w, int threads) {
   for (std::int64_t n = 0; n <= p.n; ++n) w.terms[n] = psi_term(p.algorithm, p.conditional(), n);
   w.second.columns.add(p.y, p.dy), w.second.columns.add(p.z, p.dz);
   w.condition.columns.add(p.z, p.dz);
@@ -161,7 +162,7 @@ void all_estimates(const Problem<T>& p, bool only_observed, Workbench<T>& w, int
       w.joint.build(joint);
       w.first.columns = {};
       w.first.columns.add(w.shuffled, p.dx), w.first.columns.add(p.z, p.dz);
-      if (p.dz || s == 0) w.first.build(p.n);  // alone, x is the same set of points in every surrogate
+      if (p.dz || s == 0) w.first.build(p.n);  // without z, x is the same set of points in every surrogate
       double* value = p.value + b * p.estimates() + s;
       double* local = p.local && s == 0 ? p.local + b * p.local_step : nullptr;
       switch (joint.count) {
@@ -181,10 +182,10 @@ void all_estimates(const Problem<T>& p, bool only_observed, Workbench<T>& w, int
   }
 }
 
-void trees_f64(const Problem<double>& p, bool only_observed, Workbench<double>& w, int threads) {
+void trees_f64(const KsgProblem<double>& p, bool only_observed, Workbench<double>& w, int threads) {
   all_estimates(p, only_observed, w, threads);
 }
-void trees_f32(const Problem<float>& p, bool only_observed, Workbench<float>& w, int threads) {
+void trees_f32(const KsgProblem<float>& p, bool only_observed, Workbench<float>& w, int threads) {
   all_estimates(p, only_observed, w, threads);
 }
 
@@ -199,12 +200,12 @@ HWY_EXPORT(trees_f64);
 HWY_EXPORT(trees_f32);
 
 template <class T>
-void trees_layout(const Problem<T>& p, Arena& arena, int threads) {
+void trees_layout(const KsgProblem<T>& p, Arena& arena, int threads) {
   Workbench<T> w;
   w.layout(p, arena, threads);
 }
 template <class T>
-void trees(const Problem<T>& p, bool only_observed, Arena arena, int threads) {
+void trees(const KsgProblem<T>& p, bool only_observed, Arena arena, int threads) {
   Workbench<T> w;
   w.layout(p, arena, threads);
   if constexpr (sizeof(T) == 8)
@@ -213,10 +214,10 @@ void trees(const Problem<T>& p, bool only_observed, Arena arena, int threads) {
     HWY_DYNAMIC_DISPATCH(trees_f32)(p, only_observed, w, threads);
 }
 
-template void trees_layout(const Problem<double>&, Arena&, int);
-template void trees_layout(const Problem<float>&, Arena&, int);
-template void trees(const Problem<double>&, bool, Arena, int);
-template void trees(const Problem<float>&, bool, Arena, int);
+template void trees_layout(const KsgProblem<double>&, Arena&, int);
+template void trees_layout(const KsgProblem<float>&, Arena&, int);
+template void trees(const KsgProblem<double>&, bool, Arena, int);
+template void trees(const KsgProblem<float>&, bool, Arena, int);
 
 }  // namespace kolmo::knn
 #endif

@@ -30,7 +30,7 @@ std::optional<double> number_in(const fs::path& file) {
   return {};
 }
 
-/// The number after `key` at the beginning of a line.
+/// The number after `key` in the first line that begins with it.
 std::optional<double> number_after(const fs::path& file, std::string_view key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);)
@@ -69,7 +69,7 @@ std::optional<double> temperature() {
   return {};
 }
 
-/// Bytes this process has in memory.
+/// Resident memory of this process, in bytes.
 double resident_bytes() {
   std::ifstream in("/proc/self/statm");
   double size = 0, resident = 0;

@@ -6,12 +6,12 @@
 
 namespace kolmo::monitor {
 
-/// Sets the metrics of this machine's devices: `kolmo_gpu_*` of every NVIDIA GPU that the driver shows to
-/// this process, and `kolmo_cpu_*` of the processor from the counters of the operating system. What a machine
-/// does not tell is left out. One thread at a time.
+/// Sets the metrics of this machine's devices: `kolmo_gpu_*` of every NVIDIA GPU that the driver exposes to
+/// this process, and `kolmo_cpu_*` of the processor from the counters of the operating system. Values that a
+/// machine does not provide are omitted. Not thread-safe.
 class DeviceMeter {
  public:
-  /// `now`: seconds, for the rates since the last reading.
+  /// `now`: time in seconds, for rates since the previous call.
   void read(double now);
 
  private:

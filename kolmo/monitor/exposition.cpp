@@ -36,7 +36,7 @@ std::string braces(const metrics::Labels& labels, std::string_view further = {})
   return out.empty() ? out : out + "}";
 }
 
-void add_histogram(std::string& out, const std::string& name, const metrics::Sample& s) {
+void add_histogram(std::string& out, const std::string& name, const metrics::Reading& s) {
   const auto bucket = [&](const std::string& edge, std::uint64_t count) {
     fmt::format_to(std::back_inserter(out), "{}_bucket{} {}\n", name, braces(s.labels, "le=\"" + edge + "\""),
                    count);
@@ -66,7 +66,7 @@ std::string prometheus_text(const std::vector<metrics::Family>& families) {
       out += '\n';
     }
     out += "# TYPE " + f.name + ' ' + kinds[int(f.kind)] + '\n';
-    for (const metrics::Sample& s : f.samples) {
+    for (const metrics::Reading& s : f.readings) {
       if (f.kind == metrics::Kind::histogram)
         add_histogram(out, f.name, s);
       else

@@ -11,7 +11,7 @@ inline constexpr const char* prometheus_type = "text/plain; version=0.0.4; chars
 /// The metrics in Prometheus' text format, version 0.0.4.
 std::string prometheus_text(const std::vector<metrics::Family>& families);
 
-/// name{label="value",...}, as Prometheus writes it: what identifies a series.
+/// name{label="value",...} in Prometheus notation; identifies a series.
 std::string series_name(const std::string& name, const metrics::Labels& labels);
 
 }  // namespace kolmo::monitor

@@ -14,7 +14,7 @@ void History::add(double now, const std::vector<metrics::Family>& families) {
   while (now - times_.front() > span) times_.pop_front(), ++first_;
   const std::size_t collection = first_ + times_.size() - 1;
   for (const metrics::Family& f : families)
-    for (const metrics::Sample& s : f.samples) {
+    for (const metrics::Reading& s : f.readings) {
       Track& t = tracks_.try_emplace(series_name(f.name, s.labels), Track{f.kind, {}, {}, {}}).first->second;
       if (f.kind != metrics::Kind::histogram) {
         t.values.emplace_back(collection, s.value);
@@ -25,7 +25,7 @@ void History::add(double now, const std::vector<metrics::Family>& families) {
         if (const std::uint64_t more = s.histogram.counts[b] - t.last.counts[b])
           g.counts.emplace_back(std::int16_t(b), more);
       t.last = s.histogram;
-      const bool since_before = collection > 0;  // else it is all since the process started
+      const bool since_before = collection > 0;  // else everything since the process started
       if (since_before && !g.counts.empty()) t.growths.push_back(std::move(g));
     }
   for (auto& [name, t] : tracks_) {

@@ -8,9 +8,9 @@
 
 namespace kolmo::monitor {
 
-/// The last minutes of every series, from collections about a second apart: rates of counters, histograms of
-/// windows (by difference, so that their quantiles are those of what was recorded in the window), values of
-/// gauges over time.
+/// The last minutes of every series, from collections about a second apart: rates of counters, values of
+/// gauges over time, and histograms of time windows. A window's histogram is the difference of two
+/// collections, so its quantiles cover exactly what was recorded in the window.
 class History {
  public:
   static constexpr double span = 300;  ///< seconds
@@ -19,14 +19,13 @@ class History {
 
   struct Window {
     metrics::HistogramData data;
-    double seconds = 0;  ///< how much of the window asked for there is
+    double seconds = 0;  ///< length of the window that is available
   };
-  /// What a histogram recorded in the last seconds.
+  /// The values a histogram recorded in the last `seconds` seconds.
   Window window(const std::string& series, double seconds) const;
-  /// Growth of a counter per second over the last seconds; NaN before there are two collections.
+  /// Growth of a counter per second over the last `seconds` seconds; NaN before there are two collections.
   double rate(const std::string& series, double seconds) const;
-  /// A gauge, or a counter's growth per second, at every collection, the oldest first; NaN where there is
-  /// none.
+  /// A gauge's value, or a counter's growth per second, at every collection, oldest first; NaN if missing.
   std::vector<double> values(const std::string& series) const;
   std::vector<double> times() const;
 
@@ -46,7 +45,7 @@ class History {
   const Track* find(const std::string& series) const;
 
   std::deque<double> times_;
-  std::size_t first_ = 0;  // collection that times_ begins with
+  std::size_t first_ = 0;  // number of the first collection in times_
   std::map<std::string, Track> tracks_;
 };
 

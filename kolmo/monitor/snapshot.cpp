@@ -39,7 +39,7 @@ bool identifies(const Subject& s, std::string_view label) {
   return std::find(s.identity.begin(), s.identity.end(), label) != s.identity.end();
 }
 
-/// The object of this subject, made if it is new.
+/// The object of this subject in the list, added if it is new.
 Json& object_of(Json& list, const Subject& subject, const metrics::Labels& labels) {
   Json identity = Json::object();
   for (const auto label : subject.identity)
@@ -60,7 +60,7 @@ void put(Json& object, const std::string& name, const metrics::Labels& further, 
   *place = std::move(value);
 }
 
-void add(Json& list, const Subject& subject, const metrics::Family& f, const metrics::Sample& s,
+void add(Json& list, const Subject& subject, const metrics::Family& f, const metrics::Reading& s,
          const History& history) {
   std::string name = f.name.substr("kolmo_"sv.size() + subject.name.size() + 1);
   Json& object = object_of(list, subject, s.labels);
@@ -92,7 +92,7 @@ Json snapshot(const std::vector<metrics::Family>& families, const History& histo
     Json list = Json::array();
     for (const metrics::Family& f : families)
       if (f.name.starts_with(prefix))
-        for (const metrics::Sample& s : f.samples) add(list, subject, f, s, history);
+        for (const metrics::Reading& s : f.readings) add(list, subject, f, s, history);
     if (!subject.identity.empty()) {
       const std::string first(subject.identity[0]);
       std::stable_sort(list.begin(), list.end(),
@@ -112,7 +112,7 @@ Json curves(const std::vector<metrics::Family>& families, const History& history
   Json series = Json::object();
   for (const metrics::Family& f : families) {
     if (std::find(std::begin(shown), std::end(shown), f.name) == std::end(shown)) continue;
-    for (const metrics::Sample& s : f.samples) {
+    for (const metrics::Reading& s : f.readings) {
       const std::string name = series_name(f.name, s.labels);
       Json values = Json::array();
       for (const double v : history.values(name)) values.push_back(std::isnan(v) ? Json() : Json(v));

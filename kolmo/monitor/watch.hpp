@@ -10,8 +10,8 @@
 
 namespace kolmo::monitor {
 
-/// Reads devices and metrics once a second on a thread of its own, for as long as it lives, and tells what it
-/// saw. Its own time is counted in kolmo_monitor_overhead_seconds_total{component="watch"}.
+/// Reads devices and metrics once a second on its own thread as long as it lives, and provides the latest
+/// readings. Its CPU time is counted in kolmo_monitor_overhead_seconds_total{component="watch"}.
 class Watch {
  public:
   Watch();

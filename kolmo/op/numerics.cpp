@@ -1,20 +1,38 @@
 #include "kolmo/op/numerics.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
+#include <optional>
+
+#include "kolmo/op/span.hpp"
+#include "kolmo/runtime/device.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo::numerics {
 namespace {
 
-/// Index of the first element that is not finite, or -1.
-std::int64_t first_bad(const Tensor& t) {
-  std::int64_t bad = -1;
-  const auto search = [&]<class T>() {
-    const T* values = t.as<T>();
-    for (std::int64_t i = 0, n = t.size(); i < n && bad < 0; ++i)
-      if (!std::isfinite(double(values[i]))) bad = i;
-  };
-  if (t.dtype <= DType::bf16) visit<double, float, Half, BFloat16>(t.dtype, search);
+bool looked_at(const Tensor& t) { return (floats.mask | complexes.mask) >> unsigned(t.dtype) & 1; }
+
+struct BadNumber {
+  std::int64_t element;
+  double value;
+};
+
+/// The first number that is NaN or, unless documented as possible, infinite. Complex elements count as two
+/// numbers each.
+std::optional<BadNumber> first_bad(const Tensor& t, bool may_be_infinite) {
+  const bool is_complex = complexes.has(t.dtype), flat = t.contiguous();
+  const std::int64_t width = is_complex ? 2 : 1;
+  std::optional<BadNumber> bad;
+  visit<double, float, Half, BFloat16>(is_complex ? real_of(t.dtype) : t.dtype, [&]<class T>() {
+    const T* values = static_cast<const T*>(t.data);
+    for (std::int64_t i = 0, n = t.size(); i < n && !bad; ++i)
+      for (std::int64_t part = 0, at = flat ? i : offset_of(t, i); part < width && !bad; ++part) {
+        const double v = double(values[at * width + part]);
+        if (may_be_infinite ? std::isnan(v) : !std::isfinite(v)) bad = {i, v};
+      }
+  });
   return bad;
 }
 
@@ -28,30 +46,41 @@ std::string index_text(const Tensor& t, std::int64_t flat) {
   return t.rank ? text : "";
 }
 
-std::string value_text(const Tensor& t, std::int64_t flat) {
-  double value = 0;
-  visit<double, float, Half, BFloat16>(t.dtype, [&]<class T>() { value = double(t.as<T>()[flat]); });
+std::string value_text(double value) {
   return std::isnan(value) ? "NaN" : value < 0 ? "-infinity" : "infinity";
 }
 
-/// The tensor in host memory; `bytes` keeps what had to be copied.
+/// The tensor in host memory, with its strides; `bytes` holds the copy if one was needed.
 Tensor on_host(const Tensor& t, Stream& stream, std::vector<std::byte>& bytes) {
   if (in_host_memory(t.device)) return t;
-  bytes.resize(t.bytes());
-  Tensor host = t;
-  host.data = bytes.data(), host.device = {};
-  stream.copy(host, t);
+  const ByteSpan span = span_of(t);
+  bytes.resize(span.size());
+  const std::array extent{bytes.size()};
+  stream.copy(tensor(bytes.data(), DType::u8, extent), tensor(span.begin, DType::u8, extent, t.device));
   stream.synchronize();
+  Tensor host = t;
+  host.data = bytes.data() + (static_cast<std::byte*>(t.data) - span.begin), host.device = {};
   return host;
+}
+
+/// The tensor of a field, without the elements beyond its counter.
+Tensor written_part(const OpBase& op, const FieldInfo& field, const void* args, Stream& stream) {
+  Tensor t = field.tensor(args);
+  std::vector<std::byte> bytes;
+  for (const FieldInfo& f : op.fields())
+    if (!field.counter.empty() && f.name == field.counter && f.tensor(args).given() && t.rank)
+      t.extent[0] =
+          std::clamp<std::int64_t>(*on_host(f.tensor(args), stream, bytes).as<std::int64_t>(), 0, t.dim(0));
+  return t;
 }
 
 std::string first(const OpBase& op, const void* args, Stream& stream, bool (FieldInfo::*direction)() const) {
   std::vector<std::byte> bytes;
   for (const FieldInfo& f : op.fields()) {
-    if (!(f.*direction)() || !f.tensor(args).given() || f.tensor(args).dtype > DType::bf16) continue;
-    const Tensor t = on_host(f.tensor(args), stream, bytes);
-    if (const std::int64_t i = first_bad(t); i >= 0)
-      return std::string(f.name) + index_text(t, i) + " is " + value_text(t, i);
+    if (!(f.*direction)() || !f.tensor(args).given() || !looked_at(f.tensor(args))) continue;
+    const Tensor t = on_host(written_part(op, f, args, stream), stream, bytes);
+    if (const auto bad = first_bad(t, f.infinite))
+      return std::string(f.name) + index_text(t, bad->element) + " is " + value_text(bad->value);
   }
   return "";
 }

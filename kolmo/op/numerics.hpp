@@ -2,12 +2,12 @@
 #include <atomic>
 #include <string>
 
-#include "kolmo/op/op.hpp"
+#include "kolmo/op/define.hpp"
 
-/// `--check-numerics`: an operator that is given only finite numbers and produces a NaN or an infinity is
-/// stopped, with its name, the argument, the first such element and the shapes. For finding where bad numbers
-/// come from, not for production: on a GPU every tensor is copied to the host and each launch waited for.
-/// Launches that are being captured into a CUDA graph are not looked at, nor are its replays.
+/// `--check-numerics`: an operator whose inputs are finite and that produces a NaN or an infinity is stopped,
+/// with its name, the argument, the first such element and the shapes. For debugging, not for production: on
+/// a GPU every tensor is copied to the host and every launch is waited for. Launches captured into a CUDA
+/// graph, and replays of graphs, are not checked.
 namespace kolmo::numerics {
 
 struct NonFinite : Error {
@@ -16,10 +16,10 @@ struct NonFinite : Error {
 
 inline std::atomic<bool> checked{false};
 
-/// Where the first NaN or infinity among the arguments of one direction is, such as "y[0, 3] is NaN"; empty
-/// when there is none.
+/// The position of the first NaN or infinity among the inputs, such as "y[0, 3] is NaN"; empty if there is
+/// none.
 std::string first_input(const OpBase& op, const void* args, Stream& stream);
-/// Throws NonFinite when an output holds one.
+/// Throws NonFinite if an output holds a NaN or an infinity.
 void check_outputs(const OpBase& op, const void* args, Stream& stream);
 
 }  // namespace kolmo::numerics

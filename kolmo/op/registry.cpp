@@ -12,39 +12,41 @@ namespace kolmo {
 OpEntry OpEntry::of(const CaseInfo& c) const {
   OpEntry entry = *this;
   for (const AliasInfo& a : op->aliases())
-    if (a.name == c.alias) entry.alias = a;
+    if (a.name == c.alias) entry.alias = &a;
   return entry;
 }
 
 bool OpEntry::sets(const FieldInfo& option) const {
-  return option.number(op->default_args(alias.name).data()) != option.number(op->default_args().data());
+  return alias && alias->sets(option, op->default_args().data());
 }
 
 std::vector<Variant> OpEntry::variants(DeviceKind kind) const {
-  if (runs_cpu_code(kind)) return op->cpu_variants();
-  const CudaImpl* i = impl(kind);
-  return i ? std::vector<Variant>(i->variants.begin(), i->variants.end()) : std::vector<Variant>{};
+  std::vector<Variant> all;
+  if (const ImplBase* const i = impl(kind))
+    for (int v = 0; v < i->rows().size(); ++v) all.push_back(i->rows()[v]);
+  return all;
 }
 
-int OpEntry::variant_count(DeviceKind kind) const {
-  if (runs_cpu_code(kind)) return op->cpu_variant_count();
-  const CudaImpl* i = impl(kind);
-  return i ? int(i->variants.size()) : 0;
+int OpEntry::find_variant(DeviceKind kind, std::string_view name) const {
+  if (const ImplBase* const i = impl(kind))
+    for (int v = 0; v < i->rows().size(); ++v)
+      if (i->rows()[v].name == name) return v;
+  return -1;
 }
 
 bool OpEntry::fits(const void* args, DeviceKind kind, int variant) const {
-  if (runs_cpu_code(kind)) return op->cpu_fits(args, variant);
-  const CudaImpl* i = impl(kind);
-  if (!i || variant < 0 || std::size_t(variant) >= i->variants.size()) return false;
-  const Variant& row = i->variants[std::size_t(variant)];
+  const ImplBase* const i = impl(kind);
+  if (!i || variant < 0 || variant >= i->rows().size()) return false;
+  const Variant row = i->rows()[variant];
   return !(kind == DeviceKind::simt && row.hardware_only) && stands_for(row, kind) && i->fits(args, variant);
 }
 
 int OpEntry::default_variant(const void* args, DeviceKind kind) const {
-  const CudaImpl* i = runs_cpu_code(kind) ? nullptr : impl(kind);
-  const int preferred = i && i->preferred ? i->preferred(args) : -1;
-  if (preferred >= 0 && fits(args, kind, preferred)) return preferred;
-  for (int v = 0, n = variant_count(kind); v < n; ++v)
+  const ImplBase* const i = impl(kind);
+  if (!i) return -1;
+  if (const int preferred = i->preferred(args); preferred >= 0 && fits(args, kind, preferred))
+    return preferred;
+  for (int v = 0, n = i->rows().size(); v < n; ++v)
     if (fits(args, kind, v)) return v;
   return -1;
 }
@@ -53,14 +55,14 @@ std::vector<int> OpEntry::fitting(const void* args, DeviceKind kind) const {
   const int first = default_variant(args, kind);
   std::vector<int> all;
   if (first >= 0) all.push_back(first);
-  for (int v = 0, n = variant_count(kind); v < n; ++v)
+  for (int v = 0, n = impl(kind) ? impl(kind)->rows().size() : 0; v < n; ++v)
     if (v != first && fits(args, kind, v)) all.push_back(v);
   return all;
 }
 
 namespace {
 
-/// The catalogue as it was at some time: readers keep what they were given.
+/// An immutable version of the catalogue; readers keep the version they were given.
 struct Catalogue {
   std::vector<OpEntry> ops, names;
 
@@ -69,7 +71,7 @@ struct Catalogue {
     names.push_back(e);
     for (const AliasInfo& alias : e.op->aliases()) {
       names.push_back(e);
-      names.back().alias = alias;
+      names.back().alias = &alias;
     }
   }
 };
@@ -80,13 +82,19 @@ struct Catalogues {
   std::atomic<const Catalogue*> latest;
 
   Catalogues() {
-    for (Catalogue& first = all.emplace_back(); const OpEntry& e : detail::built_in_ops()) first.add(e);
+    const auto simt = detail::simt_rows ? detail::simt_rows() : std::span<const detail::SimtRow>();
+    for (Catalogue& first = all.emplace_back(); const detail::BuiltInOp& o : detail::built_in_ops()) {
+      OpEntry entry{o.group, &static_cast<const OpBase&>(*o.op), o.on};
+      for (const detail::SimtRow& row : simt)
+        if (row.op == o.op) entry.on[std::size_t(DeviceKind::simt)] = row.impl;
+      first.add(entry);
+    }
     latest = &all.back();
   }
 };
 
 Catalogues& catalogues() {
-  static Catalogues& c = *new Catalogues;  // read until the process ends
+  static Catalogues& c = *new Catalogues;  // never destroyed: it is read until the process ends
   return c;
 }
 
@@ -121,9 +129,20 @@ std::string_view source_hash(std::string_view op, DeviceKind kind) {
 }
 
 const OpEntry& entry_of(const OpBase& op) {
+  // Entries never move, so a thread may keep what it found.
+  static constexpr std::size_t places = 64;
+  static constinit thread_local const OpEntry* found[places] = {};
+  const OpEntry*& known = found[reinterpret_cast<std::uintptr_t>(&op) / 16 % places];
+  if (known && known->op == &op) return *known;
   for (const OpEntry& e : all_ops())
-    if (e.op == &op) return e;
+    if (e.op == &op) return *(known = &e);
   fail<Unsupported>(std::string(op.name) + " is not in the catalogue");
+}
+
+const OpEntry& entry_of(const OpBase& op, const AliasInfo& alias) {
+  for (const OpEntry& e : all_names())
+    if (e.op == &op && e.alias == &alias) return e;
+  fail<Unsupported>(std::string(alias.name) + " is not in the catalogue");
 }
 
 const OpEntry& find_op(std::string_view name) {

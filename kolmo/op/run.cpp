@@ -1,9 +1,11 @@
 #include <string>
 
+#include "kolmo/op/bind.hpp"
 #include "kolmo/op/chooser.hpp"
+#include "kolmo/op/inside.hpp"
 #include "kolmo/op/numerics.hpp"
 #include "kolmo/op/registry.hpp"
-#include "kolmo/op/shape.hpp"
+#include "kolmo/op/span.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
 #include "kolmo/runtime/monitor.hpp"
 
@@ -13,46 +15,54 @@ namespace {
 std::string text(std::string_view s) { return std::string(s); }
 
 Dims all_sizes(const OpBase& op, const void* args, Device device) {
-  Dims dims = bind_inputs(op, args, device);
-  op.check(args);
-  op.sizes(args, dims);
-  return dims;
+  return named(op, args, [&] {
+    Dims dims = bind_inputs(op, args, device);
+    op.check(args);
+    op.sizes(args, dims);
+    return dims;
+  });
 }
 
-bool overlap(const Tensor& a, const Tensor& b) {
-  const auto begin = [](const Tensor& t) { return static_cast<const std::byte*>(t.data); };
-  return begin(a) < begin(b) + b.bytes() && begin(b) < begin(a) + a.bytes();
-}
-
+/// Throws if an output shares memory with another tensor, unless the operator works in place and both are the
+/// same tensor.
 void check_aliasing(const OpBase& op, const FieldInfo& out, const void* args) {
   const Tensor& t = out.tensor(args);
   for (const FieldInfo& f : op.fields()) {
-    if (!f.is_tensor() || f.name == out.name || !f.tensor(args).given() || !overlap(t, f.tensor(args)))
-      continue;
-    const bool same = f.tensor(args).data == t.data && f.tensor(args).bytes() == t.bytes();
-    if (!(op.in_place && same && f.is_input() && f.shape == out.shape))
+    if (!f.is_tensor() || f.name == out.name || !f.tensor(args).given()) continue;
+    const Tensor& other = f.tensor(args);
+    if (!span_of(t).overlaps(span_of(other))) continue;
+    const bool same = other.data == t.data && other.bytes() == t.bytes() && other.contiguous();
+    if (!(op.in_place && same && f.kind == FieldKind::in && out.kind == FieldKind::out &&
+          f.shape == out.shape))
       fail<InvalidArgument>(text(op.name) + ": " + text(out.name) + " overlaps " + text(f.name) +
                             " in memory");
   }
 }
 
-/// True when there is anything to write.
-bool check_outputs(const OpBase& op, const void* args, const Dims& dims, Device device) {
+bool is_output(const Tensor& t, DType dtype, const Extents& extents, Device device) {
+  if (!t.given() || t.dtype != dtype || t.device != device || t.rank != extents.rank) return false;
+  for (int d = 0; d < t.rank; ++d)
+    if (t.dim(d) != extents[std::size_t(d)]) return false;
+  return t.contiguous();
+}
+
+/// Returns whether there is anything to write.
+bool check_outputs(const OpBase& op, const void* args, Dims dims, Device device) {
   bool work = false;
-  const DType common = op.output_dtype(args, common_dtype(op, args));
   for (const FieldInfo& f : op.fields()) {
-    if (f.kind != FieldKind::out) {
-      work |= f.kind == FieldKind::inout && f.tensor(args).size();
-      continue;
-    }
+    if (!f.is_tensor() || !f.is_output()) continue;
     const Tensor& t = f.tensor(args);
     if (!t.given() && f.optional) continue;
-    const DType dtype = f.dtypes.single() ? f.dtypes.first() : common;
-    const Tensor want = tensor(nullptr, dtype, extents_of(op, f, args, dims), device);
-    if (!t.given() || t.dtype != want.dtype || t.device != want.device || t.rank != want.rank ||
-        t.extent != want.extent || !t.contiguous() || (!t.data && t.size()))
-      fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " is " + shape_string(t) +
-                            ", expected contiguous " + shape_string(want));
+    if (f.kind == FieldKind::out) {
+      const Extents extents = named(op, args, [&] { return extents_of(op, f, args, dims); });
+      const DType dtype = bind_output_dtype(f, args, dims);
+      if (t.given() && !t.data && t.size())
+        fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " has no memory");
+      if (!is_output(t, dtype, extents, device))
+        fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " is " + shape_string(t) +
+                              ", expected contiguous " +
+                              shape_string(tensor(nullptr, dtype, extents, device)));
+    }
     check_aliasing(op, f, args);
     work |= t.size() != 0;
   }
@@ -60,26 +70,31 @@ bool check_outputs(const OpBase& op, const void* args, const Dims& dims, Device 
 }
 
 int choose_variant(const OpEntry& entry, const void* args, Device device, int asked) {
-  const std::string name = text(entry.op->name);
+  const int variant = asked >= 0 ? asked : entry.default_variant(args, device.kind);
+  if (asked < 0 && variant < 0)
+    fail<Unsupported>(text(entry.op->name) + ": no variant fits these arguments on " + to_string(device));
   if (asked >= 0 && !entry.fits(args, device.kind, asked))
-    fail<InvalidArgument>(name + ": variant " + std::to_string(asked) + " does not exist or does not fit");
-  if (asked >= 0) return asked;
-  const int variant = entry.default_variant(args, device.kind);
-  if (variant >= 0) return variant;
-  fail<Unsupported>(name + ": no variant fits these arguments on " + to_string(device));
+    fail<InvalidArgument>(text(entry.op->name) + ": variant " + std::to_string(asked) +
+                          " does not exist or does not fit");
+  return variant;
 }
 
-void launch(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant) {
+void launch(const OpBase& op, const ImplBase& impl, const void* args, Stream& stream, int variant) {
   const memory::Tag tag(op.name);
-  const Buffer workspace(
-      impl ? impl->workspace(args, variant) : op.cpu_workspace(args, stream.threads(), variant), stream);
-  if (impl)
-    impl->launch(args, workspace.data(), stream, variant);
-  else
-    op.run_cpu(args, workspace.data(), stream, variant);
+  const Site site{stream.device(), variant, stream.threads()};
+  named(op, args, [&] {
+    const Buffer workspace(impl.workspace(args, site), stream);
+    stream.data_status().begin(op.name, op.faults);
+    const auto queue = [&] { impl.launch(args, Arena(workspace.data()), stream, variant); };
+    if (site.device.kind == DeviceKind::cuda)
+      stream.submit([&queue] { queue(); });  // makes the device current in this thread
+    else
+      queue();
+    if (in_host_memory(site.device)) stream.data_status().check();
+  });
 }
 
-void launch_watched(const OpBase& op, const CudaImpl* impl, const void* args, Stream& stream, int variant,
+void launch_watched(const OpBase& op, const ImplBase& impl, const void* args, Stream& stream, int variant,
                     std::uint64_t call) {
   const bool trap =
       numerics::checked.load(std::memory_order_relaxed) && numerics::first_input(op, args, stream).empty();
@@ -96,17 +111,17 @@ void launch_watched(const OpBase& op, const CudaImpl* impl, const void* args, St
 
 }  // namespace
 
-void run(const OpBase& op, const void* args, Stream& stream, RunOptions options) {
+void run(const OpEntry& entry, const void* args, Stream& stream, RunOptions options) {
+  const OpBase& op = *entry.op;
   const Device device = stream.device();
-  const bool on_cpu = runs_cpu_code(device.kind);
+  const bool on_cpu = device.kind == DeviceKind::cpu;
   if (options.threads < 0 || (options.threads && !on_cpu))
     fail<InvalidArgument>(text(op.name) + ": threads is " + std::to_string(options.threads) +
                           (on_cpu ? ", it must not be negative" : ", it is for the CPU only"));
   if (!check_outputs(op, args, all_sizes(op, args, device), device)) return;
 
-  const OpEntry entry = on_cpu ? OpEntry{{}, &op} : entry_of(op);
-  const CudaImpl* const impl = on_cpu ? nullptr : entry.impl(device.kind);
-  if (!on_cpu && !impl) fail<Unsupported>(text(op.name) + " has no implementation for " + to_string(device));
+  const ImplBase* const impl = entry.impl(device.kind);
+  if (!impl) fail<Unsupported>(text(op.name) + ": has no implementation for " + to_string(device));
   std::uint64_t call = 0;
   if (const Chooser ask = chooser.load(std::memory_order_acquire);
       ask && options.variant < 0 && !options.threads) {
@@ -114,33 +129,70 @@ void run(const OpBase& op, const void* args, Stream& stream, RunOptions options)
     if (entry.fits(args, device.kind, chosen.options.variant)) options = chosen.options, call = chosen.call;
   }
   const int variant = choose_variant(entry, args, device, options.variant);
-  const bool simulated = device.kind == DeviceKind::sim;  // computes when its clock gets there
+  const bool deferred = stream.deferred();
   Stream queue = options.threads ? stream.with_threads(options.threads) : stream;
-  if (!stream.capturing() && !simulated) return launch_watched(op, impl, args, queue, variant, call);
+  if (!stream.capturing() && !deferred) return launch_watched(op, *impl, args, queue, variant, call);
   if (device.kind == DeviceKind::cuda)
-    return launch(op, impl, args, queue, variant);  // a graph is watched as a whole
+    return launch(op, *impl, args, queue, variant);  // a graph is monitored as a whole
   const auto* bytes = static_cast<const std::byte*>(args);
   stream.submit([=, &op, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
     Stream replay = queue;
-    if (simulated)
-      launch(op, impl, copy.data(), replay, variant);
+    if (deferred)
+      launch(op, *impl, copy.data(), replay, variant);
     else
-      launch_watched(op, impl, copy.data(), replay, variant, call);
+      launch_watched(op, *impl, copy.data(), replay, variant, call);
   });
 }
 
-void infer_outputs(const OpBase& op, void* args) {
-  Device device;
+void run(const OpBase& op, const void* args, Stream& stream, RunOptions options) {
+  run(entry_of(op), args, stream, options);
+}
+
+void run_alias(const OpBase& op, const AliasInfo& alias, void* args, Stream& stream, RunOptions options) {
+  for (const Binding& b : alias.binds) b.apply(args);
+  run(entry_of(op, alias), args, stream, options);
+}
+
+void infer_outputs(const OpBase& op, void* args, Device device) {
   for (const FieldInfo& f : op.fields())
     if (f.is_tensor() && f.is_input() && f.tensor(args).given()) device = f.tensor(args).device;
-  const Dims dims = all_sizes(op, args, device);
-  const DType common = op.output_dtype(args, common_dtype(op, args));
+  Dims dims = all_sizes(op, args, device);
   for (const FieldInfo& f : op.fields()) {
     if (f.kind != FieldKind::out) continue;
     Tensor& t = f.tensor(args);
-    void* const data = t.data;
-    t = tensor(data, f.dtypes.single() ? f.dtypes.first() : common, extents_of(op, f, args, dims), device);
+    const Extents extents = named(op, args, [&] { return extents_of(op, f, args, dims); });
+    t = tensor(t.data, bind_output_dtype(f, args, dims), extents, device);
   }
+}
+
+/// The row of an operator inside another; the same in its layout and its launch.
+static int inside_row(const OpEntry& entry, const void* args, DeviceKind kind) {
+  const int row = entry.default_variant(args, kind);
+  if (row < 0) fail<Unsupported>(text(entry.op->name) + " cannot run inside another operator here");
+  return row;
+}
+
+void lay_inside(const OpBase& op, const void* args, Arena& arena, const Site& site) {
+  const OpEntry& entry = entry_of(op);
+  const DeviceKind kind = site.device.kind;
+  const int row = inside_row(entry, args, kind);
+  entry.impl(kind)->lay(arena, args, {site.device, row, site.threads});
+}
+
+void run_inside(const OpBase& op, const void* args, Arena& arena, Stream& stream) {
+  const OpEntry& entry = entry_of(op);
+  const DeviceKind kind = stream.device().kind;
+  const int row = inside_row(entry, args, kind);
+  const ImplBase& impl = *entry.impl(kind);
+  const Arena scratch = arena;
+  impl.lay(arena, args, {stream.device(), row, stream.threads()});
+  struct OuterStatus {
+    Stream& stream;
+    Status status = stream.status();
+    ~OuterStatus() { stream.data_status().current = status; }
+  } const outer{stream};
+  stream.data_status().begin(op.name, op.faults);
+  impl.launch(args, scratch, stream, row);
 }
 
 Cost cost(const OpBase& op, const void* args) {

@@ -5,14 +5,14 @@
 
 namespace kolmo {
 
-/// SHA-256 (hex) over the sources of an operator for a kind of device as they were when this was built: for
-/// the CPU its .cpp with every kolmo header it includes, directly or not, and the .cpp beside each of these;
-/// for GPUs its .cu with its headers. Of an operator that was added: what its entry says. Empty when there is
-/// no such source.
+/// SHA-256 (hex) over the tokens of the code that an operator runs on a kind of device, as built into this
+/// program. GPUs: its .cu, the kernel code that it includes, directly or not, and the .cu of operators that
+/// it calls. CPU: the same for its .cpp. Comments and white space are ignored. For an operator that was
+/// added: OpEntry::sources. Empty if there is no such source.
 std::string_view source_hash(std::string_view op, DeviceKind kind);
 
 namespace detail {
-std::string_view built_in_source_hash(std::string_view op, DeviceKind kind);  ///< by source_hashes.cmake
+std::string_view built_in_source_hash(std::string_view op, DeviceKind kind);  ///< by cmake/source_hashes.py
 }
 
 }  // namespace kolmo

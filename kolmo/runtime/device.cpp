@@ -17,14 +17,17 @@ struct Backends {
   std::map<std::pair<DeviceKind, int>, std::unique_ptr<Backend>> all;
 };
 Backends& backends() {
-  static auto& b = *new Backends;  // outlives all streams
+  static auto& b = *new Backends;  // never destroyed: it must outlive all streams
   return b;
 }
 
 std::unique_ptr<Backend> make_backend(Device device) {
   if (device.kind == DeviceKind::cuda) return make_cuda_backend(device.index);
-  if (device.kind == DeviceKind::sim) fail<Unsupported>(to_string(device) + ": no such device was made");
-  return make_host_backend(device.kind);
+  if (device.index != 0) fail<Unsupported>(to_string(device) + ": there is no such device");
+  if (device.kind == DeviceKind::cpu) return make_host_backend(device.kind);
+  if (!make_simt_backend)
+    fail<Unsupported>("simt: the emulated GPU is not part of this program (configure with -DKOLMO_SIMT=ON)");
+  return make_simt_backend();
 }
 
 }  // namespace
@@ -54,6 +57,8 @@ void add_backend(Device device, std::unique_ptr<Backend> made) {
   const std::scoped_lock lock(b.mutex);
   b.all[{device.kind, device.index}] = std::move(made);
 }
+
+bool detail::deferred(Device device) { return backend(device).deferred(); }
 
 DeviceInfo device_info(Device device) { return backend(device).info(); }
 

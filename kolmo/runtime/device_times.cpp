@@ -22,13 +22,13 @@ struct Origin {
 
 struct Pairs {
   std::mutex mutex;
-  std::deque<std::unique_ptr<Sample>> waiting;
+  std::deque<std::unique_ptr<TimedLaunch>> waiting;
   std::map<Key, std::vector<std::unique_ptr<Event>>> unused;
   std::map<Key, Origin> origins;
   std::map<void*, int> streams;
 };
 Pairs& pairs() {
-  static auto& all = *new Pairs;  // at exit the driver may be gone before
+  static auto& all = *new Pairs;  // never destroyed: at exit the driver may unload first
   return all;
 }
 
@@ -50,8 +50,8 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A device's first traced launch waits for the device, to set its clock beside the host's.
-void prepare_track(Sample& s) {
+/// A device's first traced launch waits for the device, to relate its clock to the host's.
+void prepare_track(TimedLaunch& s) {
   const Device device = s.kernel->device;
   Pairs& p = pairs();
   const std::scoped_lock lock(p.mutex);
@@ -67,8 +67,8 @@ void prepare_track(Sample& s) {
   o.event = std::move(event);
 }
 
-/// False while the device has not come by. Under the lock.
-bool settle(Sample& s) {
+/// Reads a pair's time; false if the device has not reached it yet. The mutex must be held.
+bool settle(TimedLaunch& s) {
   constexpr double acceptable = 0.05;
   if (!s.stop->done()) return false;
   Pairs& p = pairs();
@@ -99,7 +99,7 @@ void drop(Drop reason) noexcept {
   counters[int(reason)]->add();
 }
 
-void start(Sample& s) noexcept {
+void start(TimedLaunch& s) noexcept {
   try {
     if (trace::active()) prepare_track(s);
     s.start = take_event(s.kernel->device);
@@ -110,7 +110,7 @@ void start(Sample& s) noexcept {
   }
 }
 
-void stop(std::unique_ptr<Sample> s) noexcept {
+void stop(std::unique_ptr<TimedLaunch> s) noexcept {
   constexpr std::size_t ring = 64;
   if (!s->start) return;
   try {

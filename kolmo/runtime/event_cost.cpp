@@ -12,9 +12,9 @@ namespace kolmo {
 namespace {
 
 constexpr int fills = 100, every = 10;
-constexpr std::size_t size = 1 << 18;  // a kernel; a GPU fills a few bytes without one, at less cost
+constexpr std::size_t size = 1 << 18;  // bytes; a GPU fills fewer without a kernel, at less cost
 
-/// Memory of the device that is in no statistics of its pool.
+/// Device memory that is not counted in its pool's statistics.
 struct Bytes {
   Stream& stream;
   Backend& on = backend(stream.device());
@@ -58,7 +58,7 @@ double cost(Stream& stream, const Tensor& bytes) {
 double measure_event_cost(Device device) {
   Stream stream(device);
   const Bytes bytes{stream};
-  cost(stream, bytes.tensor());  // loads code
+  cost(stream, bytes.tensor());  // the first call loads code
   return std::max(0.0, cost(stream, bytes.tensor()));
 }
 

@@ -3,9 +3,9 @@
 
 namespace kolmo {
 
-/// Seconds that two events add to the time of the kernel between them when the stream is never empty: the
-/// device drains before each, and writes its clock. Measured with short kernels: each between two events of
-/// its own, less the same in an unbroken row. Takes about 2 ms.
+/// The time in seconds that two events add to that of the kernel between them if the stream is never empty:
+/// before each event the device drains and writes its clock. Measured with short kernels: the time with
+/// events around each kernel, minus the time of an unbroken sequence. Takes about 2 ms.
 double measure_event_cost(Device device);
 
 }  // namespace kolmo

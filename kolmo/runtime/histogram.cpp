@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The upper 12 + 4 bits of a double are its exponent and the first four bits behind the point: the number of
+/// The upper 12 + 4 bits of a double, its exponent and the first four bits of its fraction, are the number of
 /// its log-linear bucket.
 constexpr std::int64_t first_bits = std::int64_t(1023 + buckets::lowest_exponent) << 4;
 

@@ -21,7 +21,7 @@ struct Kernel::State {
   std::map<std::string, CompiledKernel> compiled;  // by capability
   std::map<int, LoadedKernel> loaded;              // by index of the GPU
 
-  /// Under the mutex.
+  /// The mutex must be held.
   CompiledKernel& compile(const std::string& capability) {
     auto found = compiled.find(capability);
     if (found == compiled.end())

@@ -10,32 +10,32 @@
 
 namespace kolmo {
 
-/// A kernel in the memory of the driver; the same on every GPU that its image is for.
+/// A kernel loaded into the driver; the same for every GPU that its image supports.
 struct LoadedKernel {
   void* handle = nullptr;
-  std::vector<std::size_t> parameters;  ///< their sizes in bytes
+  std::vector<std::size_t> parameters;  ///< sizes in bytes
 };
 
-/// Loads a kernel from PTX or a cubin, for good. Throws InvalidArgument when the image is not for this device
-/// or has no such kernel, naming those it has.
+/// Loads a kernel from PTX or a cubin until the process ends. Throws InvalidArgument if the image is not for
+/// this device or lacks this kernel, naming the kernels it has.
 LoadedKernel load_kernel(const std::string& image, const std::string& entry, Device device);
 
-/// Queues a loaded kernel; `arguments` point to values of the sizes of its parameters.
+/// Queues a loaded kernel; `arguments` point to its parameter values.
 void launch_loaded(const LoadedKernel& kernel, const std::array<unsigned, 3>& grid,
                    const std::array<unsigned, 3>& block, std::size_t shared, Device device, void* stream,
                    std::span<void*> arguments);
 
-/// What a GPU's driver knows of a kernel that nvcc put into the program: the last word on tune::occupancy.
-/// Nothing for any other function.
+/// The driver's data about a kernel that nvcc compiled into the program; the reference for tune::occupancy.
+/// Empty for any other function.
 struct KernelFacts {
   int registers;       ///< per thread
   std::size_t shared;  ///< static, bytes
-  int blocks;          ///< that a multiprocessor holds at a time
+  int blocks;          ///< resident on a multiprocessor at a time
 };
 std::optional<KernelFacts> driver_facts(const void* kernel, int threads, std::size_t dynamic_shared,
                                         Device device);
 
-/// What one multiprocessor of a GPU can hold at a time, as its driver says.
+/// The resources of one multiprocessor of a GPU, as reported by its driver.
 struct MultiprocessorFacts {
   int threads, blocks, registers;
   std::size_t shared, shared_per_block, shared_reserved;  ///< bytes

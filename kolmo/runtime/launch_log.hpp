@@ -9,7 +9,7 @@ namespace kolmo {
 
 class Kernel;
 
-/// A kernel launch as it was asked for.
+/// The parameters of a kernel launch.
 struct Launch {
   const void* kernel;  ///< address of the kernel's host function; null for one given at run time
   std::array<unsigned, 3> grid, block;
@@ -17,8 +17,8 @@ struct Launch {
   std::shared_ptr<const Kernel> given = nullptr;  ///< at run time
 };
 
-/// While one lives, the kernels that its thread launches are written down and not run: what an operator would
-/// do on a GPU is seen on a machine without one.
+/// While one exists, kernels that its thread launches are logged and not run: it shows what an operator would
+/// do on a GPU without having one.
 class LaunchLog {
  public:
   LaunchLog() : outer_(std::exchange(current_, this)) {}
@@ -28,7 +28,7 @@ class LaunchLog {
 
   std::vector<Launch> launches;
 
-  /// The calling thread's log, null where launches are run.
+  /// The calling thread's log; null if launches are run.
   static LaunchLog* current() { return current_; }
 
  private:

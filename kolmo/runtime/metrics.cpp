@@ -23,7 +23,7 @@ struct FreeSlots {
   }
 };
 FreeSlots& free_slots() {
-  static auto& all = *new FreeSlots;  // threads may end after static objects are gone
+  static auto& all = *new FreeSlots;  // never destroyed: threads may end after static objects
   return all;
 }
 struct Claim {
@@ -37,7 +37,7 @@ struct Claim {
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
-    thread_slot = 0;  // what later destructors of this thread record
+    thread_slot = 0;  // for what later destructors of this thread record
     if (!slot) return;
     const std::scoped_lock lock(free_slots().mutex);
     free_slots().free.push_back(slot);
@@ -82,7 +82,7 @@ bool is_name(std::string_view s) {
 }
 
 void cap_kernels(Registry& r, Labels& labels) {
-  constexpr std::size_t most = 64;
+  constexpr std::size_t most = 256;
   for (auto& [key, value] : labels) {
     if (key != "kernel" || r.kernels.contains(value)) continue;
     if (r.kernels.size() < most)
@@ -125,7 +125,7 @@ void Gauge::add(double by) noexcept {
 }
 
 void Histogram::record(double seconds) noexcept {
-  constexpr double longest = 1e9;  // keeps the sum finite
+  constexpr double longest = 1e9;  // bounds values to keep the sum finite
   const int slot = detail::slot();
   Cell& cell = cells_.mine(slot);
   seconds = seconds >= 0 ? std::min(seconds, longest) : 0;
@@ -172,13 +172,13 @@ std::vector<Family> collect() {
   for (const auto& [name, group] : r.groups) {
     Family family{name, group.help, group.kind, {}};
     for (const auto& [labels, entry] : group.entries) {
-      Sample sample{labels, 0, {}};
-      if (entry.counter) sample.value = entry.counter->value();
-      if (entry.gauge) sample.value = entry.gauge->value();
-      if (entry.histogram) sample.histogram = entry.histogram->read();
-      if (!std::isnan(sample.value)) family.samples.push_back(std::move(sample));
+      Reading reading{labels, 0, {}};
+      if (entry.counter) reading.value = entry.counter->value();
+      if (entry.gauge) reading.value = entry.gauge->value();
+      if (entry.histogram) reading.histogram = entry.histogram->read();
+      if (!std::isnan(reading.value)) family.readings.push_back(std::move(reading));
     }
-    if (!family.samples.empty()) families.push_back(std::move(family));
+    if (!family.readings.empty()) families.push_back(std::move(family));
   }
   return families;
 }

@@ -10,8 +10,8 @@
 
 #include "kolmo/runtime/histogram.hpp"
 
-/// The process's metrics: what `/metrics`, `kolmo top` and the records show. Recording takes no lock; call
-/// sites look a metric up once and keep the reference, which stays valid for good.
+/// The process's metrics, which `/metrics`, `kolmo top` and the records show. Recording takes no lock. Call
+/// sites look a metric up once and keep the reference, which stays valid until the process ends.
 ///   static metrics::Counter& hits = metrics::counter("kolmo_tuner_lookups_total", {{"result", "hit"}});
 ///   hits.add();
 /// Names: prefix `kolmo_`, base units, `_total` on counters, ratios in 0 to 1 (docs/monitoring/README.md).
@@ -21,13 +21,13 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 namespace detail {
 
-/// Threads have slots of their own while there are some left; slot 0 is shared by the rest.
+/// Threads get their own slots until these run out; slot 0 is shared by the remaining threads.
 inline constexpr int slots = 128;
 extern constinit thread_local int thread_slot;
 int claim_slot();
 inline int slot() { return thread_slot >= 0 ? thread_slot : claim_slot(); }
 
-/// A thread is the only writer of its own cell; a cell outlives its thread and serves the next one.
+/// A thread is the only writer of its cell. A cell outlives its thread and is reused by a later one.
 template <class Cell>
 class PerThread {
  public:
@@ -67,11 +67,11 @@ void bump(std::atomic<T>& value, T by, int slot) noexcept {
 
 }  // namespace detail
 
-/// Only grows.
+/// A value that only grows.
 class Counter {
  public:
-  /// Where one thread adds: for those who add so often that finding it counts. For that thread alone, and not
-  /// from destructors of its thread_local objects.
+  /// One thread's cell, for call sites at which the look-up of the cell would be too slow. To be used by that
+  /// thread only, and not from destructors of its thread_local objects.
   class Mine {
    public:
     Mine() = default;
@@ -97,18 +97,18 @@ class Counter {
   detail::PerThread<Cell> cells_;
 };
 
-/// A value as it is now. Not shown before it is set, nor while it is NaN.
+/// The current value. Not exported before it is set, nor while it is NaN.
 class Gauge {
  public:
   void set(double value) noexcept { value_.store(value, std::memory_order_relaxed); }
-  void add(double by) noexcept;  ///< from 0 when it was never set
+  void add(double by) noexcept;  ///< starts from 0 if it was never set
   double value() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<double> value_{std::numeric_limits<double>::quiet_NaN()};
 };
 
-/// Durations in seconds, in log-linear buckets of at most 6.25 %.
+/// Durations in seconds, in log-linear buckets at most 6.25 % wide.
 class Histogram {
  public:
   void record(double seconds) noexcept;
@@ -122,18 +122,18 @@ class Histogram {
   detail::PerThread<Cell> cells_;
 };
 
-/// The metric of this name and these labels, made at the first call. At most 64 different values of the label
-/// `kernel` are told apart, further ones are "other". Throws InvalidArgument for a malformed name and for a
-/// name that is already of another kind.
+/// The metric with this name and these labels, created at the first call. The label `kernel` has at most 256
+/// different values; further ones become "other". Throws InvalidArgument for a malformed name and for the
+/// name of a metric of another kind.
 Counter& counter(std::string_view name, Labels labels = {}, std::string_view help = {});
 Gauge& gauge(std::string_view name, Labels labels = {}, std::string_view help = {});
 Histogram& histogram(std::string_view name, Labels labels = {}, std::string_view help = {});
 
-/// Calls `update`, one at a time, before every collection: for values that are computed when read.
+/// Calls `update` before every collection, for values that are computed when read. Calls do not overlap.
 void on_scrape(std::function<void()> update);
 
 enum class Kind : std::uint8_t { counter, gauge, histogram };
-struct Sample {
+struct Reading {
   Labels labels;
   double value = 0;         ///< of a counter or gauge
   HistogramData histogram;  ///< of a histogram
@@ -141,9 +141,9 @@ struct Sample {
 struct Family {
   std::string name, help;
   Kind kind;
-  std::vector<Sample> samples;
+  std::vector<Reading> readings;
 };
-/// Everything registered, by name and labels, after the on_scrape updates.
+/// All registered metrics, by name and labels, after the on_scrape updates.
 std::vector<Family> collect();
 
 }  // namespace kolmo::metrics

@@ -18,7 +18,8 @@ namespace {
 
 std::int64_t nanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-/// Work in host memory whose data may stay in the caches is not compared with the roofline.
+/// Upper limit, in bytes, of work in host memory that is not compared with the roofline, since it may stay in
+/// the caches.
 constexpr double cached = 64e6;
 
 metrics::Labels labels(std::string_view op, Device device) {
@@ -27,7 +28,7 @@ metrics::Labels labels(std::string_view op, Device device) {
 
 struct Table {
   std::mutex mutex;
-  std::deque<Kernel> kernels;
+  std::deque<LaunchMetrics> kernels;
   std::map<std::pair<DeviceKind, int>, DeviceInfo> peaks;
 };
 Table& table() {
@@ -35,13 +36,13 @@ Table& table() {
   return all;
 }
 
-/// A kernel that the thread has launched, and what its next launch reads of it, in one cache line.
+/// A kernel that the thread has launched, with the data that its next launch needs, in one cache line.
 struct alignas(64) Known {
-  std::array<char, 24> name{};  // unless it is longer
+  std::array<char, 24> name{};  // only if it fits
   std::uint32_t length = 0;
-  unsigned readings = 0;  // of the metrics, when it was last seen whether they want a sample
+  unsigned readings = 0;  // number of metric readings at the last check of Kernel::wanted
   Device device;
-  Kernel* kernel = nullptr;
+  LaunchMetrics* kernel = nullptr;
   metrics::Counter::Mine launches;
 
   bool is(std::string_view op, Device on) const {
@@ -51,14 +52,14 @@ struct alignas(64) Known {
 };
 static_assert(sizeof(Known) == 64);
 
-struct alignas(64) ThreadState {  // what every launch reads is in the first cache line
-  int depth = 0;                  // launches around this one
+struct alignas(64) ThreadState {  // the members that every launch reads are in the first cache line
+  int depth = 0;                  // number of launches around this one
   bool seeded = false;
   TimingSchedule timing;
   SampleSchedule schedule;
   std::size_t filled = 0;
   std::array<Known, 128> known;  // by a hash of the name's address and the device
-  Known unknown;                 // one for which there was no place
+  Known unknown;                 // for a kernel that does not fit into `known`
 };
 constinit thread_local ThreadState thread;
 
@@ -67,7 +68,7 @@ metrics::Counter& overhead(const char* component) {
                           "Time that monitoring took, by part; recorder: estimated from its cost per launch");
 }
 
-/// Seconds that `work` takes; the best of some attempts, for the machine may be busy.
+/// Shortest duration of `work` in seconds over several attempts, because the machine may be busy.
 template <class Work>
 double seconds_of(const Work& work) {
   constexpr int attempts = 10, rounds = 200;
@@ -80,7 +81,7 @@ double seconds_of(const Work& work) {
   return 1e-9 * double(best) / rounds;
 }
 
-/// What the recorder spends on a launch: on each, and on top of that where it is timed in host memory.
+/// The recorder's cost of a launch: for every launch, and in addition if it is timed in host memory.
 struct RecorderCost {
   double counting = seconds_of([] {
     static metrics::Counter launches;
@@ -95,13 +96,13 @@ struct RecorderCost {
   });
 };
 
-/// What is computed when read.
+/// Updates values that are computed when read.
 void update() {
   detail::harvest(~std::size_t(0));
   static const RecorderCost cost;
-  static std::map<const Kernel*, double> estimated, accounted;
-  for (const Kernel* known : kernels()) {
-    auto& k = const_cast<Kernel&>(*known);
+  static std::map<const LaunchMetrics*, double> estimated, accounted;
+  for (const LaunchMetrics* known : kernels()) {
+    auto& k = const_cast<LaunchMetrics&>(*known);
     const metrics::HistogramData timed = k.duration.read();
     if (k.enqueue && timed.count()) {
       const double launches = k.launches.value() - k.nested.value();
@@ -121,7 +122,7 @@ void update() {
 
 }  // namespace
 
-Kernel::Kernel(std::string_view op, Device on)
+LaunchMetrics::LaunchMetrics(std::string_view op, Device on)
     : name(op),
       device(on),
       launches(metrics::counter("kolmo_kernel_launches_total", labels(op, on), "Launches of an operator")),
@@ -147,23 +148,23 @@ void set(Mode mode, bool on) {
 }
 
 namespace {
-Kernel& kernel(std::string_view op, Device device) {
+LaunchMetrics& kernel(std::string_view op, Device device) {
   Table& t = table();
   const std::scoped_lock lock(t.mutex);
   if (t.kernels.empty()) metrics::on_scrape(update);
-  for (Kernel& k : t.kernels)
+  for (LaunchMetrics& k : t.kernels)
     if (k.device == device && k.name == op) return k;
   return t.kernels.emplace_back(op, device);
 }
 
 Known& know(Known& k, std::string_view op, Device device) {
-  Kernel& found = kernel(op, device);
+  LaunchMetrics& found = kernel(op, device);
   k = {{}, std::uint32_t(op.size()), 0, device, &found, found.launches.mine()};
   std::copy_n(op.begin(), std::min(op.size(), k.name.size()), k.name.begin());
   return k;
 }
 
-/// Operators' names are constants, so their address finds them; that it is the right one is compared.
+/// Finds kernels by the address of the operator's name, which is a constant; then compares the names.
 Known& find(std::string_view op, Device device) {
   constexpr std::size_t size = std::tuple_size_v<decltype(ThreadState::known)>, most = size / 4 * 3;
   const auto address = reinterpret_cast<std::uintptr_t>(op.data());
@@ -180,16 +181,16 @@ Known& find(std::string_view op, Device device) {
 
 }  // namespace
 
-std::vector<const Kernel*> kernels() {
+std::vector<const LaunchMetrics*> kernels() {
   const std::scoped_lock lock(table().mutex);
-  std::vector<const Kernel*> all;
-  for (const Kernel& k : table().kernels) all.push_back(&k);
+  std::vector<const LaunchMetrics*> all;
+  for (const LaunchMetrics& k : table().kernels) all.push_back(&k);
   return all;
 }
 
 std::uint64_t launches() {
   double all = 0;
-  for (const Kernel* k : kernels()) all += k->launches.value();
+  for (const LaunchMetrics* k : kernels()) all += k->launches.value();
   return std::uint64_t(all);
 }
 
@@ -198,8 +199,8 @@ void set_peaks(const DeviceInfo& device) {
   table().peaks[{device.device.kind, device.device.index}] = device;
 }
 
-void detail::account(const Sample& s, double seconds) {
-  Kernel& k = *s.kernel;
+void detail::account(const TimedLaunch& s, double seconds) {
+  LaunchMetrics& k = *s.kernel;
   if (k.enqueue) k.duration.record(seconds);
   if (const auto told = on_timed.load(std::memory_order_acquire); told && s.work.call)
     told(s.work.call, seconds);
@@ -246,7 +247,7 @@ bool Scope::begin(unsigned now, std::string_view op, Device device) {
 }
 
 void Scope::look_closely(Stream& stream, const Work& work) {
-  sample_ = new detail::Sample{kernel_, &stream, work};
+  sample_ = new detail::TimedLaunch{kernel_, &stream, work};
   if (kernel_->enqueue) detail::harvest(4), detail::start(*sample_);
   const std::int64_t from = std::exchange(begin_, nanoseconds());
   sample_->begin = 1e-9 * double(begin_), sample_->spent = 1e-9 * double(begin_ - from);
@@ -268,7 +269,7 @@ void Scope::end() noexcept {
     }
   }
   if (!sample_) return;
-  std::unique_ptr<detail::Sample> sample(sample_);
+  std::unique_ptr<detail::TimedLaunch> sample(sample_);
   const double spent = sample->spent;
   if (trace::active())
     trace::add(kernel_->enqueue ? "queue " + kernel_->name : kernel_->name, trace::this_thread(),

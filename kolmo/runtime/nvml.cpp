@@ -9,7 +9,7 @@
 namespace kolmo {
 namespace {
 
-// The layouts of nvml.h, which is not needed to build; they are part of the library's binary interface.
+// The layouts of nvml.h, so that it is not needed to build. They are part of the library's binary interface.
 struct Utilization {
   unsigned gpu, memory;  // percent
 };
@@ -33,7 +33,7 @@ struct GpmMetric {
 struct GpmMetrics {
   unsigned version, count;
   void *before, *after;
-  GpmMetric metrics[512];  // of which the library writes `count`
+  GpmMetric metrics[512];  // the library writes `count` of them
 };
 
 constexpr int ok = 0;
@@ -119,7 +119,7 @@ struct Nvml::Calls {
 
 Nvml* Nvml::open() {
   static std::mutex mutex;
-  static Nvml* opened = nullptr;  // never closed: at exit the driver may be gone before
+  static Nvml* opened = nullptr;  // never closed: at exit the driver may unload first
   const std::scoped_lock lock(mutex);
   if (opened) return opened;
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/runtime/cuda_libraries.hpp"
 
 namespace kolmo {
 namespace {
@@ -15,7 +16,7 @@ using Program = void*;
 
 /// The functions of NVRTC that are used; their signatures are those of nvrtc.h.
 struct Nvrtc {
-  std::string folder;  ///< where it was found, empty when the loader knew
+  std::string folder;  ///< where it was found, empty if the loader found it
   int (*create)(Program*, const char* source, const char* name, int, const char* const*, const char* const*);
   int (*destroy)(Program*);
   int (*compile)(Program, int, const char* const* options);
@@ -38,7 +39,7 @@ void* open_in(const std::filesystem::path& folder) {
   const auto is = [](const std::filesystem::path& file, const char* start) {
     return file.filename().string().starts_with(start) && file.string().find(".alt.") == std::string::npos;
   };
-  // NVRTC looks for its other half by name only: it must be there already.
+  // NVRTC loads its second library by name only, so that must be loaded before.
   for (const auto& file : files)
     if (is(file, "libnvrtc-builtins.so")) dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   for (const auto& file : files)
@@ -47,16 +48,13 @@ void* open_in(const std::filesystem::path& folder) {
 }
 
 void* open_library(std::string& folder) {
-  const auto from = [&](const char* base, const char* below) -> void* {
-    if (!base || !*base) return nullptr;
-    folder = std::string(base) + below;
-    return open_in(folder);
-  };
-  if (void* library = from(std::getenv("KOLMO_NVRTC"), "")) return library;
+  if (const char* given = std::getenv("KOLMO_NVRTC"); given && *given)
+    if (void* library = open_in(given)) return folder = given, library;
   for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
     if (void* library = dlopen(name, RTLD_NOW)) return folder.clear(), library;
-  if (void* library = from(std::getenv("CUDA_HOME"), "/lib64")) return library;
-  return from("/usr/local/cuda", "/lib64");
+  for (const auto& path : cuda_library_folders())
+    if (void* library = open_in(path)) return folder = path, library;
+  return folder.clear(), nullptr;
 }
 
 const Nvrtc* nvrtc() {
@@ -79,7 +77,7 @@ const Nvrtc* nvrtc() {
   return opened;
 }
 
-/// "sm_90a" for "9.0": from 9.0 on with the instructions only this capability has.
+/// "sm_90a" for "9.0": from 9.0 on, with the architecture-specific instructions.
 std::string architecture(const std::string& capability) {
   std::string digits = capability;
   std::erase(digits, '.');

@@ -4,17 +4,17 @@
 
 namespace kolmo {
 
-/// GPU code for one capability.
+/// GPU code of a kernel for one capability.
 struct CompiledKernel {
   std::string image;  ///< a cubin
   std::string entry;  ///< the kernel's symbol in it
-  std::string log;  ///< what the compiler said, with what the kernel takes (ptxas -v); empty if it was cached
+  std::string log;    ///< compiler output, with the kernel's resources (ptxas -v); empty if it was cached
 };
 
-/// Compiles CUDA C++ for a capability ("9.0") with NVRTC, which needs no GPU and is opened at first use: from
-/// the folder $KOLMO_NVRTC, the loader's path, $CUDA_HOME/lib64 or /usr/local/cuda/lib64. `kernel` is a name
-/// or, for a template, an expression such as "scale<float, 256>". Throws Unsupported without NVRTC, and
-/// InvalidArgument with the compiler's messages.
+/// Compiles CUDA C++ for a capability ("9.0") with NVRTC, which needs no GPU. NVRTC is opened at first use,
+/// from the folder $KOLMO_NVRTC, the loader's path, or cuda_library_folders(). `kernel` is a name or, for a
+/// template, an expression such as "scale<float, 256>". Throws Unsupported without NVRTC, and InvalidArgument
+/// with the compiler's messages.
 CompiledKernel compile_kernel(const std::string& source, const std::string& kernel,
                               const std::string& capability, const std::vector<std::string>& options = {});
 

@@ -6,8 +6,8 @@
 namespace kolmo::monitor {
 namespace {
 
-/// A moving average over some ten values; the first one is taken as it is. One far larger than the rest (a
-/// pause, a launch that was interrupted) moves it little.
+/// A moving average over about ten values; it starts with the first value. An outlier (a pause, an
+/// interrupted launch) has little effect.
 void follow(double& average, double value) noexcept {
   constexpr double weight = 0.1, steepest = 8;
   average = average == 0 ? value : average + weight * (std::min(value, steepest * average) - average);
@@ -43,7 +43,7 @@ void SampleSchedule::end(double now, double cost) noexcept {
 }
 
 void TimingSchedule::timed(double now) noexcept {
-  if (gaps_.launches() == 0) return;  // of a launch around the last one, with which it was picked
+  if (gaps_.launches() == 0) return;  // an outer launch of the last one, picked with it
   if (last_ > 0 && now > last_) follow(interval_, (now - last_) / double(gaps_.launches()));
   last_ = now;
   gaps_.draw(interval_ > 0 ? std::clamp(share * interval_ / cost, 1e-7, 1.0) : 1);

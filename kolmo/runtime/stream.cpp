@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "kolmo/runtime/cpu/parallel.hpp"
@@ -14,32 +16,48 @@ namespace {
 constinit std::atomic<int> captures{0};
 }  // namespace
 
-Stream::State::State(Device d, bool background)
-    : device(d),
-      backend(&kolmo::backend(d)),
-      handle(background ? backend->make_background_stream() : backend->make_stream()) {
+Stream::State::State(Device d, Backend::Handle h, bool foreign)
+    : device(d), backend(&kolmo::backend(d)), handle(h), borrowed(foreign), status(*backend, handle) {
   try {
     front = &backend->pool().enter(handle);
   } catch (...) {
-    backend->destroy_stream(handle);
+    release();
     throw;
   }
 }
 Stream::State::~State() {
+  status.release();
   backend->pool().leave(*front);
-  backend->destroy_stream(handle);
+  release();
+}
+void Stream::State::release() noexcept {
+  borrowed ? backend->return_stream(handle) : backend->destroy_stream(handle);
 }
 
-Stream::Stream(Device device, int threads) {
+Stream::Stream(const Made& made, int threads) : state_(made.state), threads_(threads) {
   require(threads >= 0, "stream: threads must not be negative");
-  state_ = std::make_shared<State>(device);
-  threads_ = threads ? threads : hardware_threads();
+  if (threads == 0) threads_ = hardware_threads();
 }
+
+Stream::Stream(Device device, int threads)
+    : Stream(Made{std::make_shared<State>(device, backend(device).make_stream())}, threads) {}
 
 Stream Stream::background(Device device) {
-  Stream s(device);
-  s.state_ = std::make_shared<State>(device, true);
-  return s;
+  return {Made{std::make_shared<State>(device, backend(device).make_background_stream())}, 0};
+}
+
+Stream Stream::borrow(Device device, void* native_handle, int threads) {
+  Backend& owner = backend(device);
+  const auto make = [&] { return std::make_shared<State>(device, owner.borrow_stream(native_handle), true); };
+  if (in_host_memory(device)) return {Made{make()}, threads};
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::pair<Backend*, void*>, std::weak_ptr<State>>;  // never destroyed
+  const std::scoped_lock lock(mutex);
+  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  auto& slot = known[{&owner, native_handle}];
+  std::shared_ptr<State> state = slot.lock();
+  if (!state) slot = state = make();
+  return {Made{std::move(state)}, threads};
 }
 
 Stream Stream::with_threads(int threads) const {
@@ -52,6 +70,7 @@ Stream Stream::with_threads(int threads) const {
 void Stream::synchronize() {
   require(!capturing(), "stream: cannot be synchronised while it is captured");
   state_->backend->synchronize(state_->handle);
+  state_->status.check();
 }
 
 void Stream::wait(const Event& event) { state_->backend->wait(state_->handle, event.handle_); }
@@ -111,6 +130,7 @@ Graph::~Graph() {
   stream_->backend->destroy_graph(handle_);
 }
 void Graph::launch(Stream& stream) {
+  stream_->status.replayed();
   if (!kept_.empty() && stream.state_ != stream_ &&
       std::find(elsewhere_.begin(), elsewhere_.end(), stream.state_) == elsewhere_.end())
     elsewhere_.push_back(stream.state_);
@@ -130,6 +150,7 @@ Graph capture(Stream& stream, const std::function<void()>& work) {
   } const counted;
   std::vector<Buffer> kept;
   memory::Pool& pool = state.backend->pool();
+  if (state.device.kind == DeviceKind::cuda) state.status.prepare();  // no allocation during capture
   pool.close(*state.front);
   Backend::Handle graph = nullptr;
   try {
@@ -154,6 +175,10 @@ Graph capture(Stream& stream, const std::function<void()>& work) {
 
 Buffer::Buffer(std::size_t bytes, Stream& stream) : bytes_(bytes), stream_(stream.state_) {
   if (!bytes) return;
+  if (stream_->borrowed && !stream_->captured && stream_->backend->captured_by_owner(stream_->handle))
+    fail<Unsupported>(to_string(stream_->device) +
+                      ": a borrowed stream takes no memory while its owner captures it; capture it with "
+                      "kolmo::capture, or give memory that is already there");
   const memory::Pool::Block block = stream_->backend->pool().allocate(*stream_->front, bytes);
   data_ = block.data, run_ = block.run;
 }

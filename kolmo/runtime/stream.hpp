@@ -6,6 +6,7 @@
 
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/memory/stats.hpp"
+#include "kolmo/runtime/stream_status.hpp"
 
 namespace kolmo {
 
@@ -18,14 +19,29 @@ class Buffer;
 class Event;
 class Graph;
 
-/// An ordered queue of work on one device: the only way to say where an operator runs.
-/// Work on a CPU or simt stream is done when the call returns; work on a CUDA stream when the device gets to
-/// it.
+/// An ordered queue of work on one device; determines where an operator runs. Work on a CPU or simt stream is
+/// done when the call returns. Work on a CUDA stream is asynchronous.
+///
+/// Threads: different streams may be used at once, also of one device. A stream, its copies (the same queue) and
+/// the Graphs captured from it are used by one thread at a time, and may be handed over. Any thread may at any time
+/// copy the object, destroy its copies, and call device(), threads(), native(), deferred() and with_threads(); destroy
+/// Buffers of the stream while it is not captured; and, after Event::record() has returned, wait for the event, ask
+/// whether it is done, and let a stream of its own wait for it.
 class Stream {
  public:
   /// `threads`: CPU threads an operator may use, 0 for every core this process may use.
   explicit Stream(Device device = {}, int threads = 0);
-  /// Of the device's lowest priority: its work starts when no other stream has any waiting.
+  /// Another library's stream, which keeps its ownership. On `cuda` a cudaStream_t; null is the legacy
+  /// default stream. On `cpu` and `simt`, where work is done at once, the result is a stream of Kolmo's own.
+  /// The native stream must outlive every Stream, Buffer and Graph derived from it. Borrowed again meanwhile,
+  /// it is the same queue with the same memory, which one thread at a time may use. Work of both libraries is
+  /// done in the order in which it is queued. capture() works as on other streams, except for the default
+  /// stream. While the owner captures it, operators without a workspace are recorded; allocating memory throws
+  /// Unsupported, as does the first operator that looks for faults of its data, and Events must not be
+  /// recorded. Throws InvalidArgument for a stream of another device and for cudaStreamPerThread, which is a
+  /// different stream in every thread.
+  static Stream borrow(Device device, void* native_handle, int threads = 0);
+  /// A stream of the device's lowest priority: its work starts only if no other stream has work waiting.
   static Stream background(Device device);
 
   Device device() const { return state_->device; }
@@ -33,17 +49,26 @@ class Stream {
   /// The same queue, with another number of CPU threads.
   Stream with_threads(int threads) const;
   void* native() const { return state_->handle; }
+  bool deferred() const { return state_->backend->deferred(); }  ///< see Backend
   bool capturing() const { return state_->captured != nullptr; }
 
+  /// Waits for the work queued so far. Throws InvalidArgument if an operator in it reported faulty data: its
+  /// name, the argument, the fault and the first element.
   void synchronize();
   void wait(const Event& event);
   /// Copies between contiguous tensors of equal dtype and size; either may be on the host.
   /// On a CUDA stream the host side must stay valid until the stream is synchronised.
   void copy(const Tensor& to, const Tensor& from);
   void fill(const Tensor& to, int byte);
-  /// See Backend::hold. The work queued meanwhile must fit into the device's queue, of about a thousand
-  /// launches.
+  /// See Backend::hold. The work queued meanwhile must fit into the device's queue, which holds about a
+  /// thousand launches.
   [[nodiscard]] std::shared_ptr<void> hold() { return state_->backend->hold(state_->handle); }
+  /// The object through which the operator being launched reports faults of its data.
+  Status status() const { return state_->status.current; }
+  StreamStatus& data_status() { return state_->status; }
+  /// With false, operators on this stream skip checks of their data that cost time. Their contracts define
+  /// the behaviour for faulty data.
+  void check_data(bool checked) { state_->status.checked = checked; }
   void submit(std::function<void()> work) { state_->backend->submit(state_->handle, std::move(work)); }
 
  private:
@@ -51,22 +76,32 @@ class Stream {
   friend class Event;
   friend class Graph;
   friend Graph capture(Stream&, const std::function<void()>&);
+  struct State;
+  struct Made {
+    explicit Made(std::shared_ptr<State> s) : state(std::move(s)) {}
+    std::shared_ptr<State> state;
+  };
+  Stream(const Made& made, int threads);
   struct State {
     Device device;
     Backend* backend;
     Backend::Handle handle;
     memory::Front* front;
-    std::vector<Buffer>* captured = nullptr;  // buffers freed while capturing live as long as the graph
-    explicit State(Device device, bool background = false);
+    std::vector<Buffer>* captured = nullptr;  // buffers freed during capture live as long as the graph
+    const bool borrowed;
+    StreamStatus status;
+    State(Device device, Backend::Handle handle, bool borrowed = false);
     State(const State&) = delete;
     State& operator=(const State&) = delete;
     ~State();
+    void release() noexcept;
   };
   std::shared_ptr<State> state_;
   int threads_;
 };
 
-/// A point in a stream's order, and a time stamp unless it is made without.
+/// A point in a stream's order, with a time stamp unless created without. record() is a use of the stream, and must
+/// not run while another thread uses the event.
 class Event {
  public:
   explicit Event(Device device, bool timed = true)
@@ -79,7 +114,7 @@ class Event {
   void synchronize() { backend_->synchronize_event(handle_); }
   /// Whether the work queued before the latest record() has finished.
   bool done() const { return backend_->done(handle_); }
-  /// Time from one recorded event to another of the same device; both must have happened and be timed.
+  /// Time from one recorded event to another of the same device; both must be done and timed.
   static double seconds(const Event& from, const Event& to);
 
  private:
@@ -89,7 +124,7 @@ class Event {
   Backend::Handle handle_;
 };
 
-/// Work captured from a stream, to be replayed as a whole with the same arguments.
+/// Work captured from a stream, replayed as a whole with the same arguments.
 class Graph {
  public:
   Graph(Graph&&) noexcept;
@@ -100,20 +135,20 @@ class Graph {
  private:
   friend Graph capture(Stream&, const std::function<void()>&);
   Graph(std::shared_ptr<Stream::State> stream, Backend::Handle handle, std::vector<Buffer> kept);
-  std::shared_ptr<Stream::State> stream_;  // that was captured, and whose order the kept buffers follow
+  std::shared_ptr<Stream::State> stream_;  // the captured one; kept buffers follow its order
   Backend::Handle handle_;
   std::vector<Buffer> kept_;
   std::vector<std::shared_ptr<Stream::State>> elsewhere_;  // other streams it was launched on
 };
 
 /// Runs `work` with `stream` recording instead of executing. Operators never allocate, synchronise or throw
-/// after their first launch, so any of them can be captured.
+/// after their first launch, so all of them can be captured.
 Graph capture(Stream& stream, const std::function<void()>& work);
-/// Streams of this process that are being captured now.
+/// Number of streams of this process that are being captured.
 int captures_in_progress();
 
 /// Memory on a stream's device, from its stream-ordered pool: it is reused only by work queued after the
-/// buffer is gone. Contents are not initialised.
+/// buffer was destroyed. Contents are not initialised.
 class Buffer {
  public:
   Buffer() = default;

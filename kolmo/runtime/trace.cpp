@@ -35,7 +35,7 @@ double seconds() {
 bool active() { return monitor::state.modes.load(std::memory_order_relaxed) & monitor::tracing; }
 
 void start(std::size_t capacity) {
-  monitor::detail::harvest(~std::size_t(0));  // of before
+  monitor::detail::harvest(~std::size_t(0));  // samples from before the window
   Window& w = window();
   {
     const std::scoped_lock lock(w.mutex);

@@ -4,32 +4,32 @@
 #include <string_view>
 #include <vector>
 
-/// A window of time in which every launch is recorded, one by one: what `--trace FILE.json` writes.
+/// A time window in which every launch is recorded; `--trace FILE.json` writes it.
 namespace kolmo::trace {
 
-/// A stretch of time on a track, such as "thread 7" or "cuda:0 stream 1".
+/// A time span on a track, such as "thread 7" or "cuda:0 stream 1".
 struct Span {
   std::string name, track;
   double begin, seconds;  ///< `begin` since the start of the window
 };
 struct Recording {
-  double begin_unix = 0;  ///< when the window began, seconds since 1970
+  double begin_unix = 0;  ///< start of the window, seconds since 1970
   double seconds = 0;
   std::vector<Span> spans;    ///< by begin
   std::uint64_t dropped = 0;  ///< spans beyond the capacity
 };
 
-/// Begins a window; one that is open is thrown away. A span takes about 100 bytes.
+/// Begins a window; an open one is discarded. A span takes about 100 bytes.
 void start(std::size_t capacity = 1 << 18);
-/// Ends the window. Work that a device has not finished is not in it: synchronise first.
+/// Ends the window. It excludes work that a device has not finished: synchronise first.
 Recording stop();
 bool active();
 
-/// Adds to the open window, if there is one; `begin` in seconds of the steady clock.
+/// Adds to the open window, if any; `begin` in seconds of the steady clock.
 void add(std::string_view name, std::string_view track, double begin, double seconds);
 std::string this_thread();
 
-/// Chrome's trace event format, which Perfetto (ui.perfetto.dev) opens too.
+/// Chrome's trace event format, which Perfetto (ui.perfetto.dev) also opens.
 std::string chrome_json(const Recording& recording);
 
 }  // namespace kolmo::trace

@@ -4,19 +4,19 @@
 
 namespace kolmo::tune {
 
-/// Sizes that share a configuration: low to high. It is found at the upper edge, `high`.
+/// Sizes from low to high, which share a configuration. It is tuned at the upper edge, `high`.
 struct Bucket {
   std::int64_t low = 0, high = 0;
   friend constexpr bool operator==(const Bucket&, const Bucket&) = default;
 };
 
 /// The upper edge of a size's bucket: powers of two up to 256, then four per octave (320, 384, 448, 512,
-/// ...). 0 for 0. Sizes beyond 2^62 share one.
+/// ...). 0 for 0. Sizes beyond 2^62 share one bucket.
 constexpr std::int64_t bucket_edge(std::int64_t size) {
   if (size <= 0) return 0;
-  const auto n = std::uint64_t(size - 1);  // the octave of an edge is the one it closes
+  const auto n = std::uint64_t(size - 1);  // an upper edge belongs to the octave that it ends
   if (n < 256) return n == 0 ? 1 : std::int64_t(std::bit_ceil(n + 1));
-  const int step = std::bit_width(n) - 3;  // a quarter of the octave is 2^step
+  const int step = std::bit_width(n) - 3;  // 2^step is a quarter of the octave
   if (step > 59) return std::int64_t(1) << 62;
   return std::int64_t(((n >> step) + 1) << step);
 }

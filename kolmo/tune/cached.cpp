@@ -2,12 +2,12 @@
 
 #include <ctime>
 
-#include "kolmo/tune/sha256.hpp"
+#include "kolmo/io/sha256.hpp"
 
 namespace kolmo::tune {
 namespace {
 
-/// The number of a stored configuration in a space; its size when it is not of this space.
+/// The number of a stored configuration in a space; the space's size if it is not in this space.
 std::size_t number_of(const Profile::Config& config, const Space& space) {
   Values values;
   for (const Parameter& p : space.parameters()) {
@@ -57,6 +57,7 @@ Tuning tune_cached(std::string_view name, const Space& space, const Evaluate& ev
       options.incumbent = int(winner);
     }
   }
+  cache.store.require_writable(here, key);
   const Tuning t = tune(name, space, evaluate, options);
   if (t.decided) cache.store.put(here, make_profile(std::move(key), space, t));
   return t;

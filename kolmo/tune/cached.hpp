@@ -7,20 +7,21 @@
 
 namespace kolmo::tune {
 
-/// What a remembered result of tuning a function belongs to.
+/// The key of a stored tuning result of a function.
 struct Cache {
   Store store;
-  /// Of the code that is tuned: a result for another version counts as none.
+  /// Version of the tuned code; results for other versions are not used.
   std::string version;
-  /// Sizes share results by buckets (bucket.hpp); measure at bucket_edge(size), which serves all of its
+  /// Sizes share results by buckets (bucket.hpp). Measure at bucket_edge(size), whose result serves the whole
   /// bucket.
   std::map<std::string, std::int64_t> sizes = {};
   Device device = {};
 };
 
-/// tune() with a memory: a result for this name, version, space and bucket on this device that is no older
-/// than about a week is read from the store; anything else is measured, with an older one as the incumbent,
-/// and stored when it was decided.
+/// tune() with a store. A result for this name, version, space and bucket on this device that is at most
+/// about a week old is read from the store. Otherwise the space is measured, with an older result as the
+/// incumbent, and stored if a decision was reached. Throws InvalidArgument before it measures if the store
+/// cannot be written.
 Tuning tune_cached(std::string_view name, const Space& space, const Evaluate& evaluate, Cache cache,
                    TuneOptions options = {});
 

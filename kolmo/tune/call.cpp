@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 
-#include "kolmo/op/shape.hpp"
+#include "kolmo/op/bind.hpp"
 
 namespace kolmo::tune {
 namespace {
-
-constexpr std::string_view batch = "...";
 
 /// Multiplies to 128 bits and folds the halves together.
 constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
@@ -24,22 +24,25 @@ constexpr auto keys = [] {
   return k;
 }();
 
-// The hot path reads arguments by their place in the argument struct.
+// Arguments are read by their offset in the argument struct: this is the hot path.
 template <class T>
 const T& at(const void* args, std::ptrdiff_t offset) {
   return *reinterpret_cast<const T*>(static_cast<const std::byte*>(args) + offset);
 }
 const Tensor& tensor_at(const void* args, std::ptrdiff_t offset) { return at<Tensor>(args, offset); }
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();  // of an optional integer
 std::int64_t number_at(const FieldInfo& f, const void* args, std::ptrdiff_t offset) {
   if (f.kind == FieldKind::flag) return at<bool>(args, offset);
-  return f.kind == FieldKind::integer ? bucket_edge(at<std::int64_t>(args, offset))
-                                      : at<std::int32_t>(args, offset);
+  if (f.kind == FieldKind::choice) return at<std::int32_t>(args, offset);
+  const auto entry = [](std::int64_t n) { return n < 0 ? n : bucket_edge(n); };
+  if (f.optional) return f.value(args).kind == ValueKind::none ? none : entry(f.value(args).integer);
+  return entry(at<std::int64_t>(args, offset));
 }
 
 std::string text_of(const FieldInfo& f, std::int64_t n) {
   if (f.kind == FieldKind::choice) return std::string(f.choices[std::size_t(n)]);
   if (f.kind == FieldKind::flag) return n ? "true" : "false";
-  return std::to_string(n);
+  return f.optional && n == none ? "none" : std::to_string(n);
 }
 
 std::optional<std::int64_t> parse_integer(const std::string& text) {
@@ -50,19 +53,17 @@ std::optional<std::int64_t> parse_integer(const std::string& text) {
 }
 
 std::optional<std::int64_t> parse_option(const FieldInfo& f, const std::string& text) {
-  if (f.kind == FieldKind::integer) return parse_integer(text);
+  if (f.kind == FieldKind::integer) return text == "none" ? std::optional(none) : parse_integer(text);
   if (f.kind == FieldKind::flag)
     return text == "true" || text == "false" ? std::optional<std::int64_t>(text == "true") : std::nullopt;
   const auto at = std::find(f.choices.begin(), f.choices.end(), text);
   return at == f.choices.end() ? std::nullopt : std::optional(std::int64_t(at - f.choices.begin()));
 }
 
-bool is_number(std::string_view word) { return word[0] >= '0' && word[0] <= '9'; }
-
 }  // namespace
 
 std::uint64_t CallNumbers::hash(std::uint64_t op, Device device) const {
-  // Products of pairs do not wait for one another.
+  // Products of pairs are independent of each other.
   std::uint64_t sum =
       fold(op ^ keys[capacity],
            (std::uint64_t(device.kind) << 32 | std::uint32_t(device.index)) ^ keys[capacity + 1]);
@@ -74,10 +75,11 @@ std::uint64_t CallNumbers::hash(std::uint64_t op, Device device) const {
 }
 
 CallReader::CallReader(const OpBase& op) : op_(&op) {
-  const auto decides = [](const FieldInfo& f) { return f.is_tensor() && f.is_input() && !f.optional; };
-  const bool by_inputs = std::any_of(op.fields().begin(), op.fields().end(), decides);
+  const auto decides = [](const FieldInfo& f) { return f.is_tensor() && f.is_input() && !f.incidental; };
+  const bool by_inputs = std::any_of(op.fields().begin(), op.fields().end(),
+                                     [&](const FieldInfo& f) { return decides(f) && !f.optional; });
   for (const FieldInfo& f : op.fields()) {
-    if (!f.is_tensor()) continue;
+    if (!f.is_tensor() || f.incidental) continue;
     if (!f.dtypes.single()) typed_.push_back(offset_of(f));
     if (f.optional) optional_.push_back({&f, offset_of(f)});
     if (decides(f) || !by_inputs) add_sizes(f);
@@ -85,8 +87,8 @@ CallReader::CallReader(const OpBase& op) : op_(&op) {
   for (const FieldInfo& f : op.fields()) {
     const bool is_size =
         std::any_of(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == f.name; });
-    if (f.kind == FieldKind::choice || f.kind == FieldKind::flag ||
-        (f.kind == FieldKind::integer && !is_size && f.max < 0x1p31))
+    const bool bounded = f.kind == FieldKind::integer && !is_size && f.max.integer < std::int64_t(1) << 31;
+    if (!f.incidental && (f.kind == FieldKind::choice || f.kind == FieldKind::flag || bounded))
       options_.push_back({&f, offset_of(f)});
   }
   if (3 + sizes_.size() + options_.size() > CallNumbers::capacity || optional_.size() > 62)
@@ -99,13 +101,14 @@ std::ptrdiff_t CallReader::offset_of(const FieldInfo& f) const {
 }
 
 void CallReader::add_sizes(const FieldInfo& f) {
-  const auto names = words(f.shape);
-  const int named = int(names.size()) - (!names.empty() && names[0] == batch);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (is_number(names[i])) continue;
-    auto size = std::find_if(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == names[i]; });
-    if (size == sizes_.end()) size = sizes_.insert(size, {std::string(names[i]), {}});
-    size->places.push_back({offset_of(f), names[i] == batch ? 0 : int(names.size() - i), named});
+  for (int i = 0; i < f.shape.count; ++i) {
+    const ShapeWord& w = f.shape.words[std::size_t(i)];
+    if (w.number()) continue;
+    auto size = std::find_if(sizes_.begin(), sizes_.end(), [&](const Size& s) { return s.name == w.name; });
+    if (size == sizes_.end()) size = sizes_.insert(size, {std::string(w.name), {}});
+    const int after = f.shape.count - i;  // number of words from here on
+    const bool before_batch = f.shape.batch > i;
+    size->places.push_back({offset_of(f), w.batch() ? 0 : before_batch ? -1 - i : after, f.shape.named()});
   }
 }
 
@@ -113,10 +116,11 @@ std::int64_t CallReader::size_of_call(const Size& size, const void* args) const 
   for (const Place& p : size.places) {
     const Tensor& t = tensor_at(args, p.offset);
     if (!t.given()) continue;
-    if (p.axis) return t.extent[std::size_t(t.rank - p.axis)];
-    std::int64_t product = 1;
-    for (int i = 0; i < t.rank - p.named; ++i) product *= t.extent[std::size_t(i)];
-    return product;
+    if (p.axis > 0) return t.extent[std::size_t(t.rank - p.axis)];
+    if (p.axis < 0) return t.extent[std::size_t(-1 - p.axis)];
+    std::int64_t named = 1;
+    for (int i = 0; i < p.named; ++i) named *= t.extent[std::size_t(t.rank - 1 - i)];
+    return named ? t.size() / named : 0;
   }
   return 0;
 }
@@ -179,9 +183,18 @@ std::optional<CallNumbers> CallReader::numbers(const Key& key) const {
   return n;
 }
 
-void CallReader::set_options(const CallNumbers& numbers, void* args) const {
-  std::size_t at = 3 + sizes_.size();
-  for (const Located& f : options_) f.field->set_number(args, double(numbers.items[at++]));
+double CallReader::distance(const CallNumbers& a, const CallNumbers& b) const {
+  const std::size_t first_option = 3 + sizes_.size();
+  double far = 0;
+  for (std::size_t i = 0; i < a.count; ++i) {
+    if (a.items[i] == b.items[i]) continue;
+    const bool is_size = i >= 3 && i < first_option;
+    const bool counts =
+        is_size || (i >= first_option && options_[i - first_option].field->kind == FieldKind::integer);
+    if (!counts || a.items[i] <= 0 || b.items[i] <= 0) return std::numeric_limits<double>::infinity();
+    far = std::max(far, std::abs(std::log2(double(a.items[i]) / double(b.items[i]))));
+  }
+  return far;
 }
 
 }  // namespace kolmo::tune

@@ -10,39 +10,40 @@
 
 namespace kolmo::tune {
 
-/// What a call's configuration depends on, as numbers in an order that CallReader knows.
+/// The properties that determine a call's configuration, as numbers in the order defined by CallReader.
 struct CallNumbers {
   static constexpr std::size_t capacity = 48;
   std::array<std::int64_t, capacity> items;
   std::size_t count = 0;
 
   void push(std::int64_t n) { items[count++] = n; }
-  /// Of the operator at this place of the catalogue, on this device.
+  /// The hash for the operator with this index in the catalogue, on this device.
   std::uint64_t hash(std::uint64_t op, Device device) const;
 };
 
-/// Reads off an operator's arguments which configuration they share: the dtype, the buckets of the inputs'
-/// named sizes (of the outputs' where no input is compulsory; "..." counts as the product of its dimensions),
-/// which optional tensors are given, flags, choices and integers. Integers enter by their bucket, and not at
-/// all when their range goes beyond 2^31, as that of seeds does; real numbers never enter. Throws Unsupported
-/// for an operator with more than 48 of these.
+/// Reads off an operator's arguments which configuration they share: the dtype, the buckets of the given
+/// inputs' named sizes (of the outputs' where no input is compulsory; "..." counts as the product of its
+/// dimensions), which optional tensors are given, flags, choices and integers. Integers enter by their bucket,
+/// negative ones as they are, and not at all when their range goes beyond 2^31, as that of seeds does. Real
+/// numbers and fields that are no matter for speed never enter. Throws Unsupported for an operator with more than 48 of these.
 class CallReader {
  public:
   explicit CallReader(const OpBase& op);
 
   const OpBase& op() const { return *op_; }
-  /// Of well-formed arguments. `threads`: of the stream on the CPU, else 0.
+  /// Requires well-formed arguments. `threads`: number of CPU threads of the stream, 0 on other devices.
   CallNumbers read(const void* args, int threads) const;
   Key key(const CallNumbers& numbers, std::string_view kernel_hash) const;
-  /// The other way; nothing when the key is not one of this operator.
+  /// The inverse of key(); empty if the key is not one of this operator.
   std::optional<CallNumbers> numbers(const Key& key) const;
-  /// Sets the options that are among the numbers.
-  void set_options(const CallNumbers& numbers, void* args) const;
+  /// How far two calls are apart: the largest factor, as a power of two, between sizes or integers of theirs;
+  /// infinite if they differ in anything else.
+  double distance(const CallNumbers& a, const CallNumbers& b) const;
 
  private:
   struct Place {
     std::ptrdiff_t offset;  // of the tensor in the argument struct
-    int axis;               // from the end, 1 is the last; 0: the product of the leading ones
+    int axis;  // n-th from the end; 0: product of the dimensions of "..."; -n: n-th from the front
     int named;
   };
   struct Size {

@@ -8,7 +8,7 @@
 namespace kolmo::tune {
 namespace {
 
-/// The word of CUDA_VISIBLE_DEVICES that stands for a device, "1" for cuda:1 where the variable is not set.
+/// The entry of CUDA_VISIBLE_DEVICES for a device; "1" for cuda:1 if the variable is not set.
 std::string visible(int index) {
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!list) return std::to_string(index);
@@ -40,7 +40,7 @@ Clocks gpu_clocks(Device device) {
   clocks.hertz = r.sm_clock.value_or(0), clocks.temperature_celsius = r.temperature.value_or(0);
   for (const ThrottleReason& reason : throttle_reasons) {
     const std::string name = reason.name;
-    if (name == "power_cap" || name == "sync_boost") continue;  // how the GPU is meant to run
+    if (name == "power_cap" || name == "sync_boost") continue;  // normal operation, not throttling
     if (r.throttle.value_or(0) & reason.bits)
       clocks.throttled += (clocks.throttled.empty() ? "" : ", ") + name;
   }

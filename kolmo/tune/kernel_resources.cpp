@@ -27,7 +27,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// Types the emulated GPU has under names of its own.
+/// Replaces the emulated GPU's own type names by CUDA's.
 std::string as_in_cuda(std::string signature) {
   replace_all(signature, "simt::SmallFloat<simt::Binary16>", "__half");
   replace_all(signature, "simt::SmallFloat<simt::Bfloat16>", "__nv_bfloat16");
@@ -47,7 +47,7 @@ std::string without_parameters(std::string signature) {
   return signature;
 }
 
-/// The number in front of `unit`, 0 if there is none.
+/// The number before `unit`, 0 if there is none.
 std::size_t number_before(std::string_view line, std::string_view unit) {
   const auto end = line.find(unit);
   if (end == line.npos) return 0;
@@ -58,7 +58,7 @@ std::size_t number_before(std::string_view line, std::string_view unit) {
   return n;
 }
 
-/// What stands between the first two quotes after `mark`; moves the line behind them.
+/// The text between the first two quotes after `mark`; advances `line` past them.
 std::string quoted_after(std::string_view& line, std::string_view mark) {
   const auto begin = line.find(mark);
   if (begin == line.npos) return {};
@@ -115,7 +115,7 @@ ResourceTable::ResourceTable(std::string_view log) {
       kernel.capability = capability_of(quoted_after(line, "for 'sm_"));
       own_properties = false;
     } else if (const auto at = line.find("Function properties for "); at != line.npos) {
-      own_properties = line.substr(at + 24) == kernel.entry;  // functions it calls have properties too
+      own_properties = line.substr(at + 24) == kernel.entry;  // called functions have properties, too
     } else if (own_properties && line.find("bytes stack frame") != line.npos) {
       kernel.stack = number_before(line, " bytes stack frame");
       kernel.spill_stores = number_before(line, " bytes spill stores");
@@ -145,7 +145,7 @@ const KernelResources* ResourceTable::find(const Symbol& kernel, std::string_vie
   if (const KernelResources* exact =
           find(kernel, capability, [&](const Key& k) { return k.signature == signature; }))
     return exact;
-  // Compilers spell parameters that depend on conditions in different ways.
+  // Compilers spell parameters of conditional types differently, so parameters are ignored.
   const std::string name = without_parameters(signature);
   return find(kernel, capability, [&](const Key& k) { return without_parameters(k.signature) == name; });
 }
@@ -154,7 +154,8 @@ const KernelResources* ResourceTable::find(const Symbol& kernel, std::string_vie
                                            const std::function<bool(const Key&)>& is_it) const {
   std::string file = kernel.file;
   std::replace(file.begin(), file.end(), '.', '_');
-  // Unnamed kernels of one name in several sources: the one whose source, spelled longest, is the file.
+  // Kernels of one name in unnamed namespaces of several sources: takes the one whose source name is the
+  // longest match of the file.
   const KernelResources* found = nullptr;
   std::string_view source;
   bool in_file = false, several = false;

@@ -7,17 +7,17 @@
 
 namespace kolmo::tune {
 
-/// A function of the running program, by its symbol; empty when the program was stripped.
+/// A function of the running program, by its symbol; empty if the program was stripped.
 struct Symbol {
-  std::string name;  ///< as the linker sees it
-  std::string file;  ///< the source it came from, for functions local to one
+  std::string name;  ///< as seen by the linker
+  std::string file;  ///< source file, for functions with internal linkage
 };
 Symbol symbol_of(const void* function);
 
 /// "add<float, 0>" for a symbol's "void kolmo::(anonymous namespace)::add<float, 0>(float const*, ...)".
 std::string short_name(const std::string& symbol);
 
-/// What the compiler made of one kernel for one architecture.
+/// The resources of one kernel as compiled for one architecture.
 struct KernelResources {
   std::string entry;       ///< symbol of the kernel in device code
   std::string capability;  ///< "9.0" for sm_90 and sm_90a
@@ -27,15 +27,16 @@ struct KernelResources {
   std::size_t stack = 0, spill_stores = 0, spill_loads = 0;  ///< bytes per thread
 };
 
-/// The kernels in what nvcc printed with -Xptxas -v; other text is passed over. When one is there twice for
-/// an architecture, the later counts.
+/// The kernels in the output of nvcc with -Xptxas -v; other text is ignored. If a kernel occurs twice for an
+/// architecture, the later entry counts.
 class ResourceTable {
  public:
   explicit ResourceTable(std::string_view log);
 
   const std::vector<KernelResources>& kernels() const { return kernels_; }
   std::vector<std::string> capabilities() const;
-  /// The kernel that a host function of this or another compiler starts, whose symbol differs in how unnamed
+  /// The kernel that a host function starts; null if it is not in the table. The host function may come from
+  /// another compiler, which spells unnamed namespaces and dependent parameters differently.
   /// namespaces and dependent parameters are spelled; null when it is not there.
   const KernelResources* find(const Symbol& kernel, std::string_view capability) const;
 
@@ -51,7 +52,7 @@ class ResourceTable {
   std::vector<Key> keys_;
 };
 
-/// Of the kernels in this build, for the architectures it was built for; empty without nvcc.
+/// The kernels in this build, for the architectures it was built for; empty without nvcc.
 const ResourceTable& built_resources();
 
 }  // namespace kolmo::tune

@@ -6,9 +6,13 @@
 
 namespace kolmo::tune {
 
-/// The kernels a CUDA variant of an operator would launch, in order; none of them runs. `args` are those of a
-/// problem on `simt`, whose stream this is. In a build without CUDA the same source as the emulated GPU
-/// compiles it is asked. Throws Unsupported for an operator without CUDA.
+/// A stream for launches_of: of the GPU; on a machine without one, of a device of kind `cuda` whose memory is
+/// the host's and on which nothing runs; in a build without CUDA, of the emulated GPU, which compiles the same
+/// sources. Throws Unsupported if there is neither.
+Stream launch_stream(const OpEntry& entry);
+
+/// The kernels a variant of an operator would launch on a GPU, in order; none of them runs. `args` are those
+/// of a problem on the stream's device. Throws Unsupported for an operator without code for it.
 std::vector<Launch> launches_of(const OpEntry& entry, const void* args, int variant, Stream& stream);
 
 }  // namespace kolmo::tune

@@ -29,10 +29,13 @@ metrics::Gauge& drift_ratio(std::string_view kernel) {
 struct Known {
   RunOptions options;
   Origin origin;
-  metrics::Counter &found, &found_stale;
+  metrics::Counter &found, &found_stale, &found_near;
   metrics::Gauge& ratio;
-  bool expired;
+  bool expired, drifted;
   Drift drift;
+  const OpBase* op;
+  Device device;
+  CallNumbers numbers;
 };
 
 struct Operator {
@@ -41,7 +44,7 @@ struct Operator {
   metrics::Counter& missed;
 };
 
-/// Open addressing, at most half full, never changed once it is published.
+/// A hash table with open addressing, at most half full, immutable once published.
 template <class Id, class Value>
 class FixedMap {
  public:
@@ -68,27 +71,41 @@ class FixedMap {
 struct Table {
   FixedMap<const OpBase*, Operator> operators;
   FixedMap<std::uint64_t, Known> known;
+  std::vector<Known*> all;
 };
 
-/// Hashes that were seen, in memory of fixed size; says yes to further ones when it is full.
-class Seen {
+/// Calls without a result of their own, by hash, in memory of fixed size, each with its neighbour; when it is
+/// full, further calls count as met and have none.
+class Met {
  public:
-  bool insert(std::uint64_t hash) {
+  struct Slot {
+    std::atomic<std::uint64_t> hash{0};
+    std::atomic<Known*> neighbour{nullptr};
+  };
+  struct Place {
+    Slot* slot;  // null: full
+    bool fresh;
+  };
+  Place insert(std::uint64_t hash) {
     for (std::size_t i = 0; i < 8; ++i) {
-      auto& place = hashes_[(hash + i) % hashes_.size()];
-      std::uint64_t there = place.load(std::memory_order_relaxed);
-      if (there == hash) return false;
-      if (there == 0 && place.compare_exchange_strong(there, hash, std::memory_order_relaxed)) return true;
-      if (there == hash) return false;
+      Slot& slot = slots_[(hash + i) % slots_.size()];
+      std::uint64_t there = slot.hash.load(std::memory_order_acquire);
+      if (there == hash) return {&slot, false};
+      if (there == 0 && slot.hash.compare_exchange_strong(there, hash, std::memory_order_acq_rel))
+        return {&slot, true};
+      if (there == hash) return {&slot, false};
     }
-    return false;
+    return {nullptr, false};
   }
   void clear() {
-    for (auto& h : hashes_) h.store(0, std::memory_order_relaxed);
+    for (Slot& slot : slots_) {
+      slot.neighbour.store(nullptr, std::memory_order_relaxed);
+      slot.hash.store(0, std::memory_order_release);
+    }
   }
 
  private:
-  std::array<std::atomic<std::uint64_t>, 8192> hashes_{};
+  std::array<Slot, 8192> slots_{};
 };
 
 struct State {
@@ -98,10 +115,10 @@ struct State {
   std::vector<std::unique_ptr<Known>> known;
   std::vector<Missed> missed;
   std::string mode;
-  Seen seen;
+  Met met;
 };
 State& state() {
-  static State& s = *new State;  // outlives every thread that runs operators
+  static State& s = *new State;  // never destroyed: it must outlive every thread that runs operators
   return s;
 }
 constinit std::atomic<const Table*> current{nullptr};
@@ -112,13 +129,26 @@ struct Call {
   CallNumbers numbers;
 };
 
-void remember(const Call& call, std::uint64_t hash, Device device, bool stale) {
+void remember(const Call& call, const void* args, Device device, bool stale) {
   State& s = state();
-  if (!s.seen.insert(hash | 1)) return;
   const OpBase& op = call.op.reader.op();
+  Missed m{device, call.op.reader.key(call.numbers, source_hash(op.name, device.kind)),
+           shape_of_call(op, args, device), stale};
   const std::scoped_lock lock(s.mutex);
-  if (s.missed.size() < 4096)
-    s.missed.push_back({device, call.op.reader.key(call.numbers, source_hash(op.name, device.kind)), stale});
+  if (s.missed.size() < 4096) s.missed.push_back(std::move(m));
+}
+
+/// The known call that is least far from this one.
+Known* neighbour_of(const Call& call, const Table& table, Device device) {
+  constexpr double farthest = 2;  // powers of two
+  Known* nearest = nullptr;
+  double least = farthest;
+  for (Known* known : table.all) {
+    if (known->op != &call.op.reader.op() || known->device != device) continue;
+    const double d = call.op.reader.distance(call.numbers, known->numbers);
+    if (d < least || (d == least && !nearest)) nearest = known, least = d;
+  }
+  return nearest;
 }
 
 Chosen choose(const OpBase& op, const void* args, Device device, int threads) {
@@ -127,34 +157,39 @@ Chosen choose(const OpBase& op, const void* args, Device device, int threads) {
 }
 
 metrics::Counter& counter_of(const OpBase& op, Origin origin) {
-  constexpr const char* results[] = {"hit", "foreign", "capability", "miss"};
+  constexpr const char* results[] = {"hit", "foreign", "capability", "neighbour", "miss"};
   return lookups(op.name, results[std::size_t(origin)]);
 }
 
-/// The options a profile's winner stands for; nothing when they are not for this operator and device.
-std::optional<RunOptions> options_of(const Profile& p, const OpEntry& entry, DeviceKind kind) {
+}  // namespace
+
+void name_variants(Profile& profile, const OpEntry& entry, DeviceKind kind) {
+  const std::vector<Variant> rows = entry.variants(kind);
+  for (auto& [id, config] : profile.configs)
+    if (const auto row = config.params.extract("variant"))
+      config.variant = rows.at(std::size_t(row.mapped())).name;
+}
+
+std::optional<RunOptions> options_of(const Profile::Config& config, const OpEntry& entry, DeviceKind kind) {
   RunOptions o;
-  for (const auto& [name, value] : p.winning().params) {
-    if (name == "variant" && value >= 0 && value < entry.variant_count(kind))
-      o.variant = int(value);
-    else if (name == "threads" && kind == DeviceKind::cpu && value >= 0 && value <= 4096)
-      o.threads = int(value);
-    else
-      return {};
+  o.variant = entry.find_variant(kind, config.variant);
+  for (const auto& [name, value] : config.params) {
+    if (name != "threads" || kind != DeviceKind::cpu || value < 0 || value > 4096) return {};
+    o.threads = int(value);
   }
   return o.variant >= 0 ? std::optional(o) : std::nullopt;
 }
-
-}  // namespace
 
 std::size_t use(const Store& store, std::span<const Device> devices, std::string_view mode) {
   struct Best {
     RunOptions options;
     const OpBase* op;
     Origin origin;
-    bool expired;
+    bool expired, drifted;
     double seconds;
     std::int64_t created;
+    Device device;
+    CallNumbers numbers;
   };
   State& s = state();
   const std::scoped_lock lock(s.mutex);
@@ -183,32 +218,37 @@ std::size_t use(const Store& store, std::span<const Device> devices, std::string
         continue;
       const Operator& op = *operators[entry->second->op];
       const auto numbers = op.reader.numbers(f.profile.key);
-      const auto options = options_of(f.profile, *entry->second, device.kind);
+      const auto options = options_of(f.profile.winning(), *entry->second, device.kind);
       if (!numbers || !options) continue;
       const Best b{*options,
                    entry->second->op,
                    origin,
-                   f.profile.stale || f.profile.expires < now,
+                   f.profile.expires < now,
+                   f.profile.stale,
                    f.profile.winning().finding.seconds.median,
-                   f.profile.created};
+                   f.profile.created,
+                   device,
+                   *numbers};
       auto [slot, fresh] = best.try_emplace(numbers->hash(op.id, device), b);
       if (!fresh && (b.origin < slot->second.origin ||
                      (b.origin == slot->second.origin && b.created > slot->second.created)))
         slot->second = b;
     }
   }
-  auto table = std::make_unique<Table>(Table{FixedMap<const OpBase*, Operator>(operators.size()),
-                                             FixedMap<std::uint64_t, Known>(best.size())});
+  auto table = std::make_unique<Table>(Table{
+      FixedMap<const OpBase*, Operator>(operators.size()), FixedMap<std::uint64_t, Known>(best.size()), {}});
   for (const auto& [op, reader] : operators) table->operators.insert(op, reader);
   for (const auto& [hash, b] : best) {
-    s.known.push_back(std::unique_ptr<Known>(new Known{b.options, b.origin, counter_of(*b.op, b.origin),
-                                                       lookups(b.op->name, "stale"), drift_ratio(b.op->name),
-                                                       b.expired, Drift(b.seconds)}));
+    s.known.push_back(std::unique_ptr<Known>(
+        new Known{b.options, b.origin, counter_of(*b.op, b.origin), lookups(b.op->name, "stale"),
+                  counter_of(*b.op, Origin::neighbour), drift_ratio(b.op->name), b.expired, b.drifted,
+                  Drift(b.seconds), b.op, b.device, b.numbers}));
     table->known.insert(hash, s.known.back().get());
+    table->all.push_back(s.known.back().get());
   }
   s.mode = mode;
   s.missed.clear();
-  s.seen.clear();
+  s.met.clear();
   s.tables.push_back(std::move(table));
   current.store(s.tables.back().get(), std::memory_order_release);
   changes.fetch_add(1, std::memory_order_relaxed);
@@ -224,6 +264,18 @@ void stop_using() {
   changes.fetch_add(1, std::memory_order_relaxed);
 }
 
+Choice peek(const OpBase& op, const void* args, Device device, int threads) {
+  const Table* table = current.load(std::memory_order_acquire);
+  const Operator* entry = table ? table->operators.find(&op) : nullptr;
+  if (!entry) return {};
+  const Call call{*entry, entry->reader.read(args, device.kind == DeviceKind::cpu ? threads : 0)};
+  if (const Known* known = table->known.find(call.numbers.hash(entry->id, device)))
+    return known->drifted || known->drift.stale() ? Choice{{}, Origin::none, true}
+                                                  : Choice{known->options, known->origin};
+  const Known* near = neighbour_of(call, *table, device);
+  return near ? Choice{near->options, Origin::neighbour} : Choice{};
+}
+
 std::uint64_t epoch() { return changes.load(std::memory_order_relaxed); }
 
 Choice look_up(const OpBase& op, const void* args, Device device, int threads) {
@@ -233,14 +285,21 @@ Choice look_up(const OpBase& op, const void* args, Device device, int threads) {
   const Call call{*entry, entry->reader.read(args, device.kind == DeviceKind::cpu ? threads : 0)};
   const std::uint64_t hash = call.numbers.hash(entry->id, device);
   Known* known = table->known.find(hash);
+  Met& met = state().met;
   if (!known) {
-    entry->missed.add();
-    remember(call, hash, device, false);
-    return {};
+    const auto [slot, fresh] = met.insert(hash | 1);
+    if (fresh) {
+      slot->neighbour.store(neighbour_of(call, *table, device), std::memory_order_release);
+      remember(call, args, device, false);
+    }
+    const Known* near = slot ? slot->neighbour.load(std::memory_order_acquire) : nullptr;
+    (near ? near->found_near : entry->missed).add();
+    return near ? Choice{near->options, Origin::neighbour} : Choice{};
   }
-  const bool stale = known->expired || known->drift.stale();
+  const bool stale = known->expired || known->drifted || known->drift.stale();
   (stale ? known->found_stale : known->found).add();
-  if (stale) remember(call, hash, device, true);
+  if (stale && met.insert(hash | 1).fresh) remember(call, args, device, true);
+  if (known->drifted || known->drift.stale()) return {{}, Origin::none, true};
   return {known->options, known->origin, stale, hash};
 }
 
@@ -267,7 +326,7 @@ std::size_t record_misses(Store& store) {
   }
   for (const Missed& m : all) {
     const Environment here = environment_of(m.device, mode);
-    store.add_miss(here, m.key);
+    store.add_miss(here, {m.key, m.call});
     auto known = m.stale ? store.get(here, m.key) : std::nullopt;
     if (!known || known->stale) continue;
     known->stale = true;

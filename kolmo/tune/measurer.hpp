@@ -4,17 +4,17 @@
 
 namespace kolmo::tune {
 
-/// Something that can time configurations, one sample at a time.
+/// Times configurations, one sample at a time.
 class Measurer {
  public:
   virtual ~Measurer() = default;
   /// Called once before the first sample of a configuration: loads code, warms up. Returns seconds per call
-  /// as far as they are known by then, else 0. Throws InvalidArgument, Unsupported or OutOfMemory when the
-  /// configuration cannot run; it is then left out.
+  /// if they are known by then, else 0. What it and sample() throw if the configuration cannot run: see
+  /// cannot_run.hpp.
   virtual double prepare(std::size_t /*config*/) { return 0; }
-  /// Seconds per call, or nothing when the sample has to be thrown away (clocks throttled, time out).
+  /// Seconds per call; empty if the sample is invalid (clocks throttled, time out).
   virtual std::optional<double> sample(std::size_t config) = 0;
-  /// Seconds spent so far in all, on the clock that budgets are meant for.
+  /// Total seconds spent so far, on the clock to which budgets refer.
   virtual double spent() const = 0;
 };
 

@@ -9,7 +9,7 @@ namespace kolmo::tune {
 namespace {
 
 constexpr std::size_t KiB = 1024;
-constexpr std::size_t reserved = 1 * KiB;  // per block, by the driver
+constexpr std::size_t reserved = 1 * KiB;  // per block, reserved by the driver
 constexpr std::size_t shared_unit = 128;
 constexpr int register_unit = 256;  // per warp
 constexpr int registers_total = 65536, quarters = 4, max_registers = 256, max_threads = 1024;
@@ -32,7 +32,7 @@ constexpr T round_up(T n, T unit) {
   return (n + unit - 1) / unit * unit;
 }
 
-/// The smallest division between shared memory and L1 that has room for `bytes`.
+/// The smallest configurable amount of shared memory (the rest is L1) of at least `bytes`.
 std::size_t configurable(const Multiprocessor& on, std::size_t bytes) {
   for (const std::size_t size : {0, 8, 16, 32, 64, 100, 132, 164, 196, 228})
     if (size * KiB >= bytes && size * KiB <= on.shared) return size * KiB;
@@ -46,7 +46,7 @@ int by_warps(const Multiprocessor& on, const Resources& r) {
 int by_registers(const Resources& r) {
   if (r.registers == 0) return INT_MAX;
   const int warps = (r.threads + 31) / 32, per_warp = round_up(32 * r.registers, register_unit);
-  // A launch is refused as if every quarter of the multiprocessor held the same number of its warps.
+  // To decide whether a launch is refused, its warps are rounded up to the same number in every quarter.
   if (r.registers > max_registers || std::int64_t(per_warp) * round_up(warps, quarters) > registers_total)
     return 0;
   return registers_total / quarters / per_warp * quarters / warps;
@@ -69,13 +69,13 @@ std::array<int, 5> limits_of(const Multiprocessor& on, const Resources& r) {
   return {by_warps(on, r), on.blocks, by_registers(r), by_shared(on, r), by_barriers(on, r)};
 }
 
-/// Each resource is reduced by its own unit until it allows one block more.
+/// Each resource is reduced by its own unit until it allows one more block.
 Savings one_more(const Multiprocessor& on, const Resources& r, int blocks) {
   Resources less = r;
   if (by_warps(on, r) <= blocks || on.blocks <= blocks) return {};
   while (by_registers(less) <= blocks) less.registers = (less.registers - 1) / 8 * 8;
   while (by_shared(on, less) <= blocks) {
-    if (less.shared == 0) return {};  // the driver's own share alone is too much
+    if (less.shared == 0) return {};  // the driver's reservation alone exceeds the limit
     const std::size_t taken = round_up(less.shared + reserved, shared_unit) - shared_unit;
     less.shared = taken > reserved ? taken - reserved : 0;
   }

@@ -2,8 +2,8 @@
 
 #include <ctime>
 
+#include "kolmo/io/sha256.hpp"
 #include "kolmo/tune/clocks.hpp"
-#include "kolmo/tune/sha256.hpp"
 #include "kolmo/version.hpp"
 
 namespace kolmo::tune {
@@ -13,7 +13,7 @@ std::string Key::id() const { return sha256(to_json(*this), 24); }
 
 Environment environment_of(Device device, std::string_view mode) {
   const DeviceInfo info = device_info(device);
-  constexpr std::string_view kinds[] = {"cpu", "cuda", "simt", "sim"};
+  constexpr std::string_view kinds[] = {"cpu", "cuda", "simt"};
   Environment e;
   e.device = info.name, e.kind = kinds[std::size_t(device.kind)], e.capability = info.capability;
   e.processors = info.processors, e.memory_bytes = info.memory;

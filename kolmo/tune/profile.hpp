@@ -2,15 +2,17 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kolmo/op/call_shape.hpp"
 #include "kolmo/runtime/device.hpp"
 #include "kolmo/tune/bucket.hpp"
 #include "kolmo/tune/tune.hpp"
 
 namespace kolmo::tune {
 
-/// What a measured time depends on besides the kernel: where it was measured, with which software, and how.
+/// The conditions that a measured time depends on besides the kernel: device, software and way of measuring.
 struct Environment {
   std::string device;  ///< "NVIDIA H200", "AMD EPYC"
   std::string kind;    ///< "cuda", "cpu", "simt"
@@ -25,11 +27,11 @@ struct Environment {
   std::string id() const;
   friend bool operator==(const Environment&, const Environment&) = default;
 };
-/// The environment of a device as it is now.
+/// The current environment of a device.
 Environment environment_of(Device device, std::string_view mode);
 
-/// Which calls share a configuration: one kernel in one build, one dtype, sizes of the same buckets, the same
-/// options.
+/// Identifies the calls that share a configuration: one kernel in one build, one dtype, sizes in the same
+/// buckets, the same options.
 struct Key {
   struct Dim {
     std::string name;
@@ -45,12 +47,13 @@ struct Key {
   friend bool operator==(const Key&, const Key&) = default;
 };
 
-/// The result of one tuning as it is kept: every configuration's times, not only the winner's.
+/// The stored result of one tuning: the times of every configuration, not only the winner's.
 struct Profile {
   struct Config {
     std::map<std::string, std::int64_t> params;
-    std::string label;  ///< for people, "block 256"
+    std::string label;  ///< for people, "block 256, 2 threads"
     Finding finding;
+    std::string variant = {};  ///< of an operator: its row by name, valid even if the order of rows changes
   };
   Key key;
   std::map<std::string, Config> configs;  ///< by "c" and the configuration's id in its space
@@ -60,26 +63,27 @@ struct Profile {
   double seconds = 0;                                                             ///< spent measuring
   double sm_clock_hertz = 0, lowest_sm_clock_hertz = 0, temperature_celsius = 0;  ///< 0: not known
   std::string throttled;                                                          ///< reasons seen
-  std::map<std::string, double>
-      baselines;                          ///< seconds of what else it is compared with: "vendor", "roofline"
-  std::int64_t created = 0, expires = 0;  ///< seconds since 1970
-  bool stale = false;                     ///< the times seen since have drifted from those here
+  std::map<std::string, double> baselines;  ///< seconds of other references: "vendor", "roofline"
+  std::int64_t created = 0, expires = 0;    ///< seconds since 1970
+  bool stale = false;                       ///< times observed since then have drifted from these
 
   const Config& winning() const { return configs.at(winner); }
 };
 
-/// What is to be kept of a tuning. `label` names a configuration for people. It expires after seven days,
-/// give or take a fifth, so that a fleet does not tune all at once.
+/// The profile of a tuning. `label` gives the readable name of a configuration. A profile expires after seven
+/// days, plus or minus a fifth at random, so that many machines do not tune at the same time.
 Profile make_profile(Key key, const Space& space, const Tuning& tuning,
                      const std::function<std::string(std::size_t config)>& label = {});
 
-// As JSON (docs/tuning.md). Parsers throw InvalidArgument when the text is not what they expect: not JSON, of
-// another schema, damaged, or inconsistent.
+// JSON format (docs/tuning.md). Parsers throw InvalidArgument for text that is not JSON, of another schema,
+// damaged, or inconsistent.
 inline constexpr int schema = 1;
 std::string to_json(const Environment& environment);
 Environment parse_environment(std::string_view json);
 std::string to_json(const Key& key);
-Key parse_key(std::string_view json);
+/// A call that had no profile.
+std::string to_json(const Key& key, const CallShape& call);
+std::pair<Key, CallShape> parse_miss(std::string_view json);
 std::string to_json(const Profile& profile);
 Profile parse_profile(std::string_view json);
 

@@ -1,18 +1,23 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "kolmo/base/whole.hpp"
+#include "kolmo/io/json.hpp"
+#include "kolmo/io/sha256.hpp"
 #include "kolmo/tune/profile.hpp"
-#include "kolmo/tune/sha256.hpp"
 
 namespace kolmo::tune {
 namespace {
 
-using Json = nlohmann::json;  // keys in alphabetical order: one text for one content
+using Json = nlohmann::json;  // keys in alphabetical order: equal content gives equal text
 
-/// In nanoseconds, to the picosecond, so that what is read back is what was written.
+/// In nanoseconds, rounded to picoseconds, so that values survive writing and reading.
 Json nanoseconds(double s) { return std::isfinite(s) ? Json(std::round(s * 1e12) / 1e3) : Json(); }
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 double number(const Json& j) { return j.is_null() ? INFINITY : j.get<double>(); }
+std::int64_t integer(const Json& j) { return whole<std::int64_t>(j); }
+std::size_t count(const Json& j) { return whole<std::size_t>(j); }
 
 Json json_of(const Environment& e) {
   return {{"schema", schema},
@@ -39,7 +44,8 @@ Json json_of(const Key& k) {
 
 Key key_of(const Json& j) {
   Key k{j.at("kernel"), j.at("kernel_hash"), j.at("dtype"), {}, j.at("extras")};
-  for (const Json& d : j.at("bucket")) k.dims.push_back({d.at("dim"), {d.at("lo"), d.at("hi")}});
+  for (const Json& d : j.at("bucket"))
+    k.dims.push_back({d.at("dim"), {integer(d.at("lo")), integer(d.at("hi"))}});
   return k;
 }
 
@@ -53,22 +59,23 @@ Json json_of(const Profile::Config& c) {
                        {"ci95", {f.gain.lower, number(f.gain.upper)}},
                        {"pairs", f.gain.pairs}};
   }
+  if (!c.variant.empty()) j["variant"] = c.variant;
   if (!f.verified.empty()) j["verified"] = f.verified;
   if (!f.error.empty()) j["error"] = f.error;
   return j;
 }
 
 Profile::Config config_of(const Json& j) {
-  Profile::Config c{j.at("params"), j.at("label"), {}};
+  Profile::Config c{whole_numbers<std::int64_t>(j.at("params")), j.at("label"), {}, j.value("variant", "")};
   Finding& f = c.finding;
-  f.samples = j.at("n");
+  f.samples = whole<int>(j.at("n"));
   if (f.samples) {
     const Json &ci = j.at("ci95_ns"), &gain = j.at("vs_default");
     f.seconds = {j.at("median_ns").get<double>() * 1e-9, ci.at(0).get<double>() * 1e-9,
                  number(ci.at(1)) * 1e-9, f.samples};
     f.quartiles = j.at("iqr_ns").get<double>() * 1e-9;
     f.gain = {number(gain.at("ratio")), gain.at("ci95").at(0), number(gain.at("ci95").at(1)),
-              gain.at("pairs")};
+              whole<int>(gain.at("pairs"))};
   }
   f.verified = j.value("verified", ""), f.error = j.value("error", "");
   return c;
@@ -101,19 +108,19 @@ Json json_of(const Profile& p) {
           {"stale", p.stale}};
 }
 
-/// A configuration that may be used: there, and neither broken nor wrong.
+/// Checks that a configuration exists and is neither broken nor wrong.
 void check_usable(const Profile& p, const std::string& name, const char* what) {
   const auto c = p.configs.find(name);
   if (c == p.configs.end() || !c->second.finding.error.empty() || !(c->second.finding.seconds.median > 0))
     fail<InvalidArgument>(std::string("the ") + what + " is not one of its usable configurations");
 }
 
-/// Runs a parser; whatever does not fit is an InvalidArgument.
+/// Runs a parser and converts every mismatch to InvalidArgument.
 template <class F>
 auto parse(std::string_view text, const char* what, F f) {
   try {
-    const Json j = Json::parse(text);
-    if (const int s = j.value("schema", schema); s != schema)
+    const Json j = parse_json(text, what);
+    if (const int s = j.contains("schema") ? whole<int>(j.at("schema")) : schema; s != schema)
       fail<InvalidArgument>(std::string(what) + " is of schema " + std::to_string(s) + ", this is " +
                             std::to_string(schema));
     return f(j);
@@ -138,9 +145,9 @@ Environment parse_environment(std::string_view text) {
     return Environment{d.at("name"),
                        d.at("kind"),
                        d.at("cc"),
-                       d.at("sms"),
-                       d.at("l2_bytes"),
-                       d.at("mem_bytes"),
+                       whole<int>(d.at("sms")),
+                       whole<std::uint64_t>(d.at("l2_bytes")),
+                       whole<std::uint64_t>(d.at("mem_bytes")),
                        d.at("power_limit_w"),
                        j.at("driver"),
                        j.at("library_version"),
@@ -148,7 +155,32 @@ Environment parse_environment(std::string_view text) {
   });
 }
 
-Key parse_key(std::string_view text) { return parse(text, "the key", key_of); }
+std::string to_json(const Key& key, const CallShape& call) {
+  Json dtypes = Json::object();
+  for (const auto& [variable, dtype] : call.dtypes) dtypes[variable] = to_string(dtype);
+  return Json{{"schema", schema},
+              {"key", json_of(key)},
+              {"call",
+               {{"dtypes", std::move(dtypes)},
+                {"sizes", call.sizes},
+                {"given", call.given},
+                {"options", call.options}}}}
+      .dump();
+}
+
+std::pair<Key, CallShape> parse_miss(std::string_view text) {
+  return parse(text, "the missed call", [](const Json& j) {
+    const Json& c = j.at("call");
+    CallShape call{{}, whole_numbers<std::int64_t>(c.at("sizes")), c.at("given"), c.at("options")};
+    for (const auto& [variable, name] : c.at("dtypes").items()) {
+      const std::string wanted = name;
+      const auto* dtype = std::ranges::find_if(all_dtypes, [&](DType t) { return to_string(t) == wanted; });
+      if (dtype == std::end(all_dtypes)) fail<InvalidArgument>("the missed call has an unknown dtype");
+      call.dtypes[variable] = *dtype;
+    }
+    return std::pair(key_of(j.at("key")), std::move(call));
+  });
+}
 
 Profile parse_profile(std::string_view text) {
   return parse(text, "the profile", [](Json j) {
@@ -162,14 +194,15 @@ Profile parse_profile(std::string_view text) {
     check_usable(p, p.winner, "winner");
     check_usable(p, p.standard, "default");
     const Json &search = j.at("search"), &env = j.at("env");
-    p.strategy = search.at("strategy"), p.combinations = search.at("space"),
-    p.feasible = search.at("feasible");
-    p.samples = search.at("samples"), p.discarded = search.at("discarded"), p.seconds = search.at("seconds");
+    p.strategy = search.at("strategy"), p.combinations = count(search.at("space")),
+    p.feasible = count(search.at("feasible"));
+    p.samples = count(search.at("samples")), p.discarded = count(search.at("discarded")),
+    p.seconds = search.at("seconds");
     p.sm_clock_hertz = env.at("sm_clock_hz").at("median");
     p.lowest_sm_clock_hertz = env.at("sm_clock_hz").at("min");
     p.temperature_celsius = env.at("temp_c"), p.throttled = env.at("throttled");
     p.baselines = j.at("baselines");
-    p.created = j.at("created"), p.expires = j.at("expires"), p.stale = j.at("stale");
+    p.created = integer(j.at("created")), p.expires = integer(j.at("expires")), p.stale = j.at("stale");
     return p;
   });
 }

@@ -30,7 +30,7 @@ ShadowMeasurer::ShadowMeasurer(Measurer& inner, const ShadowLimits& limits, Prod
       production_(std::move(production)),
       allowance_(limits.share, limits.window, production_.now()) {}
 
-/// Two looks, `idle` seconds apart, that see the same number of launches.
+/// Waits for two readings of the number of launches, `idle` seconds apart, that are equal.
 void ShadowMeasurer::wait_for_gap() {
   while (true) {
     if (production_.stop()) throw Stopped{};
@@ -93,14 +93,14 @@ bool Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production&
     const Device devices[] = {device_};
     use(store_, devices, to_string(options_.measure.mode));
     return true;
-  } catch (const Error&) {  // tuning is never a reason to stop; production runs as it did
+  } catch (const std::exception&) {  // tuning must not stop production, which runs on as before
     metrics::counter("kolmo_tuner_trials_total", {{"outcome", "aborted"}}, "Samples of candidates").add();
     return false;
   }
 }
 
 void Shadow::work(const std::stop_token& stop) {
-  options_.measure.warm_up = 0;  // production has the device warm, and a warm-up is no single launch
+  options_.measure.warm_up = 0;  // production keeps the device warm, and a warm-up is no single launch
   Stream stream = Stream::background(device_);
   Production production = this_process();
   production.stop = [stop] { return stop.stop_requested(); };
@@ -108,10 +108,10 @@ void Shadow::work(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       std::erase_if(calls_, [&](const PlannedCall& call) { return !tune_one(call, stream, production); });
       for (int i = 0; i < 600 && !stop.stop_requested(); ++i) production.sleep(0.1);
-      record_misses(store_);  // what has become stale since
+      record_misses(store_);  // calls that have become stale since
     }
   } catch (const ShadowMeasurer::Stopped&) {
-  } catch (const Error&) {  // of the store: production runs as it did
+  } catch (const std::exception&) {  // an error of the store: production runs on as before
   }
 }
 

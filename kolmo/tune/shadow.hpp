@@ -9,15 +9,15 @@
 
 namespace kolmo::tune {
 
-/// What tuning beside production may take from it.
+/// The limits of tuning beside production.
 struct ShadowLimits {
-  double share = 0.005;   ///< of the device's time
+  double share = 0.005;   ///< share of the device's time
   double window = 60;     ///< seconds over which that share is kept
   double idle = 0.005;    ///< seconds without a launch before one sample may be taken
-  double longest = 1e-3;  ///< seconds a candidate may take: kernels are not interrupted
+  double longest = 1e-3;  ///< longest time of a candidate in seconds: kernels cannot be interrupted
 };
 
-/// Time that may be spent: fills at `share` of real time up to share x window; empty at first.
+/// A time budget that grows at `share` of real time, up to share x window; starts empty.
 class Allowance {
  public:
   Allowance(double share, double window, double now)
@@ -29,26 +29,26 @@ class Allowance {
   double share_, most_, level_ = 0, filled_at_;
 };
 
-/// How production looks to whoever must not disturb it.
+/// The state of production that tuning must observe.
 struct Production {
   std::function<double()> now;              ///< seconds
   std::function<std::uint64_t()> launches;  ///< of operators, so far
   std::function<bool()> capturing;          ///< whether a stream is being captured
-  std::function<void(double)> sleep;        ///< for so many seconds
-  std::function<bool()> stop;               ///< asked while waiting; true ends the tuning
+  std::function<void(double)> sleep;        ///< sleeps for a number of seconds
+  std::function<bool()> stop;               ///< polled while waiting; true ends the tuning
 };
-/// This process's.
+/// The production of this process.
 Production this_process();
 
-/// Measures as another one does, one sample at a time: each waits until nothing was launched for `idle`
-/// seconds, no stream is captured, and the allowance covers it. Whatever took longer than `longest` twice is
-/// not run again. Stopped throws Stopped.
+/// Wraps another measurer. It takes one sample at a time, and only after `idle` seconds without a launch,
+/// while no stream is captured, and if the allowance covers the sample. A configuration that took longer than
+/// `longest` twice is not run again. Throws Stopped when it is stopped.
 class ShadowMeasurer final : public Measurer {
  public:
   struct Stopped {};
 
   ShadowMeasurer(Measurer& inner, const ShadowLimits& limits, Production production);
-  /// Runs `work` when a sample might be taken, on the same account.
+  /// Runs `work` under the same conditions as a sample, charged to the same allowance.
   template <class F>
   auto in_gap(F work) {
     wait_for_gap();
@@ -72,22 +72,22 @@ class ShadowMeasurer final : public Measurer {
   ShadowLimits limits_;
   Production production_;
   Allowance allowance_;
-  double expected_ = 0;  // of the next sample: the longest so far
+  double expected_ = 0;  // estimate for the next sample: the longest so far
 };
 
-/// Opt-in tuning beside production: a thread that tunes these calls, on a stream of the lowest priority,
-/// whenever the store has nothing fresh for one (at first, after about a week, when its times have drifted),
-/// and lets production use what it finds. Naive rows are left out. `options.verify` is asked in gaps, too.
-/// The calls' tensors must be scratch memory that nothing else touches while this object lives; it allocates
-/// the operators' workspaces and, in a cold mode, twice the device's cache. A call that fails to be tuned is
-/// given up.
+/// Opt-in tuning beside production. A thread tunes these calls, on a stream of the lowest priority, whenever
+/// the store has no fresh configuration for one (at first, after about a week, or when its times have
+/// drifted), and production then uses the results. Naive rows are left out. `options.verify` is called in
+/// gaps, too. The calls' tensors must be scratch memory that nothing else uses while this object lives. Its
+/// own allocations are the operators' workspaces and, in a cold mode, twice the device's cache. A call whose
+/// tuning fails is not tried again.
 class Shadow {
  public:
   Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallOptions options = {},
          const ShadowLimits& limits = {});
 
  private:
-  /// False when it cannot be tuned.
+  /// Returns false if it cannot be tuned.
   bool tune_one(const PlannedCall& call, Stream& stream, const Production& production);
   void work(const std::stop_token& stop);
 
@@ -96,7 +96,7 @@ class Shadow {
   Store store_;
   CallOptions options_;
   ShadowLimits limits_;
-  std::jthread thread_;  // last: it is told to stop, and joined, before the rest goes
+  std::jthread thread_;  // last: stopped and joined before other members are destroyed
 };
 
 }  // namespace kolmo::tune

@@ -7,7 +7,8 @@
 
 namespace kolmo::tune {
 
-/// A number to be chosen, e.g. {"threads", {1, 2, 4}}. Values are in an order in which neighbours are alike.
+/// A number to be chosen, e.g. {"threads", {1, 2, 4}}. Values are ordered such that neighbours behave
+/// similarly.
 struct Parameter {
   std::string name;
   std::vector<std::int64_t> values;
@@ -16,10 +17,10 @@ struct Parameter {
 /// One value for each parameter, in their order.
 using Values = std::vector<std::int64_t>;
 
-/// The configurations to choose from: every combination of the parameters' values but those that `feasible`
-/// refuses. Configurations are numbered from 0; `id` counts the infeasible ones too, so that it stays what it
-/// is when feasibility changes. Throws InvalidArgument for a parameter without values or with one twice, and
-/// when nothing is feasible.
+/// The configurations to choose from: every combination of the parameters' values except those that
+/// `feasible` rejects. Configurations are numbered from 0. `id` also counts the infeasible ones, so it does
+/// not depend on feasibility. Throws InvalidArgument for a parameter without values or with a duplicate
+/// value, and if nothing is feasible.
 class Space {
  public:
   explicit Space(std::vector<Parameter> parameters, const std::function<bool(const Values&)>& feasible = {});
@@ -29,7 +30,7 @@ class Space {
   std::size_t combinations() const;
   std::size_t id(std::size_t config) const { return ids_[config]; }
   Values values(std::size_t config) const { return decode(ids_[config]); }
-  /// The number of a configuration; size() when it is not feasible or not of this space.
+  /// The number of a configuration; size() if it is infeasible or not in this space.
   std::size_t find(const Values& values) const;
   /// Configurations that differ in one parameter by one step.
   std::vector<std::size_t> neighbours(std::size_t config) const;

@@ -7,7 +7,7 @@
 namespace kolmo::tune {
 namespace {
 
-/// The largest k such that fewer than k of n fair coins show heads with probability at most 2.5 %.
+/// The largest k such that the probability of fewer than k heads among n fair coins is at most 2.5 %.
 std::size_t sign_test_rank(std::size_t n) {
   double log_term = -double(n) * std::log(2.0), sum = 0;  // log of C(n, 0) / 2^n
   std::size_t k = 0;

@@ -4,7 +4,7 @@
 
 namespace kolmo::tune {
 
-/// A ratio of two times with its 95 % interval; the interval is [0, infinity] while there are too few pairs.
+/// A ratio of two times with its 95 % interval. The interval is [0, infinity] if there are too few pairs.
 struct Ratio {
   double median = 1, lower = 0, upper = 0;
   int pairs = 0;
@@ -15,9 +15,9 @@ double quantile(std::vector<double> values, double q);
 inline double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
 
 /// The median of slow[i] / fast[i] over the rounds i in which both were measured (NaN marks the others).
-/// Taken in pairs, so that what slows a whole round down cancels. The interval is that of the sign test,
-/// which assumes nothing of the distribution (Conover, Practical Nonparametric Statistics, 3.2); from 6 pairs
-/// on.
+/// Pairing cancels effects that slow down a whole round. The interval is that of the sign test, which assumes
+/// nothing about the distribution (Conover, Practical Nonparametric Statistics, 3.2); it needs at least 6
+/// pairs.
 Ratio paired_ratio(std::span<const double> slow, std::span<const double> fast);
 
 /// The same interval around the median of the values that are not NaN.

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
 
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
 #include "kolmo/tune/store_files.hpp"
 
 namespace kolmo::tune {
@@ -26,15 +24,27 @@ void check_name(const std::string& kernel) {
   require(plain, "tune: '" + kernel + "' cannot be the name of a folder: letters, digits, _ . - only");
 }
 
-void make_folder(const std::string& folder) {
+void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) fail<InvalidArgument>(folder + ": cannot be made: " + error.message());
+  if (error) fail<InvalidArgument>(file_label(folder.string()) + ": cannot be made: " + error.message());
 }
 
-/// A manifest says what its folder's name was computed from.
+bool is_real_folder(const fs::path& folder) {
+  std::error_code error;
+  return fs::symlink_status(folder, error).type() == fs::file_type::directory;
+}
+
+void check_writable(const std::string& folder) {
+  const std::string probe = folder + "/.writable." + std::to_string(::getpid()) + ".tmp";
+  write_file(probe, "", Existing::replaced);
+  std::error_code error;
+  fs::remove(probe, error);
+}
+
+/// A manifest holds the data from which its folder's name was computed.
 std::optional<Environment> manifest_of(const fs::path& folder) {
-  const auto text = read_small((folder / "manifest.json").string());
+  const auto text = !is_real_folder(folder) ? std::nullopt : read_small((folder / "manifest.json").string());
   if (!text) return {};
   try {
     Environment e = parse_environment(*text);
@@ -45,16 +55,17 @@ std::optional<Environment> manifest_of(const fs::path& folder) {
 
 }  // namespace
 
+std::string read_profile_text(const std::string& file) {
+  constexpr std::uint64_t most = 4 << 20;
+  return read_regular(file, most, Links::refused);
+}
+
 std::optional<std::string> read_small(const std::string& file) {
-  constexpr std::streamsize most = 4 << 20;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return {};
-  std::string text;
-  for (char block[65536]; in.read(block, sizeof block), in.gcount() > 0;) {
-    text.append(block, std::size_t(in.gcount()));
-    if (std::streamsize(text.size()) > most) return {};
+  try {
+    return read_profile_text(file);
+  } catch (const Error&) {
+    return {};
   }
-  return in.bad() ? std::nullopt : std::optional(std::move(text));
 }
 
 bool newer_schema(const std::string& file) {
@@ -66,6 +77,7 @@ bool newer_schema(const std::string& file) {
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> all;
+  if (!is_real_folder(folder)) return all;
   std::error_code error;
   for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error))
     all.push_back(i->path());
@@ -88,29 +100,56 @@ std::string Store::default_root() {
   return (home.empty() ? "/var/cache" : home + "/.cache") + "/kolmo/tuning";
 }
 
+Store Store::writable_default() {
+  Store store(default_root());
+  require(store.root() != "off", "tune: tuning is off ($KOLMO_TUNING)");
+  store.require_writable();
+  return store;
+}
+
 std::string Store::folder(const Environment& e) const { return root_ + "/v1/" + e.id(); }
 std::string Store::file(const Environment& e, const Key& key) const {
   check_name(key.kernel);
   return folder(e) + "/" + key.kernel + "/" + key.id() + ".json";
 }
 
-void Store::require_writable() const {
-  const std::string probe = root_ + "/v1/.writable." + std::to_string(::getpid());
+void Store::make_own_folder(const Environment& e, const std::string& name) const {
+  const std::string own = folder(e);
   make_folder(root_ + "/v1");
-  write_file(probe, "");
-  std::error_code error;
-  fs::remove(probe, error);
+  for (const fs::path& each : {fs::path(root_) / "v1", fs::path(own), fs::path(own) / name}) {
+    if (fs::is_symlink(each))
+      fail<InvalidArgument>(file_label(each.string()) + ": is a symbolic link, which is not followed here");
+    make_folder(each);
+  }
+}
+
+void Store::put_manifest(const Environment& e) const {
+  if (!manifest_of(folder(e))) write_file(folder(e) + "/manifest.json", to_json(e), Existing::replaced);
+}
+
+void Store::require_writable() const {
+  make_folder(root_ + "/v1");
+  check_writable(root_ + "/v1");
+}
+
+void Store::require_writable(const Environment& e, const Key& key) const {
+  const std::string path = file(e, key);
+  if (newer_schema(path)) fail<InvalidArgument>(path + ": was written by a newer Kolmo and is left alone");
+  make_own_folder(e, key.kernel);
+  check_writable(folder(e) + "/" + key.kernel);
+  put_manifest(e);
 }
 
 void Store::put(const Environment& e, const Profile& profile) {
   const std::string path = file(e, profile.key);
   if (newer_schema(path)) fail<InvalidArgument>(path + ": was written by a newer Kolmo and is left alone");
-  make_folder(folder(e) + "/" + profile.key.kernel);
-  if (!manifest_of(folder(e))) write_file(folder(e) + "/manifest.json", to_json(e));
-  write_file(path, to_json(profile));
+  make_own_folder(e, profile.key.kernel);
+  put_manifest(e);
+  write_file(path, to_json(profile), Existing::replaced);
 }
 
 std::optional<Profile> Store::get(const Environment& e, const Key& key) const {
+  if (!is_real_folder(folder(e)) || !is_real_folder(fs::path(file(e, key)).parent_path())) return {};
   const auto text = read_small(file(e, key));
   if (!text) return {};
   try {
@@ -151,18 +190,18 @@ std::vector<Store::Found> Store::all(
   for (const fs::path& folder : entries_of(root_ + "/v1")) {
     const auto e = manifest_of(folder);
     for (const fs::path& kernel : entries_of(folder)) {
-      if (kernel.filename().string()[0] == '.' || !fs::is_directory(kernel)) continue;
+      if (kernel.filename().string()[0] == '.') continue;
       for (const fs::path& file : entries_of(kernel)) {
-        const auto text = file.extension() == ".json" ? read_small(file.string()) : std::nullopt;
         try {
           if (!e) fail<InvalidArgument>("its folder has no manifest, or one that is not its own");
-          if (!text) fail<InvalidArgument>("is not a profile or cannot be read");
-          Profile p = parse_profile(*text);
+          if (file.extension() != ".json") fail<InvalidArgument>("is not a profile");
+          Profile p = parse_profile(read_profile_text(file.string()));
           if (p.key.kernel != kernel.filename() || p.key.id() + ".json" != file.filename())
             fail<InvalidArgument>("does not belong to the key that its name says");
           found.push_back({*e, std::move(p)});
         } catch (const InvalidArgument& error) {
-          complain(file, error.what());
+          const std::string why = error.what(), named = file_label(file.string()) + ": ";
+          complain(file, why.starts_with(named) ? why.substr(named.size()) : why);
         }
       }
     }
@@ -170,12 +209,12 @@ std::vector<Store::Found> Store::all(
   return found;
 }
 
-void Store::add_miss(const Environment& e, const Key& key) {
-  check_name(key.kernel);
-  const std::string folder = this->folder(e) + "/" + untuned;
-  make_folder(folder);
-  if (!manifest_of(this->folder(e))) write_file(this->folder(e) + "/manifest.json", to_json(e));
-  write_file(folder + "/" + key.id() + ".json", to_json(key));
+void Store::add_miss(const Environment& e, const Miss& miss) {
+  check_name(miss.key.kernel);
+  make_own_folder(e, untuned);
+  put_manifest(e);
+  write_file(folder(e) + "/" + untuned + "/" + miss.key.id() + ".json", to_json(miss.key, miss.call),
+             Existing::replaced);
 }
 
 void Store::remove_miss(const Environment& e, const Key& key) noexcept {
@@ -183,14 +222,14 @@ void Store::remove_miss(const Environment& e, const Key& key) noexcept {
   fs::remove(folder(e) + "/" + untuned + "/" + key.id() + ".json", error);
 }
 
-std::vector<Key> Store::misses(const Environment& e) const {
-  std::vector<Key> all;
+std::vector<Store::Miss> Store::misses(const Environment& e) const {
+  std::vector<Miss> all;
   for (const fs::path& file : entries_of(folder(e) + "/" + untuned)) {
     const auto text = read_small(file.string());
     if (!text) continue;
     try {
-      Key key = parse_key(*text);
-      if (key.id() + ".json" == file.filename()) all.push_back(std::move(key));
+      auto [key, call] = parse_miss(*text);
+      if (key.id() + ".json" == file.filename()) all.push_back({std::move(key), std::move(call)});
     } catch (const InvalidArgument&) {}
   }
   return all;

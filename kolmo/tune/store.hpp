@@ -8,30 +8,37 @@
 
 namespace kolmo::tune {
 
-/// Where a configuration came from: the rungs of the look-up.
+/// The origin of a configuration: the steps of the look-up, best first.
 enum class Origin : std::uint8_t {
   exact,       ///< measured in this environment
   foreign,     ///< on this device with another driver or library version
   capability,  ///< on another device of the same capability
-  none,        ///< nothing is known: the default
+  neighbour,   ///< of the nearest known call of other sizes
+  none,        ///< nothing known: the default
 };
 
-/// A folder of tuning results that any number of processes read and write at once, without locks:
+/// A folder of tuning results that any number of processes may read and write at once, without locks:
 ///   <root>/v1/<environment>/manifest.json, <root>/v1/<environment>/<kernel>/<key>.json
-/// A file appears complete or not at all, and the last one wins. What cannot be read, is damaged, or is not
-/// what its name says counts as not there; it is never an error, and never used. Writing raises
-/// InvalidArgument where the folder cannot be written and DeviceError when the disk is full; what was there
-/// before stays.
+/// A file appears complete or not at all, and the last writer wins. A file that is unreadable, damaged, or
+/// inconsistent with its name is treated as missing; this is never an error. Only regular files of at most
+/// 4 MiB are read. Below <root> no symbolic link is followed: one in the place of a file is replaced, one in
+/// the place of a folder refused. Writing throws InvalidArgument if the folder is not writable and
+/// DeviceError if the disk is full; the previous content is then unchanged.
 class Store {
  public:
   explicit Store(std::string root);
-  /// $KOLMO_TUNING, or kolmo/tuning in $XDG_CACHE_HOME or ~/.cache.
+  /// $KOLMO_TUNING, or kolmo/tuning in $XDG_CACHE_HOME or ~/.cache. "off" means that nothing is tuned or
+  /// looked up.
   static std::string default_root();
+  /// The store there. Throws InvalidArgument if it is "off" or not writable.
+  static Store writable_default();
 
   const std::string& root() const { return root_; }
 
-  /// Throws InvalidArgument when the folder cannot be written.
+  /// Throws InvalidArgument if the folder is not writable.
   void require_writable() const;
+  /// Throws InvalidArgument if put() could not store a profile of this key: to be called before measuring.
+  void require_writable(const Environment& environment, const Key& key) const;
   void put(const Environment& environment, const Profile& profile);
   std::optional<Profile> get(const Environment& environment, const Key& key) const;
 
@@ -43,21 +50,26 @@ class Store {
     Profile profile;
     Origin origin;
   };
-  /// The best rung of the ladder that has the key.
+  /// The profile of the best Origin that has the key.
   std::optional<Hit> find(const Environment& environment, const Key& key) const;
-  /// How far a profile of `other` applies in `here`.
+  /// The Origin of a profile of `other` when it is used in `here`.
   static Origin origin(const Environment& here, const Environment& other);
-  /// Everything that is valid. `invalid` hears of every file that is not, and why.
+  /// All valid profiles. `invalid` is called for every invalid file, with the reason.
   std::vector<Found> all(
       const std::function<void(const std::string& file, const std::string& why)>& invalid = {}) const;
 
-  /// Calls that found nothing, to be tuned later.
-  void add_miss(const Environment& environment, const Key& key);
+  /// A call without a configuration of its own, to be tuned later with its sizes and options.
+  struct Miss {
+    Key key;
+    CallShape call;
+    friend bool operator==(const Miss&, const Miss&) = default;
+  };
+  void add_miss(const Environment& environment, const Miss& miss);
   void remove_miss(const Environment& environment, const Key& key) noexcept;
-  std::vector<Key> misses(const Environment& environment) const;
+  std::vector<Miss> misses(const Environment& environment) const;
 
-  /// All valid profiles as one file, and back; profiles that are already there and newer stay. Return how
-  /// many.
+  /// Writes all valid profiles to one file, and reads them back. Profiles that exist and are newer are kept.
+  /// Return the number of profiles.
   std::size_t export_to(const std::string& file) const;
   std::size_t import_from(const std::string& file);
 
@@ -65,13 +77,15 @@ class Store {
     std::size_t files = 0;
     std::uint64_t bytes = 0, kept = 0;
   };
-  /// Removes what is invalid, remains of killed writers, and then the oldest profiles until at most `bytes`
-  /// are left.
+  /// Removes invalid files, remains of killed writers, and then the oldest profiles until at most `bytes` are
+  /// left.
   Collected collect(std::uint64_t bytes);
 
  private:
   std::string folder(const Environment& environment) const;
   std::string file(const Environment& environment, const Key& key) const;
+  void make_own_folder(const Environment& environment, const std::string& name) const;
+  void put_manifest(const Environment& environment) const;
   std::string root_;
 };
 

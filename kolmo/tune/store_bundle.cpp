@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
+#include "kolmo/io/json.hpp"
 #include "kolmo/tune/store.hpp"
 #include "kolmo/tune/store_files.hpp"
 
@@ -22,15 +23,10 @@ std::size_t Store::export_to(const std::string& file) const {
   return count;
 }
 
-std::size_t Store::import_from(const std::string& file) {
-  std::error_code error;
-  if (fs::file_size(file, error) > (std::uintmax_t(1) << 30) && !error)
-    fail<InvalidArgument>(file + ": is larger than 1 GiB");
-  std::vector<Found> found;
+std::vector<Store::Found> parse_bundle(const std::string& text, const std::string& file) {
+  std::vector<Store::Found> found;
+  const Json bundle = parse_json(text, file);
   try {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) fail<InvalidArgument>(file + ": cannot be read");
-    const Json bundle = Json::parse(in);
     if (bundle.at("schema") != schema)
       fail<InvalidArgument>(file + ": is of schema " + bundle.at("schema").dump() + ", this is " +
                             std::to_string(schema));
@@ -42,7 +38,13 @@ std::size_t Store::import_from(const std::string& file) {
     if (std::string(e.what()).starts_with(file)) throw;
     fail<InvalidArgument>(file + ": " + e.what());
   }
-  std::size_t taken = 0;  // only now: a bundle is imported whole or not at all
+  return found;
+}
+
+std::size_t Store::import_from(const std::string& file) {
+  constexpr std::uint64_t most = 256 << 20;
+  const std::vector<Found> found = parse_bundle(read_regular(file, most), file);
+  std::size_t taken = 0;  // only after all checks: a bundle is imported whole or not at all
   for (const Found& f : found) {
     const auto mine = get(f.environment, f.profile.key);
     if (mine && mine->created >= f.profile.created) continue;

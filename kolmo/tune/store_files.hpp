@@ -4,14 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "kolmo/tune/store.hpp"
+
 namespace kolmo::tune {
 
-/// The content of a file of at most 4 MiB; nothing when it cannot be read.
+/// The content of a regular file of at most 4 MiB; empty if it cannot be read or is anything else, a symbolic
+/// link among them.
 std::optional<std::string> read_small(const std::string& file);
-/// What a folder holds, by name; nothing when it cannot be read.
+/// The same; throws InvalidArgument that says why.
+std::string read_profile_text(const std::string& file);
+/// The entries of a folder, by name; empty if it cannot be read or is a symbolic link.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
-/// Whether a file says that it is of a later schema: it is never overwritten or removed.
+/// The profiles of a bundle (Store::export_to). Throws InvalidArgument, naming `file`, unless all are valid.
+std::vector<Store::Found> parse_bundle(const std::string& text, const std::string& file);
+
+/// Whether a file declares a later schema. Such files are never overwritten or removed.
 bool newer_schema(const std::string& file);
 
 }  // namespace kolmo::tune

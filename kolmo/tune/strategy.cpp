@@ -13,7 +13,7 @@ namespace {
 
 using Configs = std::vector<std::size_t>;
 
-constexpr int rounds_per_look = 7;  // the first number of pairs beyond the 6 that an interval needs
+constexpr int rounds_per_look = 7;  // minimum number of pairs of an interval (6), plus one
 
 void add_missing(Configs& configs, std::span<const std::size_t> kept) {
   for (const std::size_t k : kept)
@@ -31,14 +31,14 @@ void measure(Configs configs, std::span<const std::size_t> kept, Trials& trials)
   for (int i = 0; i < rounds_per_look && trials.round(configs); ++i) {}
 }
 
-/// Every configuration, equally often.
+/// Measures every configuration equally often.
 class Exhaustive final : public Strategy {
   void search(const Space& space, std::span<const std::size_t> kept, Trials& trials) override {
     measure(all_of(space), kept, trials);
   }
 };
 
-/// A quarter of the configurations, at least 8, drawn without replacement.
+/// Measures a quarter of the configurations, at least 8, drawn without replacement.
 class Random final : public Strategy {
  public:
   explicit Random(std::uint64_t seed) : random_(seed) {}
@@ -53,7 +53,8 @@ class Random final : public Strategy {
   std::mt19937_64 random_;
 };
 
-/// From the default and from three random configurations, to the best neighbour until none is better.
+/// Hill climbing from the default and from three random configurations, to the best neighbour until none is
+/// better.
 class Climb final : public Strategy {
  public:
   explicit Climb(std::uint64_t seed) : random_(seed) {}
@@ -80,11 +81,11 @@ class Climb final : public Strategy {
   std::mt19937_64 random_;
 };
 
-/// Rounds over all that are still alive. After each, those drop out whose times are, beyond doubt, above the
-/// best one's. The doubt comes from the scatter of all live configurations' ratios together, so that two
-/// rounds tell much; after the first, four times the best time is beyond doubt. Ends with four alive, or
-/// after 16 rounds. Where the budget is too small for every configuration, it begins with as many as it is
-/// enough for, drawn at random.
+/// Measures all remaining configurations in rounds. After each round it removes those whose times are
+/// significantly above the best one's. The significance is based on the scatter of all remaining
+/// configurations' ratios together, so that two rounds already suffice; after the first round, the threshold
+/// is four times the best time. Ends with four remaining, or after 16 rounds. If the budget is too small for
+/// every configuration, it starts with a random subset that fits.
 class Halving final : public Strategy {
  public:
   explicit Halving(std::uint64_t seed) : random_(seed) {}
@@ -94,7 +95,7 @@ class Halving final : public Strategy {
     constexpr std::size_t finalists = 4, most_rounds = 16, fewest = 8;
     Configs live = all_of(space);
     const double sample = trials.spent() / double(std::max<std::size_t>(1, trials.samples()));
-    const double affordable = trials.left() / (4 * sample);  // a warm-up and three rounds
+    const double affordable = trials.left() / (4 * sample);  // warm-up and three rounds
     if (affordable < double(live.size()) && fewest < live.size()) {
       std::shuffle(live.begin(), live.end(), random_);
       live.resize(std::max(fewest, std::size_t(affordable)));
@@ -119,9 +120,10 @@ class Halving final : public Strategy {
       centers.push_back(median(logs.back()));
       for (const double x : logs.back())
         if (x != centers.back())
-          residuals.push_back(std::abs(x - centers.back()));  // the median itself tells nothing
+          residuals.push_back(std::abs(x - centers.back()));  // the residual of the median itself is 0
     }
-    // Residuals about the median of two or three values are too small by the degree of freedom it took.
+    // Residuals about the median of two or three values are too small, because the median takes a degree of
+    // freedom.
     const double n = double(trials.rounds());
     constexpr double unknown = 0.231;  // 3 times this on either side is a factor of 4
     const double scatter =

@@ -12,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
-// A device's queue holds about a thousand launches; more than fit would never start while it is held.
+// A device's queue holds about a thousand launches. A held queue that is full would never start.
 constexpr int most_held_calls = 128;
 constexpr int most_calls = 10000;
 
@@ -51,7 +51,7 @@ double StreamMeasurer::prepare(std::size_t config) {
 
 double StreamMeasurer::make_ready(std::size_t config) {
   Prepared& p = prepared_[config];
-  call_(config);  // the first call pays for loading code and touching memory
+  call_(config);  // the first call includes loading code and touching memory
   stream_.synchronize();
   if (replayed()) p.graph = std::make_unique<Graph>(capture(stream_, [&] { call_(config); }));
   if (!warm_) warm_up(config);
@@ -61,7 +61,7 @@ double StreamMeasurer::make_ready(std::size_t config) {
   return once;
 }
 
-/// A device comes up to its clock under load.
+/// A device reaches its full clock only under load.
 void StreamMeasurer::warm_up(std::size_t config) {
   const auto begin = Clock::now();
   double before = 0;
@@ -114,10 +114,13 @@ bool StreamMeasurer::clocks_are_steady() {
 }
 
 std::optional<double> StreamMeasurer::sample(std::size_t config) {
+  const Load before = options_.load ? options_.load() : Load{};
   const auto begin = Clock::now();
-  const double seconds = timed(config, prepared_[config]);
-  spent_ += since(begin);
-  if (!clocks_are_steady() || !(seconds > 0)) return {};
+  const double seconds = timed(config, prepared_[config]), span = since(begin);
+  spent_ += span, ++samples_;
+  const bool lost = options_.load && tune::disturbed(before, options_.load(), span);
+  disturbed_ += lost;
+  if (lost || !clocks_are_steady() || !(seconds > 0)) return {};
   return seconds;
 }
 

@@ -7,13 +7,14 @@
 
 #include "kolmo/runtime/stream.hpp"
 #include "kolmo/tune/clocks.hpp"
+#include "kolmo/tune/load.hpp"
 #include "kolmo/tune/measurer.hpp"
 
 namespace kolmo::tune {
 
-/// How work is measured; it should be how it will be used. In `stream_*` it is queued call by call, in
-/// `graph_*` replayed from a graph, in `eager` the host's time of queueing counts, too. Cold: caches are
-/// overwritten before every sample.
+/// How work is measured; choose the mode in which it will be used. In `stream_*` it is queued call by call,
+/// in `graph_*` replayed from a graph, and in `eager` the host's time for queueing is included. Cold: caches
+/// are overwritten before every sample.
 enum class Mode : std::uint8_t { stream_hot, stream_cold, graph_hot, graph_cold, eager };
 inline constexpr std::string_view mode_names[] = {"stream_hot", "stream_cold", "graph_hot", "graph_cold",
                                                   "eager"};
@@ -21,15 +22,18 @@ inline std::string_view to_string(Mode m) { return mode_names[std::size_t(m)]; }
 
 struct MeasureOptions {
   Mode mode = Mode::stream_hot;
-  double span = 0;  ///< seconds that a hot sample lasts at least; 0: 100 us on GPUs, 1 ms on the CPU
-  /// Seconds at most until successive windows of 20 ms agree within 1 %; 0: none, and samples of one call.
+  double span = 0;  ///< minimum duration of a hot sample in seconds; 0: 100 us on GPUs, 1 ms on the CPU
+  /// Maximum seconds of warm-up, which ends when windows of 20 ms agree within 1 %; 0: no warm-up, and
+  /// samples of one call.
   double warm_up = 1;
-  std::function<Clocks()> clocks;  ///< asked after every sample; throttled samples are thrown away
+  std::function<Clocks()> clocks;  ///< called after every sample; throttled samples are discarded
+  std::function<Load()> load;      ///< called around every sample; disturbed samples are discarded
 };
 
-/// Times work on a stream: on a GPU by events around calls that are all queued before the first one starts,
-/// so that gaps between launches do not count; on the CPU by its clock. A sample taken while the clock was
-/// throttled, or below 95 % of the session's median, is thrown away.
+/// Times work on a stream. On a GPU it uses events around calls that are all queued before the first one
+/// starts, so that gaps between launches do not count; on the CPU it uses the host's clock. A sample taken
+/// while the clock was throttled or below 95 % of the session's median, or while other work disturbed it, is
+/// discarded.
 class StreamMeasurer final : public Measurer {
  public:
   /// `call(config)` queues the work once on the stream.
@@ -39,10 +43,12 @@ class StreamMeasurer final : public Measurer {
   std::optional<double> sample(std::size_t config) override;
   double spent() const override { return spent_; }
 
-  /// Clock after each sample, in hertz; empty where it is not known.
+  /// The clock after each sample, in hertz; empty if not known.
   const std::vector<double>& clock_hertz() const { return hertz_; }
   double temperature_celsius() const { return temperature_; }
   const std::string& throttled() const { return throttled_; }
+  std::size_t samples() const { return samples_; }
+  std::size_t disturbed() const { return disturbed_; }  ///< samples discarded because of other work
 
  private:
   struct Prepared {
@@ -70,6 +76,7 @@ class StreamMeasurer final : public Measurer {
   std::string throttled_;
   bool warm_ = false;
   double spent_ = 0;
+  std::size_t samples_ = 0, disturbed_ = 0;
 };
 
 }  // namespace kolmo::tune

@@ -12,7 +12,7 @@
 namespace kolmo::tune {
 namespace {
 
-/// A file mapped into memory; empty when it cannot be.
+/// A file mapped into memory; empty on failure.
 class Image {
  public:
   explicit Image(const char* path) {
@@ -44,7 +44,7 @@ class Image {
 
 struct Place {
   std::string path;
-  std::uintptr_t address;  // looked for; then relative to where the module was loaded
+  std::uintptr_t address;  // input: address; then relative to the module's load address
 };
 
 int find_module(dl_phdr_info* info, std::size_t, void* p) {

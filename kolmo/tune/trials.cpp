@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kolmo/base/error.hpp"
+#include "kolmo/tune/cannot_run.hpp"
 
 namespace kolmo::tune {
 
@@ -22,8 +22,7 @@ bool Trials::measured(std::size_t config) const {
 
 void Trials::sample(std::size_t config) {
   if (held_back_[config] || !errors_[config].empty()) return;
-  const auto failed = [&](const Error& e) { errors_[config] = e.what(); };
-  try {
+  errors_[config] = why_it_cannot_run([&] {
     if (!prepared_[config]) measurer_.prepare(config);
     prepared_[config] = true;
     const std::optional<double> seconds = measurer_.sample(config);
@@ -34,13 +33,7 @@ void Trials::sample(std::size_t config) {
     }
     times_[config].resize(rounds_, std::numeric_limits<double>::quiet_NaN());
     times_[config].push_back(*seconds);
-  } catch (const InvalidArgument& e) {
-    failed(e);
-  } catch (const Unsupported& e) {
-    failed(e);
-  } catch (const OutOfMemory& e) {
-    failed(e);
-  }
+  });
 }
 
 bool Trials::round(std::span<const std::size_t> configs) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <limits>
 #include <span>
 #include <string>
@@ -9,26 +10,30 @@
 
 namespace kolmo::tune {
 
-/// Samples of many configurations, taken in rounds: within a round each configuration is measured at most
-/// once, in an order that rotates from round to round, so that drift of the clock hits all alike.
+/// Samples of many configurations, taken in rounds. Each configuration is measured at most once in a round,
+/// in an order that rotates from round to round, so that clock drift affects all alike.
 class Trials {
  public:
   Trials(Measurer& measurer, std::size_t configs);
 
-  /// One round over these configurations; those that failed or are held back are left out. False once the
-  /// budget is spent.
+  /// Runs one round over these configurations; those that failed or are held back are skipped. Returns false
+  /// once the budget is spent or the deadline has passed.
   bool round(std::span<const std::size_t> configs);
   void hold_back(std::size_t config, bool on) { held_back_[config] = on; }
-  bool exhausted() const { return measurer_.spent() - start_ >= budget_; }
-  /// Seconds of the measurer's clock since the beginning; unlimited at first.
+  bool exhausted() const { return late() || measurer_.spent() - start_ >= budget_; }
+  /// Whether the deadline has passed; there is none by default.
+  bool late() const { return std::chrono::steady_clock::now() >= deadline_; }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
+  /// In seconds of the measurer's clock since the beginning; unlimited by default.
   void set_budget(double seconds) { budget_ = seconds; }
 
-  /// By round, NaN where there is no sample.
+  /// By round, NaN if there is no sample.
   std::span<const double> times(std::size_t config) const { return times_[config]; }
   bool measured(std::size_t config) const;
-  /// Why a configuration cannot run; empty when it can.
+  /// The reason why a configuration cannot run; empty if it can.
   const std::string& error(std::size_t config) const { return errors_[config]; }
-  /// The best first, by the median of their paired ratios to `reference`; those without samples left out.
+  /// Configurations by the median of their paired ratios to `reference`, best first; those without samples
+  /// are omitted.
   std::vector<std::size_t> ranked(std::size_t reference) const;
 
   std::size_t configs() const { return times_.size(); }
@@ -43,6 +48,7 @@ class Trials {
 
   Measurer& measurer_;
   double start_, budget_ = std::numeric_limits<double>::infinity();
+  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
   std::vector<std::vector<double>> times_;
   std::vector<std::string> errors_;
   std::vector<bool> prepared_, held_back_;

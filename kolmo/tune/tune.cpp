@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/tune/cannot_run.hpp"
 #include "kolmo/tune/strategy.hpp"
 
 namespace kolmo::tune {
@@ -15,9 +16,10 @@ using Configs = std::vector<std::size_t>;
 
 constexpr std::size_t finalists = 4;
 constexpr double search_share = 0.7;      // of the budget; the rest is for the decision
-constexpr double indifference = 1.01;     // finalists this near to each other are as good as each other
-constexpr std::size_t fewest_rounds = 8;  // between two looks the number of rounds doubles
+constexpr double indifference = 1.01;     // finalists whose times differ by less are considered equal
+constexpr std::size_t fewest_rounds = 8;  // before the first look; doubled for each further look
 constexpr std::size_t most_rounds = 128;
+constexpr std::size_t most_confirming = 64;  // rounds
 
 bool contains(const Configs& configs, std::size_t c) {
   return std::find(configs.begin(), configs.end(), c) != configs.end();
@@ -39,31 +41,43 @@ class Search {
   Tuning run() {
     const bool naive_last = options_.naive >= 0 && !contains(kept_, std::size_t(options_.naive));
     if (naive_last) trials_.hold_back(std::size_t(options_.naive), true);
+    in_use_ = winner_ = options_.standard;
     trials_.round(kept_);
-    if (!trials_.error(options_.standard).empty())
-      fail<Unsupported>("the default configuration cannot run: " + trials_.error(options_.standard));
+    require_default();
+    trials_.set_deadline(options_.deadline);
     trials_.set_budget(search_share * options_.budget);
     make_strategy(options_.strategy, options_.seed)->search(space_, kept_, trials_);
     trials_.set_budget(options_.budget);
+    require_default();
+    if (trials_.late()) return report();
     choose_finalists();
     decide();
     if (naive_last) compare_with_naive();
+    confirm();
+    require_default();
     return report();
   }
 
  private:
+  bool failed(std::size_t c) const { return !trials_.error(c).empty() || wrong_.contains(c); }
+  void require_default() const {
+    if (const std::string& why = trials_.error(options_.standard); !why.empty())
+      fail<Unsupported>("the default configuration cannot run: " + why);
+  }
+
   void choose_finalists() {
     in_use_ = kept_.size() > 1 && verify(kept_[1]) ? kept_[1] : options_.standard;
     verify(in_use_);
     finalists_.push_back(in_use_);
     add(finalists_, options_.standard);
-    double round = 0;  // seconds, with as much again for what is not measured
+    double round = 0;  // seconds, doubled for time that is not measured
     for (const std::size_t c : finalists_) round += 2 * call(c);
     std::size_t chosen = 0;
     for (const std::size_t c : trials_.ranked(options_.standard)) {
       if (chosen == finalists) break;
       round += 2 * call(c);
-      if (chosen && double(fewest_rounds) * round > options_.budget - trials_.spent()) break;
+      if (trials_.late() || (chosen && double(fewest_rounds) * round > options_.budget - trials_.spent()))
+        break;
       if (!verify(c)) continue;
       add(finalists_, c);
       ++chosen;
@@ -73,17 +87,19 @@ class Search {
   double call(std::size_t c) const { return median_interval(trials_.times(c)).median; }
 
   bool verify(std::size_t c) {
-    if (!trials_.error(c).empty() || wrong_.contains(c)) return false;
+    if (failed(c)) return false;
     if (!options_.verify || verified_.contains(c)) return true;
+    std::string why;
     try {
-      verified_[c] = options_.verify(c);
-      return true;
+      why = why_it_cannot_run([&] { verified_[c] = options_.verify(c); });
     } catch (const DeviceError&) {
       throw;
     } catch (const Error& e) {
-      wrong_[c] = e.what();
-      return c == options_.standard;  // there is nothing to fall back on: reported, not replaced
+      why = e.what();
     }
+    if (why.empty()) return true;
+    wrong_[c] = why;
+    return c == options_.standard;  // there is nothing to fall back on: reported, not replaced
   }
 
   void decide() {
@@ -93,11 +109,11 @@ class Search {
       while (trials_.rounds() - final_begin_ < look)
         if (!trials_.round(finalists_)) {
           if (trials_.rounds() - final_begin_ < fewest_rounds)
-            final_begin_ = 0;  // too few for a decision by themselves: those of the search count, too
+            final_begin_ = 0;  // too few rounds for a decision: include those of the search
           settled();
           decided_ = (finalists_.size() > 1 || space_.size() == 1) &&
                      std::all_of(finalists_.begin(), finalists_.end(), [&](std::size_t c) {
-                       return c == in_use_ || wrong_.contains(c) || gain(in_use_, c).lower > 0;
+                       return c == in_use_ || failed(c) || gain(in_use_, c).lower > 0;
                      });
           return;
         }
@@ -106,11 +122,19 @@ class Search {
         return;
       }
     }
-    decided_ = true;  // as near as makes no difference
+    decided_ = true;  // the difference is negligible
   }
 
-  /// It may take longer than all the others together. Where it is the fastest, the decision is made again.
+  /// What is in use may fail in later rounds, for example when memory gets short.
+  void replace_failed() {
+    require_default();
+    if (!trials_.error(in_use_).empty()) in_use_ = options_.standard;
+  }
+
+  /// Not limited by the budget: the naive configuration may take longer than all others together. If it is
+  /// the fastest, the decision is made again.
   void compare_with_naive() {
+    if (trials_.late()) return;
     const auto naive = std::size_t(options_.naive);
     Configs compared{options_.standard, naive};
     add(compared, winner_);
@@ -126,6 +150,30 @@ class Search {
     decide();
   }
 
+  /// A winner must be faster than the configuration in use in later rounds, too, of these two alone.
+  void confirm() {
+    if (winner_ == in_use_ || !decided_) return;
+    const std::size_t chosen = winner_;
+    winner_ = in_use_;
+    const Configs both{in_use_, chosen};
+    const std::size_t begin = trials_.rounds();
+    const auto later = [&](std::size_t c) {
+      const auto all = trials_.times(c);
+      return all.subspan(std::min(all.size(), begin));
+    };
+    trials_.set_budget(INFINITY);
+    for (std::size_t look = fewest_rounds; look <= most_confirming; look *= 2) {
+      while (trials_.rounds() - begin < look && decided_) decided_ = trials_.round(both);
+      replace_failed();
+      if (failed(chosen) || !decided_) break;
+      if (paired_ratio(later(both[0]), later(chosen)).lower > 1) {
+        winner_ = chosen;
+        return;
+      }
+    }
+    winner_ = in_use_;
+  }
+
   std::span<const double> final_times(std::size_t c) const {
     const auto all = trials_.times(c);
     return all.subspan(std::min(all.size(), final_begin_));
@@ -134,19 +182,20 @@ class Search {
     return paired_ratio(final_times(slow), final_times(fast));
   }
 
-  /// Sets the winner by what is known now; true when more rounds would not change much.
+  /// Sets the winner from the data so far; returns true if more rounds would change little.
   bool settled() {
+    replace_failed();
     std::size_t best = in_use_;
     double best_gain = 1;
     for (const std::size_t c : finalists_)
       if (const double g = gain(in_use_, c).median;
-          c != in_use_ && (g > best_gain || (g == best_gain && c < best)) && !wrong_.contains(c))
+          c != in_use_ && (g > best_gain || (g == best_gain && c < best)) && !failed(c))
         best = c, best_gain = g;
     const double needed = 1 + options_.margin;
     const bool switches = best != in_use_ && gain(in_use_, best).lower > needed;
     winner_ = switches ? best : in_use_;
     return std::all_of(finalists_.begin(), finalists_.end(), [&](std::size_t c) {
-      if (c == winner_ || wrong_.contains(c)) return true;
+      if (c == winner_ || failed(c)) return true;
       return gain(winner_, c).upper < (switches ? indifference : needed);
     });
   }

@@ -22,7 +22,7 @@ Space space_of(const OpBase& op, const void* args, const Stream& stream, std::si
   if (kind == DeviceKind::cpu) {
     Parameter threads{"threads", {}};
     for (int t = 1; t < stream.threads(); t *= 2) threads.values.push_back(t);
-    threads.values.push_back(0);  // as many as the stream has
+    threads.values.push_back(0);  // all threads of the stream
     parameters.push_back(std::move(threads));
   }
   return Space(std::move(parameters), [&](const Values& v) {
@@ -30,7 +30,7 @@ Space space_of(const OpBase& op, const void* args, const Stream& stream, std::si
   });
 }
 
-/// Of the second call: the first one pays for loading code and touching memory.
+/// Times the second call: the first one includes loading code and touching memory.
 double seconds_of_default(const OpBase& op, const void* args, Stream& stream) {
   const RunOptions first{entry_of(op).default_variant(args, stream.device().kind)};
   double seconds = 0;
@@ -134,10 +134,8 @@ TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const Ca
   TuneOptions search = options.search;
   search.standard = space.standard(), search.naive = space.naive();
   if (const auto before = known ? known->get(tuned.environment, key) : std::nullopt) {
-    RunOptions o;
-    for (const auto& [name, value] : before->winning().params)
-      (name == "variant" ? o.variant : o.threads) = int(value);
-    search.incumbent = space.find(o);
+    if (const auto o = options_of(before->winning(), entry_of(op), stream.device().kind))
+      search.incumbent = space.find(*o);
   }
   if (options.verify)
     search.verify = [&](std::size_t c) { return options.verify(op, args, space[c].options); };
@@ -149,11 +147,16 @@ TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const Ca
       stream, [&](std::size_t c) { run(op, args, stream, space[c].options); }, measure);
   const std::unique_ptr<Measurer> outer = around ? around(measurer) : nullptr;
   tuned.tuning = tune(op.name, space.space(), outer ? *outer : measurer, search);
+  if (2 * measurer.disturbed() > measurer.samples())
+    fail<Busy>(std::string(op.name) + ": not tuned: other work on this machine disturbed " +
+               std::to_string(measurer.disturbed()) + " of " + std::to_string(measurer.samples()) +
+               " samples");
   const std::size_t before = search.incumbent >= 0 ? std::size_t(search.incumbent) : search.standard;
   count(op, tuned.tuning, tuned.tuning.winner != before);
 
   tuned.profile =
       make_profile(key, space.space(), tuned.tuning, [&](std::size_t c) { return space[c].label; });
+  name_variants(tuned.profile, entry_of(op), stream.device().kind);
   if (!measurer.clock_hertz().empty()) {
     tuned.profile.sm_clock_hertz = median(measurer.clock_hertz());
     tuned.profile.lowest_sm_clock_hertz = quantile(measurer.clock_hertz(), 0);
@@ -167,6 +170,11 @@ void keep(const TunedCall& tuned, Store& store) {
   if (!tuned.tuning.decided) return;
   store.put(tuned.environment, tuned.profile);
   store.remove_miss(tuned.environment, tuned.profile.key);
+}
+
+void require_writable(const OpBase& op, const void* args, const Stream& stream, Mode mode,
+                      const Store& store) {
+  store.require_writable(environment_of(stream.device(), to_string(mode)), key_of(op, args, stream));
 }
 
 bool fresh(const OpBase& op, const void* args, const Stream& stream, Mode mode, const Store& store) {
@@ -183,6 +191,7 @@ std::size_t tune_at_startup(std::span<const PlannedCall> calls, Stream& stream, 
         seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (left <= 0) break;
     if (fresh(*call.op, call.args, stream, options.measure.mode, store)) continue;
+    require_writable(*call.op, call.args, stream, options.measure.mode, store);
     CallOptions o = options;
     o.search.budget = std::min(o.search.budget, left);
     const TunedCall result = tune_call(*call.op, call.args, stream, o, &store);

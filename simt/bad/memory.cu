@@ -8,7 +8,7 @@
 namespace {
 __global__ void dynamic_past_end(int* out) {
   int* s = dynamic_shared<int>();
-  s[threadIdx.x + 1] = 1;  // 64 elements were asked for
+  s[threadIdx.x + 1] = 1;  // 64 elements were requested
   out[threadIdx.x] = s[threadIdx.x + 1];
 }
 __global__ void static_index(int* out, int shift) {
@@ -25,7 +25,7 @@ __global__ void static_pointer(int* out, int shift) {
   __shared__ int s[67];
   __shared__ int after[16];
   before[threadIdx.x % 16] = after[threadIdx.x % 16] = 1;
-  int* volatile hidden = s;  // the compiler no longer knows the array
+  int* volatile hidden = s;  // hides the array from the compiler
   put(hidden, shift, 1);
   out[threadIdx.x] = before[0] + after[0];
 }
@@ -65,7 +65,7 @@ __global__ void uninitialised_dynamic(int* out) {
   __syncthreads();
   out[threadIdx.x] = int(tile[63 - threadIdx.x]);
 }
-__global__ void uninitialised_later(int* out) {  // the second block must not see what the first one wrote
+__global__ void uninitialised_later(int* out) {  // the second block must not see the first one's values
   __shared__ int tile[64];
   if (blockIdx.x == 0) tile[threadIdx.x] = 1;
   __syncthreads();
@@ -109,7 +109,7 @@ using namespace nvcuda;
 __global__ void wmma_misaligned(int* out) {
   __shared__ __align__(32) half a[17 * 16];
   wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> f;
-  wmma::load_matrix_sync(f, a + 8, 16);  // 16-byte aligned, 32 are needed
+  wmma::load_matrix_sync(f, a + 8, 16);  // aligned to 16 bytes; 32 are required
   out[threadIdx.x] = int(__half2float(f.x[0]));
 }
 __global__ void wmma_stride(int* out) {

@@ -1,13 +1,13 @@
 #pragma once
-// Asynchronous copies from global to shared memory. A copy lands when its thread waits for it and not before,
-// so that a missing wait shows as uninitialised or stale data.
+// Asynchronous copies from global to shared memory. A copy is performed only when its thread waits for it, so
+// that a missing wait shows as uninitialised or stale data.
 
 #include "simt/simt.hpp"
 
 namespace simt {
 inline namespace cuda {
 
-/// Starts copying `size` (4, 8 or 16) bytes; the last `zfill` of them are zeros instead.
+/// Starts copying `size` (4, 8 or 16) bytes; the last `zfill` of them are set to zero instead.
 inline void __pipeline_memcpy_async(void* to, const void* from, std::size_t size, std::size_t zfill = 0,
                                     SIMT_AT) {
   const std::string what = "__pipeline_memcpy_async: ";

@@ -30,7 +30,7 @@ inline void need_whole_warp(unsigned group, const Wait& of) {
   if (group != ~0u) fail(std::string(of.what) + ": all 32 lanes of the warp are needed", of);
 }
 
-// All 32 lanes must come with the same, 32-byte aligned address and the same stride, a multiple of 16 bytes.
+// All 32 lanes must pass the same 32-byte aligned address and the same stride, a multiple of 16 bytes.
 template <class T>
 void check_tile(const T* p, unsigned stride, const char* what, const Where& at) {
   struct In {

@@ -1,5 +1,5 @@
 // Arithmetic, vector types, half and bfloat16, checked inside the kernel: `failed` receives the line of the
-// last mistake.
+// last failed check.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -1,4 +1,4 @@
-// Atomic functions, checked inside the kernel: `failed` receives the line of the last mistake.
+// Atomic functions, checked inside the kernel: `failed` receives the line of the last failed check.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -1,4 +1,4 @@
-// y = a x + y, four floats per load; the tail one by one.
+// y = a x + y, with loads of four floats; the remaining elements one by one.
 #include "launch.cuh"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "device_memory.hpp"
 #include "simt/engine.hpp"
 
-// Which build notices the mistake. `thrown` works in every build.
+// The build that detects the error. `thrown` works in every build.
 enum class By { thrown, asan, tsan };
 
 #define CASES(X)                                                                                            \

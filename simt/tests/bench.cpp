@@ -1,4 +1,4 @@
-// What the emulator costs: processor time (all cores together) of each kernel, barrier and shuffle.
+// The overhead of the emulator: processor time (sum over cores) of each kernel, barrier and shuffle.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// An array in device memory: copied there when constructed, read back as a vector. For the emulator, heap
-// memory of the exact size, aligned as cudaMalloc aligns.
+// An array in device memory: copied there on construction, read back as a vector. For the emulator, heap
+// memory of the exact size, aligned as by cudaMalloc.
 
 #include <cstring>
 #include <new>

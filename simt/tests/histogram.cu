@@ -1,5 +1,5 @@
-// Counts of integers in [0, bins): a private copy per block in dynamic shared memory, merged with global
-// atomics; and the sum of half a unit per element straight into global memory.
+// Counts of integers in [0, bins): a private copy per block in dynamic shared memory, merged by global
+// atomics. Also the sum of half a unit per element, added directly to global memory.
 #include "launch.cuh"
 
 namespace {

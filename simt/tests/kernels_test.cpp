@@ -1,4 +1,5 @@
-// Every test kernel against a plain computation on the host. Built for the emulator, and with nvcc for a GPU.
+// Every test kernel, compared with a plain computation on the host. Built for the emulator, and with nvcc for
+// a GPU.
 
 #include "kernels.hpp"
 
@@ -30,7 +31,7 @@ void expect_near(const std::vector<T>& got, const std::vector<U>& want, double t
     ASSERT_NEAR(static_cast<double>(got[i]), static_cast<double>(want[i]), tolerance) << "at " << i;
 }
 
-/// Runs a kernel that checks itself; 0 or the line of its mistake.
+/// Runs a kernel that checks itself; returns 0 or the line of its failed check.
 template <class F>
 int failed_line(F f) {
   DeviceArray<int> failed(1);

@@ -1,7 +1,6 @@
 #pragma once
-// The one place where the two compilers differ: how a kernel is launched, how dynamic shared memory is
-// reached, and in which namespace the entry points lie (both versions of a kernel may be linked into one
-// program).
+// The only differences between the two compilers: how a kernel is launched, how dynamic shared memory is
+// accessed, and the namespace of the entry points (both versions of a kernel may be linked into one program).
 
 #include <cuda_runtime.h>
 

@@ -1,4 +1,5 @@
-// The warp and block primitives, checked inside the kernel: `failed` receives the line of the last mistake.
+// The warp and block primitives, checked inside the kernel: `failed` receives the line of the last failed
+// check.
 #include <cuda_fp16.h>
 
 #include "launch.cuh"

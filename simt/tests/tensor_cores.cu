@@ -11,7 +11,7 @@ using namespace nvcuda;
 
 template <class T>
 __global__ void __launch_bounds__(128) multiply(const T* A, const T* B, float* C, int n, int k) {
-  __shared__ __align__(32) T stage[4][16 * 16];  // A goes through shared memory, B straight from global
+  __shared__ __align__(32) T stage[4][16 * 16];  // A goes through shared memory, B directly from global
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = (blockIdx.y * 2 + warp / 2) * 16, column = (blockIdx.x * 2 + warp % 2) * 16;
   wmma::fragment<wmma::matrix_a, 16, 16, 16, T, wmma::row_major> a;

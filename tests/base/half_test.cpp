@@ -42,7 +42,7 @@ void expect_rounds_like_the_compiler(std::uint32_t bits) {
 }
 
 TEST(Half, FloatsRoundToNearestEven) {
-  for (unsigned h = 0; h < 0x7c00; ++h) {  // around each value and around the middle to the next, both signs
+  for (unsigned h = 0; h < 0x7c00; ++h) {  // around each value and each midpoint to the next, both signs
     const std::uint32_t value = std::bit_cast<std::uint32_t>(float(native_half(std::uint16_t(h))));
     const float next = h == 0x7bff ? 65536.0f : float(native_half(std::uint16_t(h + 1)));
     const std::uint32_t middle = std::bit_cast<std::uint32_t>((std::bit_cast<float>(value) + next) / 2);
@@ -63,7 +63,7 @@ TEST(BFloat16, EveryFloatRoundsToTheNearestWithTiesToEven) {
       ASSERT_TRUE(std::isnan(float(BFloat16(f)))) << std::hex << wide;
       continue;
     }
-    // The two neighbours of |f|; beyond the largest the next step counts as if the exponent went on.
+    // The two neighbours of |f|. Beyond the largest value the next step is taken as if exponents continued.
     const std::uint16_t below = std::uint16_t(wide >> 16), above = std::uint16_t(below + 1);
     const auto value = [](std::uint16_t b) {
       return (b & 0x7f80) == 0x7f80 ? 0x1p128

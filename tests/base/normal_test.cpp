@@ -2,41 +2,129 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/math/special_functions/erf.hpp>
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "kolmo/base/random.hpp"
 
 namespace kolmo {
 namespace {
 
-long double exact_quantile(long double tail) { return std::sqrt(2.0L) * boost::math::erfc_inv(2 * tail); }
+struct Exact {
+  long double radius, first, second;
+};
+Exact exact_pair(std::uint64_t a, std::uint64_t b, int bits) {
+  const long double u = std::ldexp(static_cast<long double>(a / 2) + 0.5L, 1 - bits);
+  const long double v = std::ldexp(static_cast<long double>(b) + 0.5L, -bits);
+  const long double radius = std::sqrt(-2 * std::log(u)), angle = 2 * std::numbers::pi_v<long double> * v;
+  return {radius, radius * std::cos(angle), radius * std::sin(angle)};
+}
 
-/// Largest relative error over tails from 2^-lowest to 1/2, in steps of 2^(1/steps), and near the centre.
-template <class T>
-double largest_error(int lowest, int steps) {
-  double largest = 0;
-  const auto check = [&](T center, T tail, long double want) {
-    largest = std::max(largest, double(std::abs(normal_quantile(center, tail) / want - 1)));
-  };
-  for (int i = -lowest * steps; i < -2 * steps; ++i) {
-    const T tail = T(std::exp2(double(i) / steps));
-    check(T(0.5L - static_cast<long double>(tail)), tail, exact_quantile(tail));
+/// Words of `bits` bits: the ends, the borders of quadrants and octants, powers of two, and random ones.
+std::vector<std::uint64_t> words(int bits, std::uint64_t seed) {
+  const std::uint64_t most = (~0ull) >> (64 - bits);
+  std::vector<std::uint64_t> all;
+  for (int i = 0; i <= 16; ++i)
+    for (int d = -2; d <= 2; ++d) all.push_back(((most / 16 * std::uint64_t(i)) + std::uint64_t(d)) & most);
+  for (int i = 0; i < bits; ++i) all.push_back(1ull << i), all.push_back(most - (1ull << i));
+  const Philox philox(seed);
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const Philox::Words words = philox(i, 0);
+    const auto& w = words.w;
+    all.push_back((std::uint64_t(w[0]) << 32 | w[1]) & most);
   }
-  for (int i = -30 * steps; i < -2 * steps; ++i) {
-    const T center = T(std::exp2(double(i) / steps));
-    // erf_inv keeps its digits near the centre.
-    check(center, T(0.5L - static_cast<long double>(center)),
-          std::sqrt(2.0L) * boost::math::erf_inv(2 * static_cast<long double>(center)));
-  }
+  return all;
+}
+
+/// Largest error over the larger of 1 and the radius, and of the radius itself.
+template <class T, class Word>
+std::array<double, 2> largest_errors(int bits) {
+  std::array<double, 2> largest{};
+  for (const std::uint64_t a : words(bits, 1))
+    for (const std::uint64_t b : words(bits, 2)) {
+      const Exact want = exact_pair(a, b, bits);
+      const auto got =
+          normal_pair(Word(a << (8 * int(sizeof(Word)) - bits)), Word(b << (8 * int(sizeof(Word)) - bits)));
+      const long double scale = std::max(1.0L, want.radius);
+      const double off =
+          double(std::max(std::abs(got.first - want.first), std::abs(got.second - want.second)) / scale);
+      const long double radius =
+          std::hypot(static_cast<long double>(got.first), static_cast<long double>(got.second));
+      largest = {std::max(largest[0], off), std::max(largest[1], double(std::abs(radius / want.radius - 1)))};
+    }
   return largest;
 }
 
-TEST(NormalQuantile, KeepsItsErrorInDouble) { EXPECT_LT(largest_error<double>(53, 97), 1e-15); }
-TEST(NormalQuantile, KeepsItsErrorInFloat) { EXPECT_LT(largest_error<float>(33, 97), 1e-6); }
+TEST(NormalPair, KeepsItsErrorInDouble) {
+  const auto error = largest_errors<double, std::uint64_t>(52);
+  EXPECT_LT(error[0], 1e-15);
+  EXPECT_LT(error[1], 1e-15) << "near 0 too";
+}
+TEST(NormalPair, KeepsItsErrorInFloat) {
+  const auto error = largest_errors<float, std::uint32_t>(32);
+  EXPECT_LT(error[0], 4e-7);
+  EXPECT_LT(error[1], 4e-7) << "near 0 too";
+}
 
-TEST(NormalQuantile, KnownValues) {
-  EXPECT_NEAR(normal_quantile(0.475, 0.025), 1.959963984540054, 2e-15);
-  EXPECT_NEAR(normal_quantile(0.25, 0.25), 0.6744897501960817, 1e-15);
-  EXPECT_NEAR(normal_quantile(0.475f, 0.025f), 1.9599640f, 2e-6);
+TEST(NormalPair, HasTheDocumentedEnds) {
+  EXPECT_NEAR(normal_pair(0u, 0u).first, std::sqrt(64 * std::numbers::ln2), 1e-5);
+  EXPECT_NEAR(normal_pair(std::uint64_t(0), std::uint64_t(0)).first, std::sqrt(104 * std::numbers::ln2),
+              1e-14);
+  const auto smallest = normal_pair(~0u, 0u);
+  EXPECT_NEAR(smallest.first, std::sqrt(0x1p-31), 1e-11) << "not 0";
+  EXPECT_LT(normal_pair(0u, 0x80000000u).first, -6.6f);
+  EXPECT_GT(normal_pair(0u, 0x40000000u).second, 6.6f);
+  EXPECT_LT(normal_pair(0u, 0xC0000000u).second, -6.6f);
+}
+
+template <class T>
+std::vector<double> draws(std::int64_t n) {
+  std::vector<T> x(static_cast<std::size_t>(n));
+  const RandomSequence<T, NormalValue<T>> sequence{Philox(2026), {0, 1}, 0, n, x.data()};
+  for (std::int64_t b = 0; b < sequence.blocks(); ++b) sequence.write(b);
+  return {x.begin(), x.end()};
+}
+
+double below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
+
+/// Four moments, tails and Kolmogorov-Smirnov, each at five standard errors or the 0.1 % point.
+void check_distribution(std::vector<double> x) {
+  const double n = double(x.size());
+  const double error[] = {0, 1, std::sqrt(2.0), std::sqrt(15.0), std::sqrt(96.0)}, want[] = {1, 0, 1, 0, 3};
+  double moment[5] = {}, of_squares = 0, of_values = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (int m = 1; m <= 4; ++m) moment[m] += std::pow(x[i], m) / n;
+  for (int m = 1; m <= 4; ++m) EXPECT_NEAR(moment[m], want[m], 5 * error[m] / std::sqrt(n)) << m;
+  for (std::size_t i = 0; i < x.size(); i += 2) {
+    of_values += x[i] * x[i + 1] * 2 / n;
+    of_squares += (x[i] * x[i] - 1) * (x[i + 1] * x[i + 1] - 1) * 2 / n;
+  }
+  EXPECT_NEAR(of_values, 0, 5 / std::sqrt(n / 2)) << "the two of a pair";
+  EXPECT_NEAR(of_squares, 0, 5 * 2 / std::sqrt(n / 2)) << "the squares of the two";
+  for (const double z : {2.0, 3.0, 4.0, 4.5})
+    for (const double side : {-1.0, 1.0}) {
+      const auto count = std::count_if(x.begin(), x.end(), [&](double v) { return side * v > z; });
+      const double p = below(-z);
+      EXPECT_NEAR(double(count), n * p, 5 * std::sqrt(n * p)) << side * z;
+    }
+  std::sort(x.begin(), x.end());
+  double distance = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    distance = std::max({distance, below(x[i]) - double(i) / n, double(i + 1) / n - below(x[i])});
+  EXPECT_LT(distance, 1.95 / std::sqrt(n));
+}
+
+TEST(NormalDraws, AreNormalInFloat) { check_distribution(draws<float>(1 << 21)); }
+TEST(NormalDraws, AreNormalInDouble) { check_distribution(draws<double>(1 << 21)); }
+
+TEST(NormalDraws, AreTheSameOneByOne) {
+  std::vector<float> x(1001);
+  const RandomSequence<float, NormalValue<float>> sequence{Philox(5), {1, 2}, 3, 1001, x.data()};
+  for (std::int64_t b = 0; b < sequence.blocks(); ++b) sequence.write(b);
+  for (std::int64_t i = 0; i < 1001; ++i) EXPECT_EQ(sequence.element(i), x[std::size_t(i)]) << i;
 }
 
 }  // namespace

@@ -25,8 +25,6 @@ TEST(Tensor, IsRowMajor) {
   EXPECT_EQ(t.stride[2], 1);
   EXPECT_TRUE(t.contiguous());
   EXPECT_EQ(shape_string(t), "(2, 3, 4) f64 on cpu");
-  data[23] = 7;
-  EXPECT_EQ((t.view<double, 3>()(1, 2, 3)), 7);
 }
 
 TEST(Tensor, OfRankZeroIsOneElement) {
@@ -53,11 +51,10 @@ TEST(Tensor, KnowsWhetherItIsContiguous) {
   EXPECT_TRUE(t.contiguous()) << "an empty tensor has no elements to be apart";
 }
 
-TEST(Tensor, RefusesWrongTypesAndRanks) {
+TEST(Tensor, RefusesWrongTypesAndTooManyDimensions) {
   double data[4] = {};
   const Tensor t = tensor(data, {4});
   EXPECT_THROW(t.as<float>(), InvalidArgument);
-  EXPECT_THROW((t.view<double, 2>()), InvalidArgument);
   EXPECT_THROW(tensor(data, DType::f64, std::vector<int>(7, 1)), InvalidArgument);
   EXPECT_EQ(tensor(data, DType::f64, std::vector<int>(6, 1)).rank, max_rank);
 }
@@ -65,12 +62,14 @@ TEST(Tensor, RefusesWrongTypesAndRanks) {
 TEST(Tensor, VisitsTheDtypeItHas) {
   int visits = 0;
   for (const DType t : all_dtypes)
-    visit<double, float, Half, BFloat16, std::int64_t, std::int32_t, std::uint8_t>(t, [&]<class T> {
-      EXPECT_EQ(dtype_of<T>, t);
-      EXPECT_EQ(sizeof(T), size_of(t));
-      ++visits;
-    });
-  EXPECT_EQ(visits, 7);
+    visit<double, float, Half, BFloat16, Complex<double>, Complex<float>, std::int64_t, std::int32_t,
+          std::int16_t, std::int8_t, std::uint64_t, std::uint32_t, std::uint16_t, std::uint8_t, bool>(
+        t, [&]<class T> {
+          EXPECT_EQ(dtype_of<T>, t);
+          EXPECT_EQ(sizeof(T), size_of(t));
+          ++visits;
+        });
+  EXPECT_EQ(visits, int(std::size(all_dtypes)));
   EXPECT_THROW((visit<double, float>(DType::u8, []<class> {})), Unsupported);
 }
 

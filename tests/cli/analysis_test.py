@@ -129,7 +129,7 @@ class Output(CommandTest):
 
     def test_simulate(self):
         out, truth = self.path / "s.csv", self.path / "t.json"
-        run = kolmo("simulate", "var", "--variables", 3, "--samples", 50, "--seed", 2, "--out", out, "--truth", truth)
+        run = kolmo("simulate", "var", "--variables", 3, "--rows", 50, "--seed", 2, "--out", out, "--truth", truth)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(len(out.read_text().splitlines()), 51)
         self.assertIn("links", json.loads(truth.read_text()))
@@ -253,13 +253,65 @@ class Input(CommandTest):
         self.refused("te", self.path, "--source", 0, "--target", 1)
         self.refused("mi", path, "--x", 0, mentions=["--y"])
 
+    def test_warnings_are_in_every_output_and_strict_makes_them_errors(self):
+        walk, rows = [0.0, 0.0], []
+        for step in numbers(300, 2):
+            walk = [w + s for w, s in zip(walk, step)]
+            rows.append(walk)
+        path = self.file("walks.csv", csv(rows, ["a", "b"]))
+        te = ["te", path, "--source", "a", "--target", "b", "--surrogates", 19, "--device", "cpu"]
+        run = kolmo(*te, "--json")
+        names = [w["name"] for w in json.loads(run.stdout)["warnings"]]
+        self.assertEqual(names, ["few_effective_rows", "unit_root"])
+        for name in names:
+            self.assertIn(f"kolmo: warning: {name}: a", run.stderr)
+        self.refused(*te, "--strict", mentions=["walks.csv: few_effective_rows: a ("])
+        report = self.path / "r.html"
+        net = ["network", path, "--surrogates", 19, "--device", "cpu", "--report", report]
+        self.assertEqual(kolmo(*net).returncode, 0)
+        for text in ("<dt>Few effective rows</dt><dd>a (", "<dt>Unit root</dt><dd>a, b: "):
+            self.assertIn(text, report.read_text())
+        self.refused(*net, "--strict", mentions=["few_effective_rows"])
+        permuted = json.loads(kolmo(*te, "--json", "--surrogate-type", "permute").stdout)
+        self.assertEqual(permuted["warnings"][0]["name"], "autocorrelated")
+
+    def test_names_reach_the_terminal_escaped(self):
+        hostile = "a\x1b]0;title\x07\u202e"
+        path = self.file("in.csv", csv(self.table, [hostile, "b", "c"]))
+        for run in (kolmo("te", path, "--source", 0, "--target", 1, "--surrogates", 19),
+                    kolmo("network", path, "--surrogates", 19, "--correction", "none", "--alpha", 0.999),
+                    kolmo("te", path, "--source", hostile, "--target", "b", "--given", hostile),
+                    kolmo("te", path, "--source", "b", "--target", "c" + hostile),
+                    kolmo("te", path, "--source", "b", "--target", "c", "--units", hostile),
+                    kolmo("te", str(path) + hostile, "--source", "b", "--target", "c")):
+            shown = run.stdout + run.stderr
+            self.assertIn("\\x1b", shown)
+            for raw in ("\x1b", "\x07", "\u202e"):
+                self.assertNotIn(raw, shown)
+
+    def test_without_surrogates_nothing_is_claimed(self):
+        path = self.file("in.csv", csv(self.table, ["a", "b", "c"]))
+        report = self.path / "r.html"
+        run = kolmo("network", path, "--surrogates", 0, "--device", "cpu", "--report", report)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("6 links, none of them tested", run.stdout)
+        shown = [line.split() for line in run.stdout.splitlines()[1:7]]
+        values = {(link["source"], link["target"]): link["value"] for link in result("network", path, "--surrogates", 0)["links"]}
+        self.assertEqual({(s, t): float(v) for s, t, _, v in shown}, {k: float(f"{v:.4g}") for k, v in values.items()})
+        self.assertIn("kolmo: warning: untested: ", run.stderr)
+        self.assertNotIn("significant", run.stdout)
+        self.assertIn("<strong>Nothing was tested.</strong>", report.read_text())
+        document = result("network", path, "--surrogates", 0, "--device", "cpu")
+        self.assertEqual([w["name"] for w in document["warnings"]], ["untested"])
+        self.assertFalse(any(link["significant"] for link in document["links"]))
+
     def test_wrong_network_options(self):
         path = self.file("in.csv", csv(self.table, ["a", "b", "c"]))
         for args, text in ((("--columns", "a"), "two"), (("--alpha", 2), "alpha"), (("--graph", "x.png"), ".dot"),
                            (("--max-lag", 0), "max-lag"), (("--correction", "fdr"), "fdr"),
                            (("--columns", "a,b", "--given", "b"), "given"), (("--max-lag", 100), "too few"),
                            (("--embedding", "ais", "--history", 2), "--history"), (("--columns", "a,a"), "a"),
-                           (("--out", self.path / "no" / "n.json"), "folder"), (("--out", self.path), "folder")):
+                           (("--out", self.path / "no" / "n.json"), "folder"), (("--out", self.path), "is a directory")):
             self.refused("network", path, "--surrogates", 9, *args, mentions=[text])
         self.assertEqual([p.name for p in self.path.iterdir()], ["in.csv"])
 

@@ -94,6 +94,13 @@ class Catalogue(CommandTest):
         self.assertEqual([op["name"] for op in record["ops"]], ["fused_layernorm_gelu"])
         self.assertEqual({r["case"] for r in record["ops"][0]["results"]}, {"fused_layernorm_gelu k=300 f32"})
 
+    def test_aliases_are_listed_with_dtypes_and_variants(self):
+        lines = kolmo("list", "--aliases").stdout.splitlines()
+        self.assertEqual(lines[0].split(), ["group", "name", "is", "devices", "dtypes", "variants"])
+        self.assertEqual(sorted(line.split()[1] for line in lines[1:]), sorted(op["name"] for op in result("list")))
+        line = next(line for line in lines if " fused_layernorm_gelu " in line)
+        self.assertRegex(line, r"layer_norm with activation=gelu +cpu.* f64 f32 f16 bf16 +\d+ on CUDA, \d+ on CPU$")
+
     def test_an_alias_lists_the_cuda_variants_it_stands_for(self):
         for name in ["tensor_core_matmul", "tensor_core_matmul_wmma"]:
             described = result("info", name)
@@ -101,7 +108,8 @@ class Catalogue(CommandTest):
             self.assertTrue(all(n.startswith("tensor ") for n in names), names)
             self.assertEqual(bool(names), described["devices"] != ["cpu"])
             line = [x for x in kolmo("info", name).stdout.splitlines() if x.startswith("variants on CUDA: ")]
-            self.assertEqual(line, ["variants on CUDA: " + ", ".join(names)] if names else [])
+            shown = [row["name"] + " (hardware only)" * row["hardware_only"] for row in described["variants"]]
+            self.assertEqual(line, ["variants on CUDA: " + ", ".join(shown)] if shown else [])
         self.assertIn("naive", [row["name"] for row in result("info", "matmul")["cpu_variants"]])
 
     def test_cpu_variants_are_listed(self):
@@ -133,6 +141,7 @@ class Validate(CommandTest):
         run = kolmo("validate", "vector_add", "--device", "cpu")
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertTrue(run.stdout.startswith("device: cpu ("))
+        self.assertRegex(run.stdout, r"\noperator +cases +passed +failed +worst error / tolerance\nvector_add +[1-9]\d* +\d+ +0 +\d.* %\n")
         self.assertRegex(run.stdout, r"\n\d+ passed, 0 failed\n$")
 
     @needs(SIMT, "this build has no emulated GPU")
@@ -197,11 +206,27 @@ class Bench(CommandTest):
         self.assertEqual(timing["bytes"], 24000)
         self.assertGreater(record["device"]["bytes_per_second"], 0)
 
+    def test_a_case_of_an_alias_is_shown_under_its_name(self):
+        record = result("bench", "layer_norm", "--case", "fused_layernorm_gelu k=300", "--samples", "3", "--device", "cpu")
+        self.assertEqual([r["name"] for r in record["ops"][0]["results"]], ["fused_layernorm_gelu"])
+
+    def test_says_what_its_budget_left_out(self):
+        args = ["bench", "matmul", "--case", "256 cube f32", "--device", "cpu", "--threads", "1", "--budget"]
+        run = kolmo(*args, "0.000001")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("not measured, to end in 1e-06 s (--budget): matmul, 256 cube f32", run.stdout)
+        [left_out] = result(*args, "0.000001")["ops"][0]["results"]
+        self.assertIn("left_out", left_out)
+        [measured] = result(*args, "0")["ops"][0]["results"]
+        self.assertFalse(measured["cut_short"])
+        self.assertGreater(measured["seconds"], 0)
+        self.refused("bench", "--budget", "-1", mentions=["--budget"])
+
     def test_ctrl_c_ends_it_without_a_record(self):
         path = self.path / "record.json"
         run = subprocess.Popen([KOLMO, "bench", "--samples", "10000", "--record", str(path)], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-        run.stdout.readline()  # the device: it has begun
+        run.stdout.readline()  # the line with the device: it has started
         time.sleep(0.2)
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
@@ -266,12 +291,12 @@ class Run(CommandTest):
         self.refused(*given, "--dtype", "i64", mentions=["random_uniform: no output can be i64"])
 
     def test_wrong_arguments_leave_no_file(self):
-        short = self.file("short.npy", npy([1, 2], (2,)))
+        short = self.file("short.npy", npy([1, 2, 3], (3,)))
         narrow = self.file("narrow.npy", npy([1, 2, 3, 4], (2, 2), "<f4", "f"))
         broken = self.file("broken.npy", self.x.read_bytes()[:-3])
         x, y, out = f"x={self.x}", f"y={self.y}", f"z={self.z}"
         for arguments, mentions in [
-            (["--in", x, "--in", f"y={short}", "--out", out], ["vector_add: y is (2) f64"]),
+            (["--in", x, "--in", f"y={short}", "--out", out], ["vector_add: y is (3) f64"]),
             (["--in", x, "--in", f"y={narrow}", "--out", out], ["y is f32"]),
             (["--in", x, "--in", f"y={broken}", "--out", out], ["broken.npy"]),
             (["--in", x, "--in", "y=absent.npy", "--out", out], ["absent.npy"]),

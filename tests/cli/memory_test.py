@@ -75,7 +75,7 @@ class MemoryTest(CommandTest):
 
     def test_bad_input_is_refused(self):
         self.refused("memory", self.path / "none.json", mentions=["none.json"])
-        self.refused("memory", self.file("bad.json", "{"), mentions=["bad.json", "not a whole memory trace"])
+        self.refused("memory", self.file("bad.json", "{"), mentions=["bad.json", "is no JSON"])
         self.refused("memory", self.file("other.json", "[1]"), mentions=["other.json", "--memory-trace"])
         self.refused("memory", self.trace(), "--pool", "gpu", mentions=["'gpu'", "cpu"])
         self.refused("memory", self.trace(), "--rmm", self.path / "no" / "log.csv", mentions=["log.csv"])

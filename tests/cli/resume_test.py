@@ -81,7 +81,7 @@ class Resume(CommandTest):
         time.sleep(0.3)
         process.kill()
         process.communicate()
-        with contextlib.closing(sqlite3.connect(self.partial)) as file:  # rolls back what was not committed
+        with contextlib.closing(sqlite3.connect(self.partial)) as file:  # rolls back uncommitted data
             file.execute("select count(*) from sqlite_master").fetchone()
 
     def test_other_options_are_refused(self):

@@ -1,8 +1,10 @@
 """kolmo stream: windows of files, pipes and growing files, and every way in which they can end."""
+import fcntl
 import json
 import os
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
@@ -24,6 +26,12 @@ class Live:
 
     def line(self):
         return self.process.stdout.readline()
+
+    def wait_until_read(self):
+        unread = b"1"
+        while any(unread):
+            time.sleep(0.01)
+            unread = fcntl.ioctl(self.process.stdin, termios.FIONREAD, bytes(4))
 
     def end(self, signal_number=None):
         if signal_number:
@@ -73,6 +81,16 @@ class Values(StreamTest):
         windows, _ = self.lines(self.csv, *COLUMNS, "--window", 50, "--step", 110)
         self.assertEqual([(w["first_row"], w["last_row"]) for w in windows], [(0, 49), (110, 159), (220, 269)])
 
+    def test_constant_stretches_are_told(self):
+        lines = self.text.splitlines()
+        for i in range(101, 201):  # rows 100 to 199
+            lines[i] = "7," + lines[i].split(",", 1)[1]
+        windows, _ = self.lines("-", *COLUMNS, "--window", 100, "--step", 50, stdin="\n".join(lines))
+        told = [w.get("warnings", [{}])[0].get("text") for w in windows]
+        self.assertEqual(told, [None, "a (50 rows)", "a (100 rows)", "a (50 rows)", None])
+        run = kolmo("stream", "-", *COLUMNS, "--window", 100, "--step", 100, stdin="\n".join(lines))
+        self.assertIn("constant_run: a (100 rows)", run.stdout)
+
     def test_text(self):
         run = kolmo("stream", self.csv, *COLUMNS, "--window", 100, "--step", 100, "--surrogates", 9)
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -108,6 +126,23 @@ class Values(StreamTest):
         self.assertEqual([w["value"] is None for w in windows], [False, True, False])
         self.assertIn("no row has a value", windows[1]["error"])
         self.assertEqual(summary["windows"], 3)
+
+
+class LeftOut(StreamTest):
+    def test_every_window_that_is_left_out_has_its_line(self):
+        slow = (*COLUMNS, "--window", 200, "--step", 1, "--surrogates", 300, "--queue", 1, "--slots", 2)
+        for how, word, count in (("reject", "refused", "refused"), ("drop-oldest", "dropped", "dropped")):
+            windows, summary = self.lines(self.csv, *slow, "--backpressure", how)
+            self.assertEqual(sorted(w["first_row"] for w in windows), list(range(101)))
+            lost = [w for w in windows if w.get("error") == word]
+            self.assertGreater(len(lost), 0)
+            self.assertEqual(len(lost), summary[count])
+            self.assertEqual(summary["windows"], 101)
+            for w in lost:
+                self.assertEqual((w["value"], w["last_row"]), (None, w["first_row"] + 199))
+            run = kolmo("stream", self.csv, *slow, "--backpressure", how)
+            self.assertRegex(run.stderr, rf"101 windows, \d+ {word}")
+            self.assertRegex(run.stdout, rf" +\d+ +\d+ +\d+ +- +-  {word}\n")
 
 
 class Going(StreamTest):
@@ -149,10 +184,29 @@ class Going(StreamTest):
     def test_interrupted_before_there_is_anything(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             live = self.live("-", stdin=subprocess.PIPE)
-            time.sleep(0.3)  # until it waits
             live.feed("a,b\n")
+            live.wait_until_read()
             code, out, err = live.end(number)
             self.assertEqual((code, out), (130, ""), err)
+
+    def test_a_file_that_is_renamed_removed_and_made_anew(self):
+        lines = self.text.splitlines(keepends=True)
+        head, rows = lines[0], lines[1:]
+        growing = self.file("growing.csv", head + "".join(rows[:120]))
+        live = self.live(growing, "--follow", "--json")
+        values = [json.loads(live.line())["value"]]
+        old = growing.rename(self.path / "growing.csv.1")
+        with open(old, "a") as out:
+            out.write("".join(rows[120:130]))
+        time.sleep(0.1)  # without a file of that name
+        growing.write_text(head + "".join(rows[130:170]))
+        values.append(json.loads(live.line())["value"])
+        growing.unlink()
+        self.file("next.csv", head + "".join(rows[170:200])).rename(growing)
+        values.append(json.loads(live.line())["value"])
+        whole, _ = self.lines(self.csv, *COLUMNS, "--window", 100, "--step", 50)
+        self.assertEqual(values, [w["value"] for w in whole[:3]])
+        self.assertEqual(live.end(signal.SIGINT)[0], 130)
 
     def test_a_file_that_becomes_shorter(self):
         growing = self.file("growing.csv", self.text)

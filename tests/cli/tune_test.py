@@ -2,16 +2,19 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
 import unittest
+from pathlib import Path
 
-from command import KOLMO, CommandTest, kolmo, needs
+from command import KOLMO, CommandTest, csv, kolmo, needs, numbers
 
-CASE = ["matmul", "--case", "256 cube f32", "--device", "cpu", "--threads", "2", "--budget", "20"]
-SMALL = ["vector_add", "--case", "n=1000 f64", "--device", "cpu", "--threads", "2", "--budget", "20"]
+CASE = ["matmul", "--case", "63 65 33 f64", "--device", "cpu", "--threads", "2", "--budget", "40", "--under-load"]
+SMALL = ["vector_add", "--case", "n=1000 f64", "--device", "cpu", "--threads", "2", "--budget", "30", "--under-load"]
 
 
 def matrix(n):
@@ -104,13 +107,13 @@ class Tune(CommandTest):
         self.refused("tune", "--list", "--gc", "1", mentions=["--gc"])
 
     def test_calls_without_a_result_are_listed_and_tuned(self):
-        self.assertEqual(self.tune(*CASE).returncode, 0)  # where there is a store, misses are kept
+        self.assertEqual(self.tune(*CASE).returncode, 0)  # misses are kept if there is a store
         x = self.file("x.npy", matrix(100))
         environment = {**os.environ, "KOLMO_TUNING": str(self.store)}
         run = ["run", "matmul", "--in", f"a={x}", "--in", f"b={x}", "--device", "cpu", "--threads", "2"]
         self.assertEqual(kolmo(*run, env=environment).returncode, 0)
         self.assertEqual(len(list(self.store.rglob(".untuned/*.json"))), 1)
-        report = self.tune("--misses", "matmul", "--device", "cpu", "--threads", "2", "--budget", "20", "--json")
+        report = self.tune("--misses", "matmul", "--device", "cpu", "--threads", "2", "--budget", "60", "--under-load", "--json")
         self.assertEqual(report.returncode, 0, report.stderr)
         [case] = json.loads(report.stdout)["ops"][0]["results"]
         self.assertEqual(case["sizes"]["a0"], 128)
@@ -120,10 +123,82 @@ class Tune(CommandTest):
         off = kolmo(*run, env={**os.environ, "KOLMO_TUNING": "off"})
         self.assertEqual(off.returncode, 0)
 
+    def test_an_analysis_before_the_first_tuning_is_to_be_run_again(self):
+        data = self.file("d.csv", csv(numbers(120)))
+        analysis = ["te", data, "--source", 0, "--target", 1, "--surrogates", 19, "--device", "cpu", "--threads", "2"]
+        misses = ["--misses", "--device", "cpu", "--threads", "2", "--budget", "600", "--under-load", "--json"]
+        found = []
+        for _ in range(3):
+            self.assertEqual(kolmo(*analysis, env={**os.environ, "KOLMO_TUNING": str(self.store)}).returncode, 0)
+            run = self.tune(*misses)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual("run them again" in run.stderr, len(found) != 1, run.stderr)
+            found.append(json.loads(run.stdout)["summary"]["cases"])
+        self.assertEqual(found[0], 0)
+        self.assertGreater(found[1], 0)
+        self.assertEqual(found[2], 0, "the analysis found its result")
+
+    def test_analyses_are_tuned_as_they_are_called(self):
+        self.assertEqual(self.tune(*CASE).returncode, 0)
+        data = self.file("d.csv", csv(numbers(80, 3)))
+        environment = {**os.environ, "KOLMO_TUNING": str(self.store)}
+        commands = [("mi", data, "--x", 0, "--y", 1, "--theiler", 2), ("entropy", data, "--x", 0),
+                    ("network", data, "--surrogates", 19)]
+
+        def missed():
+            for command in commands:
+                run = kolmo(*command, "--device", "cpu", "--threads", 2, env=environment)
+                self.assertEqual(run.returncode, 0, run.stderr)
+            return len(list(self.store.rglob(".untuned/*.json")))
+
+        self.assertGreater(missed(), 3)
+        report = self.tune("--misses", "--device", "cpu", "--threads", "2", "--under-load")
+        self.assertEqual((report.returncode, report.stderr), (0, ""))
+        self.assertEqual(missed(), 0, report.stdout)
+
+    @unittest.skipUnless(Path("/proc/self/schedstat").exists(), "this system does not tell how long threads wait")
+    def test_disturbed_samples_are_thrown_away(self):
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+        try:
+            run = self.tune("matmul", "--case", "256 cube f32", "--device", "cpu", "--threads", "2", "--budget", "20", "--json")
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        [case] = json.loads(run.stdout)["ops"][0]["results"]
+        if "error" in case:
+            self.assertRegex(case["error"], r"^matmul: not tuned: other work on this machine disturbed \d+ of \d+ samples$")
+        else:
+            self.assertGreater(case["profile"]["search"]["discarded"], 0)
+
+    def test_the_budget_is_for_everything_and_what_is_not_reached_is_listed(self):
+        run = self.tune("--device", "cpu", "--threads", "2", "--budget", "3", "--under-load", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        report = json.loads(run.stdout)
+        summary, results = report["summary"], [(op["name"], r) for op in report["ops"] for r in op["results"]]
+        left_out = [f"{name}, {r['case']}" for name, r in results if "left_out" in r]
+        self.assertEqual(sorted(summary["not_reached"]), sorted(left_out))
+        self.assertEqual(summary["cases"] + len(left_out), len(results), "every case is tuned or listed")
+        self.assertGreater(len(left_out), 50)
+        text = self.tune("vector_add", "matmul", "--device", "cpu", "--budget", "0.000001", "--under-load")
+        self.assertEqual(text.returncode, 0, text.stderr)
+        self.assertIn("not reached, to end in 1e-06 s (--budget): matmul, 8192 cube f32", text.stdout)
+        self.assertIn("0 cases, 0 configurations tried", text.stdout)
+
+    def test_a_case_that_is_not_there_is_an_error_that_names_those_that_are(self):
+        for command in ("tune", "bench", "serve"):
+            self.refused(command, "vector_add", "--case", "zzz", "--device", "cpu",
+                         mentions=["no case of vector_add has 'zzz' in its name", "n=1000 f64", "n=33 bf16"])
+            self.refused(command, "vector_add", "--case", "n=1000 f46", "--device", "cpu", mentions=["did you mean 'n=1000 f64'"])
+        self.refused("tune", "--case", "zzz", "--store", self.store, mentions=["operators", "more; kolmo info OP"])
+        self.refused("bench", "matmul", "vector_add", "--case", "zzz", mentions=["no case of these 2 operators"])
+        self.refused("tune", "--misses", "--case", "one", mentions=["--case"])
+        self.assertFalse(self.store.exists())
+
     def test_bad_usage(self):
         self.refused("tune", "matmul", "--strategy", "guess", mentions=["--strategy"])
         self.refused("tune", "matmul", "--mode", "warm", mentions=["--mode"])
-        self.refused("tune", "matmul", "--budget", "0", mentions=["--budget"])
+        self.refused("tune", "matmul", "--budget", "-1", mentions=["--budget"])
         self.refused("tune", "nothing", "--store", self.store, mentions=["'nothing'"])
         self.refused("tune", "--gc", "much", mentions=["--gc"])
 
@@ -156,6 +231,47 @@ class Tune(CommandTest):
         self.assertEqual(run.returncode, 2)
         self.assertIn("cannot be written", run.stderr)
         self.assertEqual(sorted(self.store.rglob("*")), before)
+
+    def test_files_that_are_no_profiles_harm_nobody(self):
+        self.assertEqual(self.tune(*SMALL).returncode, 0)
+        [profile] = self.profiles()
+        manifest = profile.parent.parent / "manifest.json"
+        data = self.file("data.csv", "x,y\n" + "".join(f"{i * i % 17},{i * 7 % 13}\n" for i in range(60)))
+        environment = {**os.environ, "KOLMO_TUNING": str(self.store)}
+        mine = self.file("mine", "mine")
+
+        def deep(path):
+            path.write_text("[" * 300_000)
+
+        for place in (profile, manifest):
+            for make in (deep, os.mkfifo, lambda path: path.symlink_to(mine)):
+                place.unlink()
+                make(place)
+                self.assertEqual(self.listed()["profiles"], [])
+                run = kolmo("te", data, "--source", "x", "--target", "y", "--device", "cpu", env=environment)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertEqual(self.tune(*SMALL).returncode, 0)
+                self.assertEqual(len(self.listed()["profiles"]), 1)
+                self.assertEqual(mine.read_text(), "mine")
+
+    def test_nothing_is_measured_that_cannot_be_kept(self):
+        self.assertEqual(self.tune(*SMALL).returncode, 0)
+        [profile] = self.profiles()
+        folder = profile.parent
+        shutil.rmtree(folder)
+        folder.write_text("in the way")
+        run = self.tune(*SMALL, "--json")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("cannot be made", run.stderr)
+        self.assertEqual(json.loads(run.stdout)["summary"]["configurations_tried"], 0)
+
+    def test_switched_off_it_makes_no_folder(self):
+        off = {**os.environ, "KOLMO_TUNING": "off"}
+        for command in (SMALL, ("--list",), ("--gc", "1")):
+            run = kolmo("tune", *command, env=off, cwd=self.path)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("tuning is off", run.stderr)
+        self.assertFalse((self.path / "off").exists())
 
     def test_a_full_disk_is_a_failure_and_nothing_is_lost(self):
         self.assertEqual(self.tune(*SMALL).returncode, 0)

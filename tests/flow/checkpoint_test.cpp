@@ -103,6 +103,34 @@ TEST_F(CheckpointFile, IsUsedByOneProcess) {
   EXPECT_NE(complaint(path).find("another process"), std::string::npos) << complaint(path);
 }
 
+// The files that fuzzing starts from are what their names say; so is the place at which each is refused.
+TEST_F(CheckpointFile, OfTheCorpusOfFuzzing) {
+  const std::filesystem::path corpus =
+      std::filesystem::path(KOLMO_SOURCE_DIR) / "tests/fuzz/corpus/checkpoint";
+  const std::map<std::string, std::string> expected{{"good", "none"},
+                                                    {"empty", "none"},
+                                                    {"many_pages", "none"},
+                                                    {"other_key", "of a run with other data or options"},
+                                                    {"check_sum", "the checkpoint is damaged"},
+                                                    {"not_ours", "not a checkpoint of kolmo"},
+                                                    {"trigger", "the checkpoint is damaged"},
+                                                    {"view", "the checkpoint is damaged"},
+                                                    {"cut", "not a usable checkpoint"},
+                                                    {"page", "damaged"},
+                                                    {"header", "not a usable checkpoint"}};
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(corpus))
+    files += file.path().extension() == ".sqlite";
+  EXPECT_EQ(files, expected.size());
+  for (const auto& [name, why] : expected) {
+    std::filesystem::copy_file(corpus / (name + ".sqlite"), path,
+                               std::filesystem::copy_options::overwrite_existing);
+    EXPECT_NE(complaint(path).find(why), std::string::npos) << name << ": " << complaint(path);
+  }
+  std::filesystem::copy_file(corpus / "good.sqlite", path, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(Checkpoint(path, "key").finished().size(), 4u);
+}
+
 TEST_F(CheckpointFile, MissingFolder) { EXPECT_NE(complaint(folder / "no/such/file"), "none"); }
 
 }  // namespace

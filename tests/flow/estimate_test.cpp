@@ -34,8 +34,8 @@ double mixed(double correlation, double a, double b) {
   return correlation * a + std::sqrt(1 - correlation * correlation) * b;
 }
 
-// Closed forms of Gaussian variables. The bounds on bias and standard deviation at n = 400, k = 4 are stated,
-// not derived: the mean of 200 estimates is itself uncertain by a fourteenth of the deviation.
+// Closed forms for Gaussian variables. The bounds on bias and standard deviation at n = 400, k = 4 are set,
+// not derived. The mean of 200 estimates has a standard error of a fourteenth of the deviation.
 TEST(Gaussian, MutualInformation) {
   constexpr double r = 0.6;
   const double truth = -0.5 * std::log(1 - r * r);
@@ -107,8 +107,8 @@ TEST(Gaussian, EntropyInTheUnitsOfTheData) {
   EXPECT_NEAR(two.mean, std::log(2 * 3.141592653589793 * std::exp(1.0)), 0.05);
 }
 
-// Points 0, 1, 3 with k = 1: distances 1, 1, 2; H = psi(3) - psi(1) + (ln 2 + ln 2 + ln 4) / 3 = 3/2 + 4/3
-// ln 2.
+// Points 0, 1, 3 with k = 1: distances 1, 1, 2.
+// H = psi(3) - psi(1) + (ln 2 + ln 2 + ln 4) / 3 = 3/2 + 4/3 ln 2.
 TEST(Entropy, ByHand) {
   Preparation p;
   p.noise = 0, p.standardize = Standardize::none;
@@ -133,7 +133,7 @@ struct Pair {
   }
 };
 
-EstimatorOptions with_surrogates(SurrogateType type = SurrogateType::permute) {
+EstimatorOptions with_surrogates(SurrogateMethod type = SurrogateMethod::permute) {
   EstimatorOptions o;
   o.surrogates = 17, o.seed = 3, o.surrogate_type = type;
   return o;
@@ -188,9 +188,9 @@ TEST(Invariance, Scale) {
 TEST(Invariance, ThreadsAndDevices) {
   const Pair p(150);
   const Series s = series_of({p.x, p.y, p.z});
-  const std::vector<std::int32_t> given{2};
-  const EstimationTask task = transfer_entropy_task(s, 0, 1, given, {2, 1}, {1, 1}, 1);
-  for (const auto type : {SurrogateType::permute, SurrogateType::circular, SurrogateType::block}) {
+  const EstimationTask task = transfer_entropy_task(s, 0, 1, {{2, 1}}, {2, 1}, {1, 1}, 1);
+  for (const auto type : {SurrogateMethod::permute, SurrogateMethod::circular, SurrogateMethod::block,
+                          SurrogateMethod::phase, SurrogateMethod::iaaft}) {
     Stream one({}, 1), two({}, 2);
     const auto values = estimate(s, task, with_surrogates(type), one).values;
     EXPECT_EQ(estimate(s, task, with_surrogates(type), two).values, values);

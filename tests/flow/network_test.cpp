@@ -3,16 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 
+#include "kolmo/flow/autocorrelation.hpp"
 #include "kolmo/flow/checkpoint.hpp"
 #include "kolmo/flow/network_json.hpp"
 #include "kolmo/flow/network_record.hpp"
+#include "kolmo/flow/progress.hpp"
 #include "kolmo/flow/simulate.hpp"
-#include "kolmo/runtime/sim/simulated_device.hpp"
+#include "kolmo/runtime/cpu/interrupt.hpp"
 #include "tests/flow/test_series.hpp"
 #include "tests/io/temporary_folder.hpp"
+#include "tests/sim/simulated_device.hpp"
 
 namespace kolmo {
 namespace {
@@ -33,7 +37,7 @@ NetworkOptions given_embedding(NetworkOptions o) {
 }
 
 std::string text(const Network& network, const Series& series, const NetworkOptions& o) {
-  return network_json(network, series, o, {"command", "device", {}}, false).dump();
+  return network_json(network_document(network, series, o, {"command", "device", {}}, false)).dump();
 }
 
 /// x0 drives x1 at lag 2, x1 drives x2 at lag 1.
@@ -45,6 +49,31 @@ std::vector<std::vector<double>> chain(std::size_t n, std::uint64_t seed = 1) {
     x[2][t] += 0.8 * x[1][t - 1];
   }
   return x;
+}
+
+// One slowly varying variable takes circular shifts from its own links only.
+TEST(LinkShifts, EachLinkHasItsOwn) {
+  std::vector<std::vector<double>> x{normals(5, 0, 300), normals(5, 1, 300), normals(5, 2, 300)};
+  for (std::size_t t = 1; t < 300; ++t) x[2][t] += 0.95 * x[2][t - 1];
+  const Series series = series_of(x);
+  NetworkOptions o = given_embedding(options(3, 2, 1000));
+  const std::int64_t slow = autocorrelation(column_of(series, 2)).length;
+  ASSERT_GT(slow, 10);
+  const LinkShifts shifts(series, o);
+  EXPECT_EQ(shifts.of(0, 1), 3) << "one row more than the embedding reaches back";
+  EXPECT_EQ(shifts.of(2, 0), slow);
+  EXPECT_EQ(shifts.of(1, 2), slow);
+  Stream stream;
+  for (const LinkResult& l : infer_network(series, o, stream, nullptr, nullptr).links) {
+    EXPECT_EQ(l.min_shift, shifts.of(l.source, l.target));
+    EXPECT_EQ(l.surrogate_count, 298 - 2 * l.min_shift + 1);
+  }
+  o.given = {{2, 1}};
+  EXPECT_EQ(LinkShifts(series, o).of(0, 1), slow) << "of the condition";
+  o.estimator.min_shift = 7;
+  EXPECT_EQ(LinkShifts(series, o).of(0, 1), 7) << "as given";
+  o.estimator.min_shift = 0, o.estimator.surrogate_type = SurrogateMethod::permute;
+  EXPECT_EQ(LinkShifts(series, o).of(2, 1), 0);
 }
 
 TEST(Network, FindsAChain) {
@@ -75,10 +104,10 @@ TEST(Network, ConditioningRemovesACommonDriver) {
   std::vector<std::vector<double>> x{normals(4, 0, n), normals(4, 1, n), z};
   for (std::size_t t = 2; t < n; ++t)
     x[0][t] = 0.5 * x[0][t] + z[t - 1], x[1][t] = 0.5 * x[1][t] + 0.9 * x[0][t];
-  // x1 now holds x0's present, so x0 says nothing of x1's future that z does not.
+  // x1 now equals x0's present, so given z, x0 has no information about x1's future.
   const Series series = series_of(x);
   NetworkOptions o = given_embedding(options(2, 1, 99));
-  o.given = {2};
+  o.given = {{2, 1}};
   Stream stream;
   for (const LinkResult& l : infer_network(series, o, stream, nullptr, nullptr).links)
     EXPECT_FALSE(l.significant);
@@ -115,6 +144,21 @@ TEST(Network, DoesNotDependOnThreadsOrTheOrderOfColumns) {
     EXPECT_EQ(to_record(l), links.at(names(b, l)));
 }
 
+TEST(Network, DoesNotDependOnBatches) {
+  const Series series = series_of(chain(150));
+  NetworkOptions o = options(3, 2, 30);
+  Stream stream;
+  const std::string usual = text(infer_network(series, o, stream, nullptr, nullptr), series, o);
+  const BatchLimits sizes[] = {{.seconds = 1e-9},
+                               {.seconds = 1e-9, .least_estimates = 120},
+                               {.seconds = 1e-9, .least_work = 1e12, .most_rows = 300},
+                               {.seconds = 1e-9, .least_work = 1e12}};
+  for (const BatchLimits& limits : sizes) {
+    o.batches = limits;
+    EXPECT_EQ(text(infer_network(series, o, stream, nullptr, nullptr), series, o), usual);
+  }
+}
+
 TEST(Network, IsTheSameOnADeviceWithMemoryOfItsOwn) {
   const Series series = series_of(chain(150));
   const NetworkOptions o = options(3, 2, 30);
@@ -127,7 +171,7 @@ TEST(Network, FailsWithTheErrorOfTheDevice) {
   const Series series = series_of(chain(150));
   SimulatedDevice& device = SimulatedDevice::make();
   Stream stream(device.device());
-  device.fail_work(4);  // the second batch's upload
+  device.fail_work(4);  // the upload of the second batch
   EXPECT_THROW(infer_network(series, given_embedding(options(3, 2, 30)), stream, nullptr, nullptr),
                DeviceError);
   SimulatedDevice& full = SimulatedDevice::make();
@@ -162,6 +206,40 @@ TEST(Network, GoesOnFromAnyPartOfACheckpoint) {
   }
 }
 
+TEST(Network, TargetsMayBeComputedApart) {
+  const Series series = series_of(chain(120));
+  const NetworkOptions o = options(3, 2, 20);
+  Stream stream;
+  KeptWork whole;
+  const std::string want = text(infer_network(series, o, stream, &whole, nullptr), series, o);
+  KeptWork apart;
+  for (const std::int32_t target : {2, 0, 1}) {
+    NetworkOptions part = o;
+    part.targets = {target};
+    KeptWork work({}, &apart);
+    const Network found = infer_network(series, part, stream, &work, nullptr);
+    EXPECT_EQ(found.links.size(), 2u);
+    EXPECT_EQ(work.all().size(), 3u) << "an embedding and two links";
+  }
+  EXPECT_EQ(apart.all(), whole.all());
+  EXPECT_TRUE(apart.finished().empty()) << "what a run added";
+  KeptWork further(apart.all());
+  KeptWork work({}, &further);
+  EXPECT_EQ(work.finished(), whole.all());
+  EXPECT_EQ(text(infer_network(series, o, stream, &work, nullptr), series, o), want);
+}
+
+TEST(Network, IsInterruptedBetweenItsParts) {
+  const Series series = series_of(chain(120));
+  Stream stream;
+  std::atomic<bool> request{false};
+  KeptWork work;
+  Progress progress(1, "estimates", [&](double done, double) { request = done > 0; });
+  const Interruptible scope(&request);
+  EXPECT_THROW(infer_network(series, options(3, 2, 20), stream, &work, &progress), Interrupted);
+  EXPECT_FALSE(work.all().empty());
+}
+
 TEST(Network, RunKeyTellsDataAndOptions) {
   auto x = chain(50);
   const auto key = [&](const Preparation& p, const nlohmann::ordered_json& o) {
@@ -178,7 +256,7 @@ TEST(Network, RunKeyTellsDataAndOptions) {
 }
 
 TEST(Embeddings, OfAutoregressions) {
-  // x(t) depends on its last two values, the second counts most: a history of 1 is not enough.
+  // x(t) depends on its last two values, mostly on the second, so a history of 1 is not enough.
   const std::size_t n = 1500;
   auto x = normals(2, 0, n), w = normals(2, 1, n);
   for (std::size_t t = 2; t < n; ++t) x[t] += 0.2 * x[t - 1] + 0.7 * x[t - 2];
@@ -252,8 +330,8 @@ Score score(const std::string& kind, std::int64_t samples, std::int64_t surrogat
   return s;
 }
 
-// The bounds are those of docs/network_inference.md. Pairwise estimates also see a driver through others,
-// which costs precision where coupling is strong.
+// The bounds are those of docs/network_inference.md. Pairwise estimates also detect indirect drivers, which
+// reduces precision if coupling is strong.
 TEST(Truth, CoupledLogistic) {
   const Score s = score("coupled-logistic", 1000, 199);
   EXPECT_GE(s.recall(), 0.95) << s.right << " of " << s.truth;

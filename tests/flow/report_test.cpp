@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/flow/markup.hpp"
+#include "kolmo/flow/report_data.hpp"
 #include "kolmo/flow/report_figures.hpp"
 #include "tests/flow/network_mock.hpp"
 
@@ -29,7 +31,7 @@ std::string between(const std::string& text, const std::string& open, const std:
   return text.substr(from + open.size(), text.find(close, from + open.size()) - from - open.size());
 }
 
-// The first element that is closed out of order or never, or "" when all are balanced.
+// The first element that is not closed, or closed out of order; "" if all are balanced.
 std::string first_unbalanced(const std::string& html) {
   std::vector<std::string> open;
   for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at)) {
@@ -67,14 +69,14 @@ TEST(Report, LoadsNothing) {
 TEST(Report, EveryLinkIsInEveryFigure) {
   const auto network = mock::network(12, 0.1);
   const std::string html = html_report(network, mock::series(12, 199));
-  std::size_t edges = 0;
-  for (const auto& link : network["links"]) edges += link["significant"].get<bool>();
-  ASSERT_GT(edges, 3u);
+  std::size_t links = 0;
+  for (const NetworkLink& link : network.links) links += link.significant;
+  ASSERT_GT(links, 3u);
   EXPECT_EQ(count(html, "class=\"cell "), 132u);
-  EXPECT_EQ(count(html, "class=\"mark\""), edges);
-  EXPECT_EQ(count(html, "<g class=\"edge\""), edges);
-  EXPECT_EQ(count(html, "<svg class=\"profile\""), edges);
-  EXPECT_EQ(count(html, "<tr data-link="), 132u + edges);
+  EXPECT_EQ(count(html, "class=\"mark\""), links);
+  EXPECT_EQ(count(html, "<g class=\"link\""), links);
+  EXPECT_EQ(count(html, "<svg class=\"profile\""), links);
+  EXPECT_EQ(count(html, "<tr data-link="), 132u + links);
   EXPECT_EQ(count(html, "<path class=\"line\" d="), 12u);
 }
 
@@ -87,44 +89,94 @@ TEST(Report, IsBalancedAtEverySize) {
           << n << " variables, share " << share;
 }
 
+TEST(Report, ShowsDerivedValuesAndTotals) {
+  auto network = mock::network(2, 0);
+  network.variables = {"a", "b"};
+  network.links[0] = {1, 0, 0.5, 2, 1 / 1001.0, 0.002, true, {{1, 0.1}, {2, 0.5}}, 0.25, 0.125, 0.4};
+  const std::string html = html_report(network, {});
+  EXPECT_NE(
+      html.find("<td>b</td><td>a</td><td class=\"num\" data-key=\"2\">2</td><td class=\"num\" "
+                "data-key=\"0.5\">0.5</td><td class=\"num\" data-key=\"0.25\">0.25</td><td class=\"num\" "
+                "data-key=\"2\">2</td><td class=\"num\" data-key=\"0.4\">0.4</td>"),
+      std::string::npos);
+  EXPECT_NE(html.find(">\u2264 1/1001</td>"), std::string::npos);
+  const std::string totals = between(html, "data-file=\"totals\"", "</table>");
+  EXPECT_NE(totals.find("<td>b</td><td class=\"num\" data-key=\"0.25\">0.25</td><td class=\"num\">1</td><td "
+                        "class=\"num\" data-key=\"0\">0</td><td class=\"num\">0</td>"),
+            std::string::npos);
+}
+
+TEST(Report, LagsAndGroupsAreShown) {
+  auto network = mock::network(3, 1);
+  network.time_step = TimeStep{0.25, "ye<ar"};
+  network.groups = {{"one", "<two>"}, {1, 0, 1}};
+  const std::string html = html_report(network, mock::series(3, 50));
+  EXPECT_NE(html.find("4 (1 ye&lt;ar)"), std::string::npos);
+  EXPECT_NE(html.find("(a row is 0.25 ye&lt;ar)"), std::string::npos);
+  EXPECT_NE(html.find("<span class=\"swatch g1\"></span>&lt;two&gt;"), std::string::npos);
+  const std::string first = between(html, "data-row=\"0\"", "</text>");
+  EXPECT_NE(first.find(">realcons"), std::string::npos);
+  EXPECT_EQ(count(html, "class=\"separator\""), 1u);
+  EXPECT_EQ(html.find("<two>"), std::string::npos);
+}
+
+TEST(Report, LargeNetworksStaySmall) {
+  auto network = mock::network(400, 0.05);
+  const std::string html = html_report(network, mock::series(400, 2000));
+  EXPECT_LT(html.size(), 5'000'000u);
+  EXPECT_EQ(count(html, "<canvas class=\"matrix-canvas\""), 1u);
+  EXPECT_EQ(count(html, "class=\"cell "), 0u);
+  RecordProperty("bytes", int(html.size()));
+
+  // A p-value of its own for every pair, as analytic tests give, and names of 24 characters.
+  for (std::size_t i = 0; i < network.links.size(); ++i)
+    network.links[i].p_value = double(i + 1) / double(network.links.size() + 7),
+    network.links[i].p_adjusted = std::sqrt(network.links[i].p_value);
+  for (std::string& name : network.variables) name.resize(24, 'n');
+  EXPECT_LT(html_report(network, mock::series(400, 2000)).size(), 5'000'000u);
+}
+
+TEST(Report, PackedNumbersTakeTheirCharacters) {
+  const std::vector<std::uint32_t> codes{0, 1, 63, 64, 4095};
+  EXPECT_EQ(packed(codes, 2), "AAABA/BA//");
+}
+
 TEST(Report, NamesTheSettings) {
   const std::string html = html_report(mock::network(3, 1), mock::series(3, 50));
   for (const char* part :
-       {"kolmo network macrodata.csv --difference log", "0.1.0", "2026-11-20T10:00:00Z", "1.23 s",
-        "<dt>Seed</dt><dd>0</dd>", "<dt>Device</dt><dd>cpu</dd>", "<dt>Added noise</dt><dd>1e-08</dd>",
-        "measured in nats", "null hypothesis", "Benjamini\u2013Hochberg", "lags 1 to 4",
-        "1000 surrogates whose source samples are randomly permuted"})
+       {"kolmo network macrodata.csv --difference log", "0.1.0", "1.23 s", "<dt>Seed</dt><dd>0</dd>",
+        "<dt>Device</dt><dd>cpu</dd>", "<dt>Added noise</dt><dd>1e-08</dd>", "measured in nats",
+        "null hypothesis", "Benjamini\u2013Hochberg", "lags 1 to 4",
+        "1000 surrogates whose source values are randomly permuted"})
     EXPECT_NE(html.find(part), std::string::npos) << part;
 }
 
 TEST(Report, SentencesFollowTheOptions) {
   auto network = mock::network(3, 1);
-  network["options"]["correction"] = "none";
-  network["options"]["surrogate_type"] = "circular";
-  network["options"]["max_lag"] = 1;
-  network["options"]["given"] = {"cpi", "m1"};
-  network["units"] = "bits";
+  network.options["correction"] = "none";
+  network.options["surrogate_type"] = "circular";
+  network.options["max_lag"] = 1;
+  network.options["given"] = {"cpi", "m1"};
+  network.units = "bits";
   const std::string html = html_report(network, mock::series(3, 50));
   for (const char* part :
        {"measured in bits", "own past and the past of cpi, m1 already tell;", "shifted in time",
-        "compares the transfer entropy with that in 1000", "are not corrected, so about 5\u202f%"})
+        "compares the transfer entropy with that in 1000", "are not adjusted, so about 5\u202f%"})
     EXPECT_NE(html.find(part), std::string::npos) << part;
-  EXPECT_EQ(html.find("Each pair is tested by itself"), std::string::npos);
+  EXPECT_EQ(html.find("Each pair is taken by itself"), std::string::npos);
 }
 
 TEST(Report, ReproducibleDocumentsNeedNoTimes) {
   auto network = mock::network(3, 1);
-  network.erase("created");
-  network.erase("seconds");
+  network.seconds.reset();
   const std::string html = html_report(network, mock::series(3, 50));
-  EXPECT_EQ(html.find("<dt>Created"), std::string::npos);
   EXPECT_EQ(html.find("<dt>Computation"), std::string::npos);
 }
 
 TEST(Report, SaysThatNoEdgeSurvived) {
   const std::string html = html_report(mock::network(4, 0), mock::series(4, 50));
-  EXPECT_EQ(count(html, "<strong>No edge survived</strong>"), 1u);
-  EXPECT_EQ(html.find("<g class=\"edge\""), std::string::npos);
+  EXPECT_EQ(count(html, "<strong>No link survived</strong>"), 1u);
+  EXPECT_EQ(html.find("<g class=\"link\""), std::string::npos);
   EXPECT_EQ(count(html, "class=\"node alone\""), 4u);
 }
 
@@ -133,25 +185,30 @@ TEST(Report, OneVariableHasNoPair) {
             std::string::npos);
 }
 
-TEST(Report, SaysWhenSurrogatesAreTooFew) {
+TEST(Report, ShowsWarnings) {
   auto network = mock::network(12, 0);
-  network["options"]["surrogates"] = 200;
-  EXPECT_NE(html_report(network, {}).find("edges can be significant only if at least 14 pairs"),
-            std::string::npos);
-  network["options"]["correction"] = "bonferroni";
-  EXPECT_NE(html_report(network, {}).find("At least 2639 surrogates are needed"), std::string::npos);
-  network["options"]["surrogates"] = 2639;
-  EXPECT_EQ(html_report(network, {}).find("surrogates are needed"), std::string::npos);
+  network.warnings = {{"unit_root", "a < b: may have a unit root"}};
+  const std::string html = html_report(network, {});
+  EXPECT_EQ(count(html, "<dt>Unit root</dt><dd>a &lt; b: may have a unit root</dd>"), 1u);
+}
+
+TEST(Report, ClaimsNothingThatWasNotTested) {
+  auto network = mock::network(4, 0);
+  network.options["surrogates"] = 0;
+  const std::string html = html_report(network, mock::series(4, 50));
+  EXPECT_EQ(count(html, "<strong>Nothing was tested.</strong>"), 1u);
+  for (const char* claim : {"survived", "significant link", "null hypothesis", "pairs tested"})
+    EXPECT_EQ(html.find(claim), std::string::npos) << claim;
 }
 
 TEST(Report, HostileTextStaysText) {
   auto network = mock::network(2, 1);
   const std::string hostile = "</script><script>alert(1)</script>\"'&\xe2\x80\xa8 {{css}}";
-  network["variables"][0] = hostile;
-  network["variables"][1] = "bad\xff\x01 bytes";
-  network["command"] = hostile;
-  network["units"] = "<b>";
-  network["options"]["note"] = hostile;
+  network.variables[0] = hostile;
+  network.variables[1] = "bad\xff\x01 bytes";
+  network.command = hostile;
+  network.units = "<b>";
+  network.options["note"] = hostile;
   ReportSeries series = mock::series(2, 30);
   series.names[0] = hostile;
   const std::string html = html_report(network, series);
@@ -165,8 +222,8 @@ TEST(Report, HostileTextStaysText) {
   EXPECT_EQ(nlohmann::json::parse(data)["variables"][0], hostile);
 }
 
-TEST(Report, RejectsDocumentsThatAreNotNetworks) {
-  const auto message = [](const nlohmann::json& network) -> std::string {
+TEST(Report, RejectsWhatItCannotShow) {
+  const auto message = [](const NetworkDocument& network) -> std::string {
     try {
       html_report(network, {});
     } catch (const InvalidArgument& error) {
@@ -176,23 +233,21 @@ TEST(Report, RejectsDocumentsThatAreNotNetworks) {
   };
   auto network = mock::network(2, 1);
   EXPECT_EQ(message(network), "");
-  EXPECT_EQ(message(3), "network document: document: must be an object");
-  network["links"][1]["source"] = 2;
+  network.links[1].source = 2;
   EXPECT_EQ(message(network), "network document: links[1].source: 2 is not one of 2 variables");
-  network["links"][1].erase("source");
-  EXPECT_EQ(message(network), "network document: links[1].source: is missing");
-  network["links"][0]["value"] = "high";
-  EXPECT_EQ(message(network), "network document: links[0].value: must be a number or null");
+  network = mock::network(2, 1);
+  network.targets[0].target = 5;
+  EXPECT_EQ(message(network), "network document: targets[0].target: 5 is not one of 2 variables");
+  EXPECT_EQ(message({}), "network document: variables: is empty");
   EXPECT_THROW(html_report(mock::network(2, 1), {{"a"}, {}}), InvalidArgument);
   network = mock::network(2, 1);
-  network["options"].erase("alpha");
+  network.options.erase("alpha");
   EXPECT_EQ(message(network), "network document: options.alpha: must be a number");
 }
 
 TEST(Report, MissingNumbersAreDashes) {
   auto network = mock::network(2, 1);
-  for (const char* key : {"value", "p_value", "p_adjusted", "surrogate_q95"})
-    network["links"][0][key] = nullptr;
+  network.links[0] = {0, 1};
   const std::string html = html_report(network, mock::series(2, 30));
   EXPECT_EQ(html.find("nan"), std::string::npos);
   EXPECT_NE(html.find("<td class=\"num\" data-key=\"\">\u2013</td>"), std::string::npos);
@@ -268,11 +323,11 @@ TEST(Markup, NumbersReadWell) {
   EXPECT_EQ(markup::fill("{{a}}{{b}}", {{"a", "{{b}}"}, {"b", "x"}}), "{{b}}x");
 }
 
-// tests/report_browser_test.py opens these files; KOLMO_REPORT_DIR names the folder to leave them in.
+// tests/report_browser_test.py opens these files. KOLMO_REPORT_DIR names the folder to keep them in.
 TEST(ReportFile, WrittenForTheBrowser) {
   const char* wanted = std::getenv("KOLMO_REPORT_DIR");
   const std::filesystem::path folder = wanted ? wanted : testing::TempDir();
-  const auto write = [&](const char* name, const nlohmann::json& network, const ReportSeries& series) {
+  const auto write = [&](const char* name, const NetworkDocument& network, const ReportSeries& series) {
     std::ofstream(folder / name, std::ios::binary) << html_report(network, series);
     EXPECT_GT(std::filesystem::file_size(folder / name), 20'000u);
   };
@@ -284,12 +339,30 @@ TEST(ReportFile, WrittenForTheBrowser) {
   write("fifty.html", mock::network(50, 0.04, 10), mock::series(50, 2500));
   write("dense.html", mock::network(50, 0.3), mock::series(50, 500));
   auto hostile = mock::network(5, 0.5, 30);
-  hostile["variables"] = {"</script><script>throw 1</script>", "\"><img src=x onerror=alert(1)>",
-                          "a name so long that it cannot fit", "mit Umlaut \u00e4\u00f6\u00fc",
-                          "{{js}}\u2028"};
+  hostile.variables = {"</script><script>throw 1</script>", "\"><img src=x onerror=alert(1)>",
+                       "a name so long that it cannot fit", "mit Umlaut \u00e4\u00f6\u00fc", "{{js}}\u2028"};
   ReportSeries series = mock::series(5, 300);
-  series.names = hostile["variables"].get<std::vector<std::string>>();
+  series.names = hostile.variables;
   write("hostile.html", hostile, series);
+  auto grouped = mock::network(20, 0.1);
+  grouped.time_step = TimeStep{0.25, "year"};
+  grouped.groups = {{"north", "south", "no group"}, {}};
+  for (std::size_t i = 0; i < 20; ++i) grouped.groups.group_of.push_back(i % 7 == 0 ? 2 : i % 2);
+  grouped.variables[3] = "a somewhat longer name of a region";
+  write("twenty.html", grouped, mock::series(20, 400));
+  auto untested = mock::network(4, 0);
+  untested.options["surrogates"] = 0;
+  for (NetworkLink& link : untested.links)
+    link.p_value = link.p_adjusted = link.surrogate_mean = link.surrogate_std = link.surrogate_q95 =
+        std::nan("");
+  write("untested.html", untested, mock::series(4, 50));
+  auto analytic = mock::network(61, 0.05, 2);
+  analytic.options["surrogates"] = 0, analytic.options["test"] = "F";
+  analytic.options["file"] = "a folder/with_measurements_2024/macrodata_of_1959.csv";
+  for (NetworkLink& link : analytic.links)
+    link.surrogate_mean = link.surrogate_std = link.surrogate_q95 = std::nan("");
+  write("analytic.html", analytic, mock::series(61, 100));
+  write("eighty.html", mock::network(80, 0.05, 40), mock::series(80, 300));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST(Embedding, PastAndReach) {
 TEST(Embedding, ColumnsAreStandardisedOverTheirRows) {
   const Series s = plain(table({{1, 2, 3, 100}}), Transform::none, Standardize::columns);
   double out[3] = {};
-  embed(s, {0, 1}, std::vector<std::int64_t>{1, 2, 3}, out, 1);
+  embed(s, {{0, 1}}, std::vector<std::int64_t>{1, 2, 3}, out);
   EXPECT_THAT(out, ElementsAre(-1, 0, 1)) << "the last value is no past value";
 }
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-// Reference series and values that are not part of this tree: in $KOLMO_TEST_DATA, or beside the checkout.
+// Reference series and values outside the repository: in $KOLMO_TEST_DATA, or beside the checkout.
 namespace kolmo::testing_flow {
 
 inline std::filesystem::path shared_data() {

@@ -37,7 +37,7 @@ TEST(Adjust, BenjaminiHochberg) {
   EXPECT_THAT(adjust(std::vector{0.04, 0.005, 0.5, 0.01, 0.02}, Correction::bh),
               Pointwise(DoubleEq(), {0.05, 0.025, 0.5, 0.025, 0.02 * 5 / 3}));
 }
-// 3 * 0.04 / 2 = 0.06 is pulled down to what the larger 0.045 needs: 0.045.
+// 3 * 0.04 / 2 = 0.06 is reduced to the adjusted value of the larger 0.045, which is 0.045.
 TEST(Adjust, BenjaminiHochbergIsMonotone) {
   EXPECT_THAT(adjust(std::vector{0.04, 0.045, 0.03}, Correction::bh),
               Pointwise(DoubleEq(), {0.045, 0.045, 0.045}));

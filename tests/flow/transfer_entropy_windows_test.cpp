@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kolmo/runtime/sim/simulated_device.hpp"
 #include "tests/flow/test_series.hpp"
+#include "tests/sim/simulated_device.hpp"
 
 namespace kolmo {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using namespace testing_flow;
 using testing::HasSubstr;
 
-/// Columns 2 and 0 of a table of three, of which 2 drives 0 one row later.
+/// Columns 2 and 0 of a table with three, where 2 drives 0 at lag 1.
 class Windows : public testing::Test {
  protected:
   Windows() {
@@ -76,7 +76,7 @@ TEST_F(Windows, OneThatCannotBeEstimatedSaysWhyInItsTurn) {
 }
 
 TEST_F(Windows, AreDroppedWhenTheDeviceIsTooSlowAndToldSo) {
-  SimulatedDevice& device = SimulatedDevice::make();  // its clock stands still while rows come
+  SimulatedDevice& device = SimulatedDevice::make();  // its clock does not advance while rows arrive
   run(device.device(),
       {.slots = 2, .queue = 1, .backpressure = Backpressure::drop_oldest, .own_threads = false});
   ASSERT_EQ(results_.size(), 6u);

@@ -13,13 +13,13 @@ void check(bool holds) {
 
 }  // namespace
 
-// Any bytes give either an array that is as large as its shape says, or one line that starts with the file's
-// name.
+// Any input must give either an array of the size of its shape, or a one-line error that starts with the
+// file's name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {
   kolmo::Array array = kolmo::parse_npy(std::as_bytes(std::span(data, size)), "f.npy");
-  check(array.tensor().bytes() == array.data.size());
+  check(array.tensor.bytes() == array.bytes().size());
   const kolmo::Table table = kolmo::to_table(array, "f.npy");
-  check(table.rows() == std::size_t(array.shape[0]));
+  check(table.rows() == std::size_t(array.tensor.extent[0]));
   for (const auto& column : table.columns) {
     for (const double value : column) check(!std::isinf(value));
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -46,10 +48,9 @@ Array parse(const std::string& file) { return parse_npy(std::as_bytes(std::span(
 
 template <class T>
 std::vector<T> values_of(const Array& array) {
-  EXPECT_EQ(array.dtype, dtype_of<T>);
-  std::vector<T> values(array.data.size() / sizeof(T));
-  std::memcpy(values.data(), array.data.data(), array.data.size());
-  return values;
+  EXPECT_EQ(array.tensor.dtype, dtype_of<T>);
+  const auto values = array.values<T>();
+  return {values.begin(), values.end()};
 }
 
 template <class Disk, class Memory>
@@ -77,14 +78,30 @@ TEST(Npy, ReadsEveryDtypeInBothByteOrders) {
   EXPECT_EQ(values_of<std::uint8_t>(parse(npy(header("|b1", "(3,)"), std::string("\0\1\2", 3)))),
             (std::vector<std::uint8_t>{0, 1, 1}));
   const Array half = parse(npy(header(">f2", "(2,)"), std::string("\x3e\0\xc0\0", 4)));
-  ASSERT_EQ(half.dtype, DType::f16);
-  EXPECT_EQ(half.data, (std::vector{std::byte{0}, std::byte{0x3e}, std::byte{0}, std::byte{0xc0}}));
+  ASSERT_EQ(half.tensor.dtype, DType::f16);
+  EXPECT_TRUE(std::ranges::equal(half.bytes(),
+                                 std::array{std::byte{0}, std::byte{0x3e}, std::byte{0}, std::byte{0xc0}}));
+}
+
+TEST(Npy, ReadsAndWritesComplexNumbers) {
+  const std::vector<Complex<float>> want = {{1, -2}, {0.5f, 3}};
+  for (const bool big : {false, true}) {
+    const std::string data = bytes_of<float>({1, -2, 0.5f, 3}, big);
+    EXPECT_EQ(values_of<Complex<float>>(parse(npy(header(big ? ">c8" : "<c8", "(2,)"), data))), want);
+  }
+  const Array wide = parse(npy(header(">c16", "(1,)"), bytes_of<double>({1.5, -4}, true)));
+  EXPECT_EQ(values_of<Complex<double>>(wide), (std::vector<Complex<double>>{{1.5, -4}}));
+  const TemporaryFolder folder;
+  write_npy(folder / "c.npy", wide.tensor);
+  EXPECT_EQ(values_of<Complex<double>>(read_npy(folder / "c.npy")), values_of<Complex<double>>(wide));
+  EXPECT_EQ(message_of<InvalidArgument>([&] { to_table(wide, "f.npy"); }),
+            "f.npy: NPY array is complex; a series holds real numbers");
 }
 
 TEST(Npy, ReadsFortranOrder) {
   const std::vector<std::int32_t> memory = {1, 4, 2, 5, 3, 6};  // [[1, 2, 3], [4, 5, 6]] by columns
   const Array array = parse(npy(header("<i4", "(2, 3)", true), bytes_of(memory)));
-  EXPECT_EQ(array.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_TRUE(std::ranges::equal(array.tensor.shape(), std::array{2, 3}));
   EXPECT_EQ(values_of<std::int32_t>(array), (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}));
   std::vector<std::int32_t> cube(2 * 3 * 4), want;
   for (int i = 0; i < 24; ++i) cube[std::size_t(i)] = i;
@@ -94,7 +111,7 @@ TEST(Npy, ReadsFortranOrder) {
     }
   }
   EXPECT_EQ(values_of<std::int32_t>(parse(npy(header("<i4", "(2, 3, 4)", true), bytes_of(cube)))), want);
-  EXPECT_TRUE(parse(npy(header("<i4", "(2, 0)", true), "")).data.empty());
+  EXPECT_TRUE(parse(npy(header("<i4", "(2, 0)", true), "")).bytes().empty());
 }
 
 TEST(Npy, ReadsEveryVersionAndHeaderStyle) {
@@ -105,14 +122,15 @@ TEST(Npy, ReadsEveryVersionAndHeaderStyle) {
   EXPECT_EQ(values_of<double>(parse(npy("{\"shape\":(1L,),\"descr\":\"<f8\",\"fortran_order\":True}", data))),
             std::vector<double>{1.5});
   const Array scalar = parse(npy(header("<f8", "()"), data));
-  EXPECT_TRUE(scalar.shape.empty());
-  EXPECT_EQ(scalar.data.size(), 8u);
-  EXPECT_EQ(parse(npy(header("<f8", "(0, 4096, 4)"), "")).data.size(), 0u);
+  EXPECT_TRUE(scalar.tensor.shape().empty());
+  EXPECT_EQ(scalar.bytes().size(), 8u);
+  EXPECT_EQ(parse(npy(header("<f8", "(0, 4096, 4)"), "")).bytes().size(), 0u);
 }
 
 TEST(Npy, RefusesWithOneClearLine) {
   const std::string eight(8, '\0'), good = npy(header("<f8", "(1,)"), eight);
-  const std::string dtypes = "is not supported; want f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1 or b1";
+  const std::string dtypes =
+      "is not supported; want f8, f4, f2, i8, i4, i2, i1, u8, u4, u2, u1, b1, c16 or c8";
   const std::string malformed = "malformed NPY header", cut = "NPY file is truncated in its header";
   const std::vector<std::pair<std::string, std::string>> refused = {
       {"", "not an NPY file: it does not start with \\x93NUMPY"},
@@ -127,7 +145,7 @@ TEST(Npy, RefusesWithOneClearLine) {
       {good + "x",
        "NPY file is too long: the header says 1 elements of 8 bytes, the file holds 9 bytes of data"},
       {npy(header("|O", "(1,)"), eight), "NPY dtype \"|O\" " + dtypes},
-      {npy(header("<c16", "(1,)"), eight + eight), "NPY dtype \"<c16\" " + dtypes},
+      {npy(header("<c32", "(1,)"), eight + eight), "NPY dtype \"<c32\" " + dtypes},
       {npy(header("<U2", "(1,)"), eight), "NPY dtype \"<U2\" " + dtypes},
       {npy(header("|S8", "(1,)"), eight), "NPY dtype \"|S8\" " + dtypes},
       {npy(header("<M8[ns]", "(1,)"), eight), "NPY dtype \"<M8[ns]\" " + dtypes},
@@ -172,9 +190,9 @@ TEST(Npy, WritesWhatItReads) {
   EXPECT_EQ(file.size() % 64, 6 * 8u);
   EXPECT_EQ(file.substr(10, 54), "{'descr': '<f8', 'fortran_order': False, 'shape': (2, ");
   Array array = read_npy(path);
-  EXPECT_EQ(array.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_TRUE(std::ranges::equal(array.tensor.shape(), std::array{2, 3}));
   EXPECT_EQ(values_of<double>(array), (std::vector<double>{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(array.tensor().extent[1], 3);
+  EXPECT_EQ(array.tensor.extent[1], 3);
 
   Tensor transposed = tensor(values, {3, 2});
   transposed.stride = {1, 3};
@@ -188,7 +206,7 @@ TEST(Npy, WritesWhatItReads) {
   std::int64_t scalar = -7;
   write_npy(path, tensor(&scalar, {}));
   EXPECT_EQ(values_of<std::int64_t>(read_npy(path)), std::vector<std::int64_t>{-7});
-  EXPECT_TRUE(read_npy(path).shape.empty());
+  EXPECT_TRUE(read_npy(path).tensor.shape().empty());
 
   Tensor device = tensor(values, {6});
   device.device = {DeviceKind::cuda, 0};
@@ -211,6 +229,46 @@ TEST(NpyTable, RowsAreTime) {
   EXPECT_EQ(table_of(npy(header("<f2", "(1,)"), std::string("\0\x3e", 2))).columns[0][0], 1.5);
 }
 
+TEST(NpyTable, TrialsFollowOneAnother) {
+  using Columns = std::vector<std::vector<double>>;
+  const std::string data = bytes_of<std::int32_t>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const Table t = table_of(npy(header("<i4", "(2, 3, 2)"), data));
+  EXPECT_EQ(t.columns, (Columns{{1, 3, 5, 7, 9, 11}, {2, 4, 6, 8, 10, 12}}));
+  EXPECT_EQ(t.trial, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1}));
+  EXPECT_TRUE(t.remarks.empty());
+  const Table across = to_table(parse(npy(header("<i4", "(2, 2, 3)"), data)), "f.npy", {.transpose = true});
+  EXPECT_EQ(across.columns, (Columns{{1, 2, 3, 7, 8, 9}, {4, 5, 6, 10, 11, 12}}));
+  EXPECT_EQ(across.trial, t.trial);
+  EXPECT_TRUE(table_of(npy(header("<i4", "(6, 2)"), data)).trial.empty());
+  const Table fault = table_of(npy(header("<f4", "(2, 1, 1)"), bytes_of<float>({1, INFINITY})));
+  EXPECT_EQ(
+      message_of<InvalidArgument>([&] { select_columns(fault, ""); }),
+      "f.npy:2:column 0: inf is infinite; a series holds finite numbers or NaN; --columns chooses other "
+      "columns");
+}
+
+TEST(NpyTable, RemarksOnMoreColumnsThanRows) {
+  const std::string data = bytes_of<std::int32_t>({1, 2, 3, 4, 5, 6, 7, 8});
+  const Table wide = table_of(npy(header("<i4", "(2, 4)"), data));
+  ASSERT_EQ(wide.remarks.size(), 1u);
+  EXPECT_EQ(wide.remarks[0].name, "transposed");
+  EXPECT_NE(wide.remarks[0].text.find("2 rows and 4 columns"), std::string::npos);
+  const Table turned = to_table(parse(npy(header("<i4", "(2, 4)"), data)), "f.npy", {.transpose = true});
+  EXPECT_EQ(turned.columns, (std::vector<std::vector<double>>{{1, 2, 3, 4}, {5, 6, 7, 8}}));
+  EXPECT_TRUE(turned.remarks.empty());
+  EXPECT_TRUE(table_of(npy(header("<i4", "(4, 2)"), data)).remarks.empty());
+  EXPECT_TRUE(table_of(npy(header("<i4", "(2, 3)"), data.substr(0, 24))).remarks.empty());
+  EXPECT_TRUE(table_of(npy(header("<i4", "(8,)"), data)).remarks.empty());
+}
+
+TEST(NpyTable, NumbersMayMeanMissing) {
+  const Array array = parse(npy(header("<i4", "(3,)"), bytes_of<std::int32_t>({1, -999, 3})));
+  const Table t = to_table(array, "f.npy", {.cells = {.missing = {"x", "-999.0"}}});
+  EXPECT_TRUE(std::isnan(t.columns[0][1]));
+  EXPECT_EQ(t.columns[0][2], 3);
+  EXPECT_EQ(select_columns(t, "").size(), 1u);
+}
+
 TEST(NpyTable, RefusesWithOneClearLine) {
   const double inf = std::numeric_limits<double>::infinity();
   const Table table = table_of(npy(header("<f8", "(2, 2)"), bytes_of<double>({1, 2, 3, -inf})));
@@ -223,11 +281,16 @@ TEST(NpyTable, RefusesWithOneClearLine) {
   const Table limit = table_of(npy(header("<i8", "(1,)"), bytes_of<std::int64_t>({INT64_MAX})));
   EXPECT_FALSE(limit.faults[0].empty());
   EXPECT_EQ(message_of<InvalidArgument>([&] { table_of(npy(header("<f8", "()"), std::string(8, '\0'))); }),
-            "f.npy: NPY array has 0 dimensions; series want 1 or 2 (rows are time)");
-  EXPECT_EQ(
-      message_of<InvalidArgument>([&] { table_of(npy(header("<f8", "(1, 1, 1)"), std::string(8, '\0'))); }),
-      "f.npy: NPY array has 3 dimensions; series want 1 or 2 (rows are time)");
-  for (const char* shape : {"(0,)", "(0, 3)", "(3, 0)", "(0, 1000000000000)"}) {
+            "f.npy: NPY array has 0 dimensions; series want 1 (time), 2 (time, columns) or 3 (trials, time, "
+            "columns)");
+  EXPECT_EQ(message_of<InvalidArgument>(
+                [&] { table_of(npy(header("<f8", "(1, 1, 1, 1)"), std::string(8, '\0'))); }),
+            "f.npy: NPY array has 4 dimensions; series want 1 (time), 2 (time, columns) or 3 (trials, time, "
+            "columns)");
+  EXPECT_EQ(message_of<InvalidArgument>(
+                [&] { table_of(npy(header("|u1", "(1, 100001)"), std::string(100001, '\1'))); }),
+            "f.npy: NPY array has 100001 columns, at most 100000 are read; --transpose makes rows columns");
+  for (const char* shape : {"(0,)", "(0, 3)", "(3, 0)", "(0, 1000000000000)", "(2, 0, 3)"}) {
     EXPECT_EQ(message_of<InvalidArgument>([&] { table_of(npy(header("<f8", shape), "")); }),
               "f.npy: NPY array is empty");
   }

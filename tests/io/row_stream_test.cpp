@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -110,6 +111,32 @@ TEST(RowStream, ReadsOnWhereTheFileGrows) {
   EXPECT_EQ(row, std::vector{67.});
   EXPECT_FALSE(stream.next(columns, row)) << "stopped: what is left is no row";
   later.join();
+}
+
+TEST(RowStream, GoesOnWithTheFileThatTookTheName) {
+  const testing_io::TemporaryFolder folder;
+  const std::string path = folder / "log.csv", old = folder / "log.csv.1";
+  std::ofstream(path) << "a,b\n1,2\n3,4\n";
+  RowStream stream(path, true, never);
+  const std::size_t columns[] = {0, 1};
+  std::vector<double> row;
+  const auto next_is = [&](double a, double b) {
+    EXPECT_TRUE(stream.next(columns, row));
+    EXPECT_EQ(row, (std::vector{a, b}));
+  };
+  next_is(1, 2);
+  std::filesystem::rename(path, old);
+  std::ofstream(old, std::ios::app) << "5,6\n7,8";  // its writer has it still open
+  std::ofstream(path) << "a,b\n9,10\n";
+  for (const double a : {3., 5., 7., 9.}) next_is(a, a + 1);
+  std::filesystem::remove(path);
+  std::ofstream(path) << "11,12\n13,14\n";
+  next_is(11, 12);
+  std::filesystem::remove(path);
+  std::ofstream(path) << "15\n";
+  next_is(13, 14);
+  EXPECT_EQ(testing_io::message_of<InvalidArgument>([&] { stream.next(columns, row); }),
+            path + ":1: the row has 1 cell, the first one has 2");
 }
 
 TEST(RowStream, NamesLineAndColumnOfWhatIsWrong) {

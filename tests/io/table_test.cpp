@@ -68,11 +68,61 @@ TEST(SelectColumns, NameThatReadsLikeAnIndexMustBeQuoted) {
   EXPECT_EQ(select_columns(table, "b"), (Indices{1}));
 }
 
+TEST(SelectColumns, RangesIncludeBothEnds) {
+  EXPECT_EQ(select_columns(unnamed(), "0-2"), (Indices{0, 1, 2}));
+  EXPECT_EQ(select_columns(unnamed(), "1-1,0"), (Indices{1, 0}));
+  EXPECT_EQ(select_columns(named(), "3-4,0"), (Indices{3, 4, 0}));
+  Table table = unnamed();
+  table.named = true, table.names = {"0-1", "b", "7-9"};
+  EXPECT_EQ(select_columns(table, "\"0-1\""), (Indices{0}));
+  EXPECT_EQ(select_columns(table, "7-9"), (Indices{2})) << "no such range";
+  EXPECT_EQ(select_columns(table, "1-2"), (Indices{1, 2}));
+  const auto refused = [](const Table& t, const std::string& spec) {
+    return message_of<InvalidArgument>([&] { select_columns(t, spec); });
+  };
+  EXPECT_EQ(refused(table, "0-1"),
+            "f.csv: 0-1 is the name of column 0 and a range of columns; put names in double quotes");
+  EXPECT_EQ(refused(unnamed(), "1-3"),
+            "f.csv: no columns \"1-3\"; the file has no header, its columns are 0 to 2");
+  EXPECT_EQ(refused(unnamed(), "0-99999999999999999999"),
+            "f.csv: no columns \"0-99999999999999999999\"; the file has no header, its columns are 0 to 2");
+  EXPECT_EQ(refused(unnamed(), "2-0"),
+            "f.csv: columns \"2-0\": a range goes from the lower index to the higher one");
+  EXPECT_EQ(refused(unnamed(), "0-1,1"), "f.csv: column 1 is chosen twice");
+  for (const char* spec : {"1-", "-", "--", "0-1-2", "0 - 1", "-1-2", "+0-1"})
+    EXPECT_EQ(refused(unnamed(), spec), "f.csv: no column \"" + std::string(spec) +
+                                            "\"; the file has no header, its columns are 0 to 2");
+}
+
+TEST(SelectColumns, LeavesExcludedOnesOut) {
+  EXPECT_EQ(select_columns(unnamed(), "", "1"), (Indices{0, 2}));
+  EXPECT_EQ(select_columns(named(), "4,1-3", "2-3"), (Indices{4, 1}));
+  const Table dated = parse_text("date,a\n2001-01-01,1\n2001-01-02,2\n", "f.csv");
+  EXPECT_EQ(select_columns(dated, "", "date"), (Indices{1})) << "what is left out may be text";
+  EXPECT_EQ(message_of<InvalidArgument>([&] { select_columns(unnamed(), "", "0-2"); }),
+            "f.csv: no column is left without 0-2");
+  EXPECT_EQ(message_of<InvalidArgument>([&] { select_columns(unnamed(), "", "9"); }),
+            "f.csv: no column \"9\"; the file has no header, its columns are 0 to 2");
+}
+
+TEST(SelectColumns, NamesTheNearestColumn) {
+  const Table table = parse_text("pressure,wind\n1,2\n", "f.csv");
+  EXPECT_EQ(message_of<InvalidArgument>([&] { select_columns(table, "presure"); }),
+            "f.csv: no column \"presure\", did you mean \"pressure\"?; its columns are pressure, wind");
+}
+
 TEST(SelectRows, HalfOpen) {
   EXPECT_EQ(select_rows(unnamed(), "1:3").columns[0], (std::vector<double>{4, 7}));
   EXPECT_EQ(select_rows(unnamed(), ":1").columns[2], (std::vector<double>{3}));
   EXPECT_EQ(select_rows(unnamed(), "3:").columns[1], (std::vector<double>{11}));
   EXPECT_EQ(select_rows(unnamed(), ":").rows(), 4u);
+}
+
+TEST(SelectRows, KeepsTrialsInStep) {
+  Table table = unnamed();
+  table.trial = {0, 0, 1, 1};
+  EXPECT_EQ(select_rows(table, "1:3").trial, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_TRUE(select_rows(unnamed(), "1:3").trial.empty());
 }
 
 TEST(SelectRows, RefusesWithOneClearLine) {

@@ -9,7 +9,7 @@
 
 namespace kolmo::testing_io {
 
-/// A folder that lasts as long as the test.
+/// A folder that is removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -38,7 +38,7 @@ inline std::string content_of(const std::string& path) {
   return out.str();
 }
 
-/// what() of the E that `f` throws; a failed expectation and "" where it throws none.
+/// what() of the exception E that `f` throws; if it throws none, the test fails and the result is "".
 template <class E, class F>
 std::string message_of(F&& f) {
   try {

@@ -104,6 +104,7 @@ struct Refused {
 
 const std::vector<Refused> refused = {
     {"empty file", "", "f.csv: the file is empty"},
+    {"only tabs", " \t\t", "f.csv: the file holds no rows, only tabs"},
     {"byte order mark only", "\xEF\xBB\xBF", "f.csv: the file is empty"},
     {"comments only", "# a\n\n% b\n", "f.csv: the file holds no rows, only comments or empty lines"},
     {"header only", "a,b\n", "f.csv: the file has a header and no rows"},
@@ -120,7 +121,7 @@ const std::vector<Refused> refused = {
      "\xFF\xFE"
      "1",
      "f.csv: is UTF-16 text, not UTF-8; want CSV, TSV or NPY"},
-    {"gzip", "\x1f\x8b\x08", "f.csv: is a gzip archive; want CSV, TSV or NPY"},
+    {"gzip", "\x1f\x8b\x08", "f.csv: is a gzip archive within another; want CSV, TSV or NPY"},
     {"Excel", "PK\3\4abc", "f.csv: is a zip archive (.zip, .npz, .xlsx); want CSV, TSV or NPY"},
     {"a name in Latin-1",
      "Gr\xF6\xDF"
@@ -130,9 +131,9 @@ const std::vector<Refused> refused = {
     {"text", "a,b\n1,2\n3,oops\n", "f.csv:3:b: \"oops\" is not a number"},
     {"text, no header", "1,2\n3,oops\n", "f.csv:2:column 1: \"oops\" is not a number"},
     {"text in the first row", "1,oops\n3,4\n",
-     "f.csv:1:column 1: \"oops\" is not a number; a header holds no numbers"},
+     "f.csv:1:column 1: \"oops\" is not a number; a header holds no numbers, unless --header yes says so"},
     {"a number in the header", "x,2000\n3,4\n",
-     "f.csv:1:column 0: \"x\" is not a number; a header holds no numbers"},
+     "f.csv:1:column 0: \"x\" is not a number; a header holds no numbers, unless --header yes says so"},
     {"dates without a header", "2001-01-01,1\n2001-01-02,2\n",
      "f.csv:1:column 0: \"2001-01-01\" is not a number"},
     {"text after lines in quotes", "a,\"b\nc\"\n1,x\n", "f.csv:3:b\\x0ac: \"x\" is not a number"},
@@ -146,17 +147,17 @@ const std::vector<Refused> refused = {
     {"+Inf", "a,b\n1,+Inf\n", "f.csv:2:b: \"+Inf\" is infinite; a series holds finite numbers or NaN"},
     {"overflow", "a,b\n1,1e999\n", "f.csv:2:b: \"1e999\" is too large for a double"},
     {"decimal commas, semicolons", "a;b\n1,5;2,3\n",
-     "f.csv:2:a: \"1,5\" has a comma in a number; write 1.5 for a decimal comma, and no thousands "
-     "separators"},
+     "f.csv:2:a: \"1,5\" has a comma in a number; --decimal , reads decimal commas; thousands "
+     "separators are not read"},
     {"decimal commas, tabs", "1,5\t2,3\n2,5\t3,3\n",
-     "f.csv:1:column 0: \"1,5\" has a comma in a number; write 1.5 for a decimal comma, and no thousands "
-     "separators"},
+     "f.csv:1:column 0: \"1,5\" has a comma in a number; --decimal , reads decimal commas; thousands "
+     "separators are not read"},
     {"decimal commas, quoted", "a,b\n\"1,5\",2\n",
-     "f.csv:2:a: \"1,5\" has a comma in a number; write 1.5 for a decimal comma, and no thousands "
-     "separators"},
+     "f.csv:2:a: \"1,5\" has a comma in a number; --decimal , reads decimal commas; thousands "
+     "separators are not read"},
     {"decimal commas, blanks", "1,5 2,3\n2,5 3,3\n",
      "f.csv:1:column 1: \"5 2\" is more than one number; separate columns with one kind of separator, and "
-     "write 1.5, not 1,5"},
+     "see --decimal"},
     {"decimal commas, commas", "a,b\n1,5,2,3\n",
      "f.csv:2: the row has 4 cells, line 1 has 2 (are these decimal commas? write 1.5, not 1,5)"},
     {"a Fortran exponent", "1.0D+00 2\n", "f.csv:1:column 0: \"1.0D+00\" is not a number"},

@@ -1,5 +1,5 @@
-// Several problems in one call against the same problems one by one. Their sizes choose different engines,
-// and all of them together would choose yet another.
+// Several problems in one call, compared with the same problems one by one. Their sizes select different
+// engines, and the total size would select yet another.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -57,7 +57,8 @@ TEST(Segments, AreRefusedWhenOneIsTooShort) {
                                        stream);
     FAIL() << "accepted";
   } catch (const InvalidArgument& e) {
-    EXPECT_NE(std::string(e.what()).find("problem 1: 4 rows are too few for k = 4"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("segments leave too few rows for k and theiler at element 1"),
+              std::string::npos)
         << e.what();
   }
 }

@@ -1,5 +1,5 @@
-// Two GPUs as NVIDIA's management library would tell of them: one from before Hopper, and one since, which is
-// hot, reports its activity, and had an XID error. What the calls of the library mean is in nvml.h.
+// A fake of NVIDIA's management library with two GPUs: one older than Hopper; the other newer, hot, with
+// activity counters and an XID error. nvml.h documents the functions.
 #include <cstring>
 
 namespace {
@@ -56,7 +56,7 @@ int nvmlDeviceGetCudaComputeCapability(void* d, int* major, int* minor) {
   return 0;
 }
 int nvmlDeviceGetUtilizationRates(void* d, Utilization* u) {
-  *u = {newer(d) ? 97u : 4294967295u, 0};  // garbage, as some drivers return
+  *u = {newer(d) ? 97u : 4294967295u, 0};  // invalid, as returned by some drivers
   return 0;
 }
 int nvmlDeviceGetMemoryInfo(void*, Memory* m) { return *m = {1000, 250, 750}, 0; }
@@ -74,7 +74,7 @@ int nvmlDeviceGetCurrentClocksEventReasons(void* d, unsigned long long* bits) {
 int nvmlEventSetCreate(void** set) { return *set = &reported, 0; }
 int nvmlDeviceRegisterEvents(void*, unsigned long long types, void*) { return types == 8 ? 0 : 2; }
 int nvmlEventSetWait_v2(void*, EventData* event, unsigned milliseconds) {
-  if (milliseconds != 0 || reported) return 10;  // time-out; waiting would hold the reader up
+  if (milliseconds != 0 || reported) return 10;  // time-out; waiting would delay the reader
   reported = true;
   *event = {&gpus[1], 8, 79, 0, 0};
   return 0;
@@ -83,7 +83,7 @@ int nvmlGpmQueryDeviceSupport(void* d, GpmSupport* s) { return s->supported = ne
 int nvmlGpmSampleAlloc(void** sample) { return *sample = &samples[made++], 0; }
 int nvmlGpmSampleGet(void*, void* sample) { return static_cast<Sample*>(sample)->taken = ++taken, 0; }
 int nvmlGpmMetricsGet(GpmMetrics* query) {
-  if (query->version != 1 || query->before->taken >= query->after->taken) return 2;  // not in their order
+  if (query->version != 1 || query->before->taken >= query->after->taken) return 2;  // wrong order
   for (unsigned i = 0; i < query->count; ++i) {
     GpmMetric& m = query->metrics[i];
     m.status = m.id == 5 ? 3 : 0;  // no tensor activity

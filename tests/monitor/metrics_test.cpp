@@ -21,7 +21,7 @@ TEST(Buckets, TileTheAxisAndAreNarrow) {
     const double low = buckets::lower(b), high = buckets::upper(b);
     ASSERT_EQ(high, buckets::lower(b + 1));
     ASSERT_EQ(buckets::index((low + high) / 2), b);
-    if (low == high) continue;  // an edge that is a regular bound: a bucket of that one value
+    if (low == high) continue;  // an edge that is also a regular bound has a bucket with that one value
     ASSERT_LT(low, high) << b;
     ASSERT_EQ(buckets::index(std::nextafter(low, 1e9)), b);
     if (b > 0) {
@@ -38,7 +38,7 @@ TEST(Buckets, CountsAtExportedEdgesAreExact) {
   Histogram h;
   for (const double e : edges) {
     h.record(std::nextafter(e, 0));
-    h.record(e);  // Prometheus' `le`: the edge itself is below
+    h.record(e);  // Prometheus' `le` includes the edge
     h.record(std::nextafter(e, 1e9));
   }
   const HistogramData d = h.read();
@@ -76,7 +76,7 @@ TEST(Histogram, TakesWhateverItIsGiven) {
   EXPECT_TRUE(std::isfinite(h.read().sum));
 }
 
-/// More threads than slots, at once and one after the other: nothing is lost.
+/// More threads than slots, concurrently and in sequence: no count is lost.
 TEST(Metrics, ThreadsLoseNothing) {
   Histogram h;
   Counter c;
@@ -119,9 +119,9 @@ TEST(Metrics, CollectRunsUpdatesAndLeavesOutWhatWasNeverSet) {
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->help, "what it is");
   EXPECT_EQ(f->kind, Kind::gauge);
-  ASSERT_EQ(f->samples.size(), 1U);
-  EXPECT_EQ(f->samples[0].value, 7);
-  EXPECT_EQ(f->samples[0].labels, (Labels{{"x", "y"}}));
+  ASSERT_EQ(f->readings.size(), 1U);
+  EXPECT_EQ(f->readings[0].value, 7);
+  EXPECT_EQ(f->readings[0].labels, (Labels{{"x", "y"}}));
 }
 
 TEST(Metrics, GaugeAddsFromZero) {
@@ -132,16 +132,16 @@ TEST(Metrics, GaugeAddsFromZero) {
   EXPECT_EQ(g.value(), 1.5);
 }
 
-/// In a process of its own: the names stay taken.
-TEST(MetricsDeathTest, KernelsBeyondSixtyFourAreOther) {
+/// Runs in its own process, because the names stay registered.
+TEST(MetricsDeathTest, KernelsBeyond256AreOther) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto body = [] {
-    for (int i = 0; i < 70; ++i)
+    for (int i = 0; i < 262; ++i)
       counter("kolmo_test_many_total", {{"kernel", "k" + std::to_string(i)}}).add();
     const auto families = collect();
     const Family* f = find(families, "kolmo_test_many_total");
     const Counter& other = counter("kolmo_test_many_total", {{"kernel", "other"}});
-    std::_Exit(f->samples.size() == 65 && other.value() == 6 ? 0 : 1);
+    std::_Exit(f->readings.size() == 257 && other.value() == 6 ? 0 : 1);
   };
   EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
 }

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from serving import Serving, fetch
 
@@ -44,6 +45,17 @@ const look = setInterval(() => {
   if (document.getElementById("tip").hidden || !/this process: /.test(document.getElementById("tip").textContent)) problem("no tip over a chart");
   svg.dispatchEvent(new PointerEvent("pointerleave"));
   if (!document.getElementById("tip").hidden) problem("the tip stays");
+  const choose = (device) => { const select = document.getElementById("device"); select.value = device; select.dispatchEvent(new Event("change")); };
+  choose("cpu");
+  seen.cpu = all("#gpu tbody tr").length;
+  choose("1");
+  seen.gpu = all("#gpu tbody tr").map((row) => row.cells[0].textContent).concat(all("#kernel tbody tr").length);
+  choose("");
+  for (const button of all("#ranges button")) {
+    button.click();
+    if (!all("svg text").some((t) => t.textContent.startsWith("−"))) problem(`no axis at ${button.textContent}`);
+  }
+  seen.alerts = all("#alerts li").map((li) => li.textContent);
   root.dataset.probe = JSON.stringify(seen);
 }, 50);
 </script>
@@ -59,7 +71,7 @@ class Probed:
                 before(self.path)
                 try:
                     body, headers = fetch(url.rstrip("/") + self.path)
-                except OSError:  # the process is gone: the browser sees a closed connection, as it would without this proxy
+                except OSError:  # the process has ended: the browser sees a closed connection, as without this proxy
                     self.close_connection = True
                     return
                 if self.path == "/":
@@ -106,7 +118,22 @@ def every_chart_has_a_curve(snapshot):
     return len(rates) == 2 and all(sum(value is not None for value in values) >= 2 for values in rates)
 
 
+# They look at more history than a page has.
+ONLY_PROMETHEUS = {"KolmoLatencyObjectiveBurnsFast", "KolmoLatencyObjectiveBurns", "KolmoPoolWillBeFull", "KolmoTunerFlaps", "KolmoGone"}
+
+
 class Page(unittest.TestCase):
+    def test_it_judges_the_alerts_of_the_rules(self):
+        sources = Path(__file__).resolve().parents[2]
+        rules = {name: text for name, text in re.findall(r"- alert: (\w+)\n(.*?)(?=- alert:|\Z)",
+                                                         (sources / "docs/monitoring/rules.yml").read_text(), re.S)}
+        script = (sources / "kolmo/monitor/page/monitor.js").read_text()
+        page = dict(re.findall(r"^    (Kolmo\w+): \{ (?:after|keep): (\d+)", script, re.M))
+        self.assertEqual(set(page) | ONLY_PROMETHEUS, set(rules))
+        for name, seconds in page.items():
+            if wait := re.search(r"for: (\d+)m", rules[name]):
+                self.assertEqual(int(seconds), 60 * int(wait[1]), name)
+
     def test_under_load(self):
         with Serving("vector_add", "histogram_2d", "--device", "cpu", fake_gpus=True) as served:
             served.snapshot(every_chart_has_a_curve)
@@ -120,9 +147,11 @@ class Page(unittest.TestCase):
                     self.assertTrue(all(seen["curves"]), seen["curves"])
                     self.assertNotIn("–", "".join(seen["tiles"]))
                     self.assertIn("GPUs", seen["headings"])
+                    self.assertEqual((seen["cpu"], seen["gpu"]), (0, ["1", 0]), "one device at a time")
+                    self.assertTrue(any("held down by thermal" in alert for alert in seen["alerts"]), seen["alerts"])
                 if folder := os.environ.get("KOLMO_SCREENSHOTS"):
                     browse(served.url, size, dark, os.path.join(folder, f"{name}.png"))
-            # The check itself: faults are noticed.
+            # Checks the check: faults must be noticed.
             faults = {"a script that throws": lambda page: page.replace("</body>", "<script>throw new Error('deliberate')</script></body>"),
                       "a script from elsewhere": lambda page: page.replace("</body>", "<script src='http://127.0.0.1:9/x.js'></script></body>"),
                       "an update that fails": lambda page: page.replace('by("tiles").replace', 'by("nowhere").replace')}

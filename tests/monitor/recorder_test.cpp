@@ -3,19 +3,19 @@
 #include <cmath>
 #include <thread>
 
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 #include "kolmo/runtime/device_times.hpp"
 #include "kolmo/runtime/event_cost.hpp"
 #include "kolmo/runtime/monitor.hpp"
-#include "kolmo/runtime/sim/simulated_device.hpp"
+#include "tests/sim/simulated_device.hpp"
 
 namespace kolmo::monitor {
 namespace {
 
 constexpr auto no_work = [] { return Work{}; };
 
-const Kernel& kernel(const std::string& name, Device device) {
-  for (const Kernel* k : kernels())
+const LaunchMetrics& kernel(const std::string& name, Device device) {
+  for (const LaunchMetrics* k : kernels())
     if (k->name == name && k->device == device) return *k;
   throw std::runtime_error("no kernel " + name);
 }
@@ -24,7 +24,7 @@ double dropped(const std::string& reason) {
   return metrics::counter("kolmo_monitor_samples_dropped_total", {{"reason", reason}}).value();
 }
 
-/// In a thread of its own, which has spent nothing on samples yet.
+/// Runs `work` in a new thread, which has not spent any time on samples yet.
 template <class F>
 void in_new_thread(F work) {
   std::thread(work).join();
@@ -47,7 +47,7 @@ TEST_F(Recorder, CountsAndTimesEveryLongLaunchOnTheCpu) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });
-  const Kernel& k = kernel("test_long", {});
+  const LaunchMetrics& k = kernel("test_long", {});
   EXPECT_EQ(k.launches.value(), 4);
   const metrics::HistogramData timed = k.duration.read();
   EXPECT_EQ(timed.count(), 4U);
@@ -56,8 +56,8 @@ TEST_F(Recorder, CountsAndTimesEveryLongLaunchOnTheCpu) {
   EXPECT_EQ(k.enqueue, nullptr);
 }
 
-/// What is timed stands for what is not. That it does so without bias is a test of TimingSchedule: a launch
-/// here may be interrupted for long.
+/// Timed launches represent those that are not timed. TimingSchedule has its own test of bias, because a
+/// launch here may be interrupted for long.
 TEST_F(Recorder, TimesAFewOfManyShortLaunchesOnTheCpu) {
   constexpr int launched = 200'000;
   constexpr auto shortest = std::chrono::microseconds(2);
@@ -68,7 +68,7 @@ TEST_F(Recorder, TimesAFewOfManyShortLaunchesOnTheCpu) {
       while (std::chrono::steady_clock::now() < until) continue;
     }
   });
-  const Kernel& k = kernel("test_short", {});
+  const LaunchMetrics& k = kernel("test_short", {});
   EXPECT_EQ(k.launches.value(), launched);
   EXPECT_GT(k.duration.read().count(), launched / 1000);
   EXPECT_LT(k.duration.read().count(), launched / 10);
@@ -99,7 +99,7 @@ TEST_F(Recorder, ReplaysOnTheHostAreCounted) {
   EXPECT_EQ(launches(), before + 2);
 }
 
-/// Names are found by address; the same address may hold another name later.
+/// Names are found by address, but an address may hold another name later.
 TEST_F(Recorder, TellsNamesApartThatShareAnAddress) {
   char name[] = "test_one";
   for (const char* now : {"test_one", "test_two", "test_two"}) {
@@ -120,7 +120,7 @@ TEST_F(Recorder, TellsLongNamesApart) {
             kernel("test_with_a_name_that_is_long_2", {}).launches.value());
 }
 
-/// An operator on as many devices as are more kernels than a thread keeps at hand.
+/// Launches an operator on more devices than a thread has cached kernels.
 TEST_F(Recorder, CountsEveryOneOfManyKernels) {
   std::vector<Stream> streams;
   for (int i = 0; i < 100; ++i) streams.emplace_back(SimulatedDevice::make().device());
@@ -137,7 +137,7 @@ TEST_F(Recorder, OperatorsCalledByOperatorsAreBusyOnce) {
     const Scope inner("test_inner", stream_, no_work);
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   });
-  const Kernel &outer = kernel("test_outer", {}), &inner = kernel("test_inner", {});
+  const LaunchMetrics &outer = kernel("test_outer", {}), &inner = kernel("test_inner", {});
   EXPECT_GT(outer.busy.value(), 100e-6);
   EXPECT_EQ(inner.busy.value(), 0);
   EXPECT_GE(inner.launches.value(), 1);
@@ -154,7 +154,7 @@ TEST_F(Recorder, LooksAtTheWorkOfSomeLaunches) {
   launch("test_work", {1e6, 1000, false});
   launch("test_cached", {1, 1e6, true});
   set_peaks(device_info({}));
-  const Kernel::Sums& s = kernel("test_work", {}).sums;
+  const LaunchMetrics::Sums& s = kernel("test_work", {}).sums;
   EXPECT_GE(s.flops, 1e6);
   EXPECT_EQ(s.bytes, s.flops / 1000);
   EXPECT_DOUBLE_EQ(s.at_best, s.flops / 2e12);
@@ -162,10 +162,10 @@ TEST_F(Recorder, LooksAtTheWorkOfSomeLaunches) {
   EXPECT_TRUE(std::isnan(kernel("test_cached", {}).roofline_ratio())) << "1 MB may come from a cache";
 }
 
-/// A GPU, in virtual time.
+/// A GPU in virtual time.
 class SampledTimes : public testing::Test {
  protected:
-  void TearDown() override {  // what waits would wait for ever in the next test
+  void TearDown() override {  // pending samples would wait forever in the next test
     device_.advance_to(device_.now() + 1);
     detail::harvest(all);
   }
@@ -173,9 +173,9 @@ class SampledTimes : public testing::Test {
     const Scope scope(name, stream_, no_work);
     device_.kernel(stream_, seconds);
   }
-  /// What a sample is told about, whatever the schedule.
+  /// Takes a sample, whatever the schedule says.
   void sample(double seconds, double until_stop = 0, double host_seconds = 0) {
-    auto s = std::make_unique<detail::Sample>(detail::Sample{&kernel_, &stream_, {}});
+    auto s = std::make_unique<detail::TimedLaunch>(detail::TimedLaunch{&kernel_, &stream_, {}});
     s->host_seconds = host_seconds;
     detail::start(*s);
     device_.kernel(stream_, seconds);
@@ -191,18 +191,18 @@ class SampledTimes : public testing::Test {
   static constexpr auto all = ~std::size_t(0);
   SimulatedDevice& device_ = SimulatedDevice::make();
   Stream stream_{device_.device()};
-  Kernel kernel_{"test_times", device_.device()};
+  LaunchMetrics kernel_{"test_times", device_.device()};
 };
 
 TEST_F(SampledTimes, GiveTheDeviceTimeOfEveryLaunch) {
   constexpr int launched = 10;
-  device_.kernel(stream_, 1e-3);  // so that the device is behind
+  device_.kernel(stream_, 1e-3);  // keeps the device behind
   in_new_thread([&] {
     for (int i = 0; i < launched; ++i) launch(100e-6);
   });
   stream_.synchronize();
   metrics::collect();
-  const Kernel& k = kernel("test_sampled", device_.device());
+  const LaunchMetrics& k = kernel("test_sampled", device_.device());
   const metrics::HistogramData timed = k.duration.read();
   ASSERT_GE(timed.count(), 1U) << "a kernel's first launch is sampled";
   EXPECT_NEAR(timed.mean(), 100e-6, 1e-12);
@@ -214,7 +214,7 @@ TEST_F(SampledTimes, GiveTheDeviceTimeOfEveryLaunch) {
   EXPECT_NEAR(k.busy.value(), (launched + 1) * 100e-6, 1e-9);
 }
 
-/// However few they are: a reading should know something of each operator that ran since the last one.
+/// Even for few launches, a reading must include each operator that ran since the previous one.
 TEST_F(SampledTimes, AreTakenOfALaunchBetweenTwoReadings) {
   const auto looked_at = [&] { return kernel("test_rare", device_.device()).enqueue->read().count(); };
   for (const std::uint64_t readings : {1U, 2U, 3U}) {
@@ -244,14 +244,14 @@ TEST_F(SampledTimes, AreWithoutWhatTheEventsAdd) {
   });
   stream.synchronize();
   metrics::collect();
-  const Kernel& k = kernel("test_events", device.device());
+  const LaunchMetrics& k = kernel("test_events", device.device());
   EXPECT_EQ(k.duration.read().count(), 1U);
   EXPECT_NEAR(k.duration.read().sum, 5e-6, 1e-11);
 }
 
 TEST_F(SampledTimes, AreNotUsedWhereTheDeviceMayHaveIdled) {
   const double before = dropped("idle");
-  sample(10e-6, 2e-6, 1e-6);  // 10 % of the time the host was still at it
+  sample(10e-6, 2e-6, 1e-6);  // the host took 10 % of the time
   EXPECT_EQ(timed().count(), 0U);
   EXPECT_EQ(dropped("idle"), before + 1);
   sample(10e-6, 2e-6, 0.1e-6);  // 1 %
@@ -276,7 +276,7 @@ TEST_F(SampledTimes, ALostDeviceIsNoMatterOfTheMonitor) {
     stream_.synchronize();
   });
   metrics::collect();
-  auto s = std::make_unique<detail::Sample>(detail::Sample{&kernel_, &stream_, {}});
+  auto s = std::make_unique<detail::TimedLaunch>(detail::TimedLaunch{&kernel_, &stream_, {}});
   detail::start(*s);
   detail::stop(std::move(s));
   metrics::collect();
@@ -289,12 +289,12 @@ TEST_F(SampledTimes, AGraphIsTimedAsAWhole) {
   in_new_thread([&] { graph.launch(stream_); });
   stream_.synchronize();
   metrics::collect();
-  const Kernel& k = kernel("graph", device_.device());
+  const LaunchMetrics& k = kernel("graph", device_.device());
   EXPECT_EQ(k.launches.value(), 1);
   EXPECT_NEAR(k.duration.read().mean(), 30e-6, 1e-12);
 }
 
-/// Short calls in a queue that is always full: what the samples say, beside the time of a long row of them.
+/// Short calls in a queue that is always full: sampled times, compared with the time of a long sequence.
 TEST(TimesOnGpu, AreThoseOfAFullQueue) {
   const Device gpu{DeviceKind::cuda};
   if (!available(gpu)) GTEST_SKIP() << "needs a GPU";

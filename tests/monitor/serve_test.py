@@ -1,9 +1,11 @@
 """kolmo serve, kolmo top, and --trace and --check-numerics of other commands, as a user meets them."""
 import json
 import os
+import re
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -61,6 +63,34 @@ class Serve(unittest.TestCase):
         self.assertEqual([k["kernel"] for k in s["kernel"]], ["vector_add"])
         self.assertIn("curves", s)
 
+    def test_the_load_is_tuned_before(self):
+        with tempfile.TemporaryDirectory(prefix="kolmo-monitor-") as store:
+            environment = {**os.environ, "KOLMO_TUNING": store}
+            done = kolmo("serve", "histogram_2d", "--device", "cpu", "--metrics", "0", "--seconds", "0.1", "--tune-first",
+                         "30", env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("tuned 1 of 1 operators first", done.stderr)
+            self.assertIn("histogram_2d", kolmo("tune", "--list", env=environment).stdout)
+            off = kolmo("serve", "histogram_2d", "--device", "cpu", "--metrics", "0", "--tune-first", "1",
+                        env={**os.environ, "KOLMO_TUNING": "off"})
+            self.assertEqual(off.returncode, 2, off.stderr)
+
+    def test_the_load_is_tuned_in_its_pauses(self):
+        with tempfile.TemporaryDirectory(prefix="kolmo-monitor-") as store:
+            with Serving("vector_add", "--case", "n=1000", "--device", "cpu", "--pause", "0.05", "--tune-beside",
+                         environment={"KOLMO_TUNING": store}) as served:
+                taken, end = 0.0, time.monotonic() + 180  # a sanitizer's build measures the peaks for long first
+                while taken == 0 and time.monotonic() < end:
+                    time.sleep(0.1)
+                    found = re.findall(r"^kolmo_tuner_shadow_gpu_seconds_total\S* (\S+)$",
+                                       fetch(served.url + "metrics")[0], re.M)
+                    taken = sum(map(float, found))
+                self.assertGreater(taken, 0)
+        busy = kolmo("serve", "vector_add", "--device", "cpu", "--metrics", "0", "--tune-beside")
+        self.assertEqual(busy.returncode, 2)
+        self.assertIn("--pause", busy.stderr)
+        self.assertEqual(kolmo("serve", "--metrics", "0", "--tune-first", "1").returncode, 2)
+
     def test_other_commands_serve_too(self):
         with Serving("vector_add", "--device", "cpu", "--samples", "10000", command="bench") as served:
             served.snapshot(lambda s: s["kernel"] and s["kernel"][0]["kernel"] == "vector_add")
@@ -104,6 +134,10 @@ class Top(unittest.TestCase):
         bad = kolmo("serve", "--metrics", "nonsense")
         self.assertEqual((bad.returncode, bad.stdout), (2, ""))
         self.assertEqual(kolmo("serve", "no_such_operator").returncode, 2)
+        for command in (("serve", "--seconds", "nan"), ("top", "--interval", "-NaN", "--once")):
+            refused = kolmo(*command)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("is not a number", refused.stderr)
         self.assertEqual(kolmo("serve", "vector_add", "--case", "no such case", "--metrics", "0").returncode, 2)
 
 

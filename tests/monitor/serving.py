@@ -20,8 +20,8 @@ def fetch(url):
 class Serving:
     """A kolmo process that serves its metrics at `self.url` until the with-block ends."""
 
-    def __init__(self, *arguments, command="serve", fake_gpus=False):
-        environment = dict(os.environ)
+    def __init__(self, *arguments, command="serve", fake_gpus=False, environment=()):
+        environment = {**os.environ, **dict(environment)}
         if fake_gpus:
             environment["LD_LIBRARY_PATH"] = FAKE_NVML + ":" + environment.get("LD_LIBRARY_PATH", "")
         self.process = subprocess.Popen([KOLMO, command, *arguments, "--metrics", "0"], stdout=subprocess.PIPE,

@@ -3,14 +3,14 @@
 #include <thread>
 
 #include "kolmo/runtime/monitor.hpp"
-#include "kolmo/runtime/sim/simulated_device.hpp"
 #include "kolmo/runtime/trace.hpp"
+#include "tests/sim/simulated_device.hpp"
 
 namespace kolmo::monitor {
 namespace {
 
-/// Threads launch on two devices while others read and trace: nothing is lost, and ThreadSanitizer is
-/// content.
+/// Threads launch on two devices while others read and trace. No count is lost, and ThreadSanitizer reports
+/// nothing.
 TEST(MonitorThreads, LaunchWhileOthersRead) {
   SimulatedDevice& device = SimulatedDevice::make();
   constexpr int threads = 4, launches_each = 300;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kolmo/runtime/monitor.hpp"
-#include "kolmo/runtime/sim/simulated_device.hpp"
+#include "tests/sim/simulated_device.hpp"
 
 namespace kolmo {
 namespace {
@@ -38,7 +38,7 @@ TEST(Trace, ShowsDeviceTimeBesideHostTime) {
   SimulatedDevice& device = SimulatedDevice::make();
   Stream stream(device.device());
   trace::start();
-  for (int i = 0; i < 100; ++i) {  // more than wait at once without a trace
+  for (int i = 0; i < 100; ++i) {  // more than the limit of waiting samples without a trace
     const monitor::Scope scope("test_device", stream, no_work);
     device.kernel(stream, 20e-6);
   }
@@ -60,7 +60,7 @@ TEST(Trace, ShowsDeviceTimeBesideHostTime) {
 
 TEST(Trace, CountsWhatItHadNoRoomFor) {
   trace::start(3);
-  const double now = 1e12;  // after the beginning
+  const double now = 1e12;  // after the start of the window
   for (int i = 0; i < 5; ++i) trace::add("a", "b", now, 1);
   const trace::Recording r = trace::stop();
   EXPECT_EQ(r.spans.size(), 3U);

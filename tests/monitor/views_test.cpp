@@ -70,7 +70,7 @@ TEST(History, RatesAreThoseOfTheWindow) {
 TEST(History, QuantilesAreOfWhatWasRecordedInTheWindow) {
   History h;
   metrics::Histogram slow;
-  for (int i = 0; i < 1000; ++i) slow.record(1);  // before anybody watched
+  for (int i = 0; i < 1000; ++i) slow.record(1);  // before the first reading
   for (int t = 0; t <= 100; ++t) {
     for (int i = 0; i < 10; ++i) slow.record(t <= 50 ? 0.1 : 0.001);
     h.add(t, {histogram("kolmo_t_seconds", {}, slow)});

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Device gpu{DeviceKind::cuda};
 
-/// Where no memory is.
+/// Writes to an address without memory.
 constexpr const char* write_nowhere = R"(
   .version 7.0
   .target sm_80

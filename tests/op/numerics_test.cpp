@@ -4,7 +4,10 @@
 
 #include <cmath>
 
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
+#include "kolmo/ops/elementwise/contiguous_copy/contiguous_copy.hpp"
+#include "kolmo/ops/info/kl_divergence/kl_divergence.hpp"
 
 namespace kolmo {
 namespace {
@@ -55,13 +58,57 @@ TEST_F(Numerics, NothingIsLookedAtWhileItIsOff) {
 
 TEST_F(Numerics, IndicesAreThoseOfTheTensor) {
   float x[6] = {1, 2, 3, 4, 5, NAN};
-  VectorAddArgs args{.x = tensor(x, {2, 3}), .y = tensor(x, {2, 3}), .z = tensor(x, {2, 3})};
+  BinaryArgs args{.x = tensor(x, {2, 3}), .y = tensor(x, {2, 3}), .z = tensor(x, {2, 3})};
   Stream stream{Device{}};
   EXPECT_EQ(numerics::first_input(vector_add, &args, stream), "x[1, 2] is NaN");
   EXPECT_THROW(numerics::check_outputs(vector_add, &args, stream), numerics::NonFinite);
 }
 
-/// A launch that is replayed on the host is looked at when it is replayed.
+TEST_F(Numerics, StridesAreFollowed) {
+  double few[3] = {1, NAN, 2}, y[1000];
+  Stream stream{Device{}};
+  ContiguousCopyArgs args{.x = tensor(few, {1000}), .y = tensor(y, {1000})};
+  args.x.stride[0] = 0;
+  EXPECT_EQ(numerics::first_input(contiguous_copy, &args, stream), "") << "one element, a thousand times";
+  args.x = tensor(few, {2}), args.x.stride[0] = 2;
+  EXPECT_EQ(numerics::first_input(contiguous_copy, &args, stream), "") << "beside the NaN";
+  args.x = tensor(few + 2, {2}), args.x.stride[0] = -1;
+  EXPECT_EQ(numerics::first_input(contiguous_copy, &args, stream), "x[1] is NaN");
+}
+
+TEST_F(Numerics, ADocumentedInfinityIsNoFaultAndANanIs) {
+  double p[2] = {0.5, 0.5}, q[2] = {1, 0}, divergence = 0;
+  Stream stream{Device{}};
+  const auto call = [&] {
+    kl_divergence({.p = tensor(p, {2}), .q = tensor(q, {2}), .divergence = tensor(&divergence, {})}, stream);
+  };
+  EXPECT_NO_THROW(call());
+  EXPECT_EQ(divergence, INFINITY);
+  q[0] = -1;
+  EXPECT_THROW(call(), numerics::NonFinite);
+}
+
+struct TurnedArgs {
+  In z;
+  Out turned;
+  static constexpr auto fields() {
+    return std::array{field<&TurnedArgs::z>("z", "n", complexes, "numbers"),
+                      field<&TurnedArgs::turned>("turned", "n", complexes, "i z")};
+  }
+};
+
+TEST_F(Numerics, BothPartsOfComplexNumbersAreLookedAt) {
+  static constexpr Definition<TurnedArgs> turn{{.name = "turn"}, {}};
+  Complex<float> z[3] = {{1, 2}, {3, 4}, {5, 6}};
+  const TurnedArgs args{.z = tensor(z, {3}), .turned = tensor(z, {3})};
+  Stream stream{Device{}};
+  EXPECT_EQ(numerics::first_input(turn, &args, stream), "");
+  z[1].im = -INFINITY;
+  EXPECT_EQ(numerics::first_input(turn, &args, stream), "z[1] is -infinity");
+  EXPECT_THROW(numerics::check_outputs(turn, &args, stream), numerics::NonFinite);
+}
+
+/// A launch that is replayed on the host is checked at its replay.
 TEST_F(Numerics, ReplaysAreLookedAt) {
   Stream stream{Device{}};
   Graph graph = capture(stream, [&] {

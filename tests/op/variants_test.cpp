@@ -3,13 +3,14 @@
 
 #include "kolmo/check/problem.hpp"
 #include "kolmo/op/registry.hpp"
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 
 namespace kolmo {
 namespace {
 
 enum class Sign : std::int32_t { plus, minus };
 constexpr std::string_view sign_names[] = {"plus", "minus"};
+constexpr std::span<const std::string_view> names_of(Sign) { return sign_names; }
 
 struct ScaleArgs {
   In x;
@@ -18,9 +19,8 @@ struct ScaleArgs {
   Sign sign = Sign::plus;
   static constexpr auto fields() {
     using A = ScaleArgs;
-    return std::tuple{Field{"x", &A::x, "n", reals, "input"}, Field{"y", &A::y, "n", reals, "result"},
-                      Option{"factor", &A::factor, -10, 10, "factor"},
-                      Choice{"sign", &A::sign, sign_names, "sign"}};
+    return std::array{field<&A::x>("x", "n", reals, "input"), field<&A::y>("y", "n", reals, "result"),
+                      option<&A::factor>("factor", -10.0, 10.0, "factor"), option<&A::sign>("sign", "sign")};
   }
 };
 
@@ -29,30 +29,35 @@ struct Seen {
   void* workspace = nullptr;
 } seen;
 
-template <int V>
-void engine(const ScaleArgs&, void* workspace, Stream& s) {
-  seen = {V, s.threads(), workspace};
+enum class Engine { of_short, of_long, simple };
+constexpr Row<Engine> engines[] = {{"short", Engine::of_short},
+                                   {"long", Engine::of_long},
+                                   {.name = "simple", .config = Engine::simple, .naive = true}};
+
+void lay(Arena& arena, const ScaleArgs&, const Site& site) {
+  if (engines[site.row].config == Engine::of_long) arena.take<std::byte>(site.threads * 64);
 }
-constexpr CpuVariant<ScaleArgs> engines[] = {
-    {.row = {"short"}, .run = engine<0>, .fits = [](const ScaleArgs& a) { return a.x.size() < 4; }},
-    {.row = {"long"},
-     .run = engine<1>,
-     .workspace = [](const ScaleArgs&, int threads) { return std::size_t(threads) * 64; }},
-    {.row = {"simple", false, true}, .run = engine<2>},
-};
+void launch(const ScaleArgs&, Arena scratch, Stream& s, int row) {
+  seen = {row, s.threads(), scratch.take<std::byte>(1)};
+}
+bool fits(const ScaleArgs& a, int row) { return engines[row].config != Engine::of_short || a.x.size() < 4; }
+constinit const Impl<ScaleArgs> scale_cpu{{.rows = engines, .launch = launch, .lay = lay, .fits = fits}};
+
 constexpr Case<ScaleArgs> cases[] = {
     {.name = "own", .sizes = {{"n", 2}}},
     {.name = "doubled", .sizes = {{"n", 2}}, .setup = [](ScaleArgs& a) { a.factor *= 3; }, .alias = "twice"},
 };
-constexpr Alias<ScaleArgs> aliases[] = {{.name = "twice",
-                                         .summary = "y = 2 x",
-                                         .preset = [](ScaleArgs& a) { a.factor = 2; },
-                                         .cuda_variants = "fast"}};
-constinit const Op<ScaleArgs> scale{{.name = "scale", .summary = "for tests", .source = "none"},
-                                    {.flops = [](const ScaleArgs& a) { return double(a.x.size()); },
-                                     .cpu_variants = engines,
-                                     .cases = cases,
-                                     .aliases = aliases}};
+constexpr AliasInfo aliases[] = {{.name = "twice",
+                                  .summary = "y = 2 x",
+                                  .binds = {bind<&ScaleArgs::factor, 2.0>},
+                                  .cuda_variants = "fast"}};
+constinit const Definition<ScaleArgs> scale{
+    {.name = "scale", .summary = "for tests", .source = "none"},
+    {.flops = [](const ScaleArgs& a) { return double(a.x.size()); }, .cases = cases, .aliases = aliases}};
+const OpEntry scale_entry{"test", &scale, {&scale_cpu}};
+void run_scale(const ScaleArgs& args, Stream& stream, RunOptions options = {}) {
+  run(scale_entry, &args, stream, options);
+}
 
 class Variants : public testing::Test {
  protected:
@@ -62,23 +67,23 @@ class Variants : public testing::Test {
 };
 
 TEST_F(Variants, TheFirstThatFitsIsTaken) {
-  scale(of_size(2), stream_);
+  run_scale(of_size(2), stream_);
   EXPECT_EQ(seen.variant, 0);
   EXPECT_EQ(seen.workspace, nullptr);
-  scale(of_size(5), stream_);
+  run_scale(of_size(5), stream_);
   EXPECT_EQ(seen.variant, 1);
   EXPECT_NE(seen.workspace, nullptr);
 }
 
 TEST_F(Variants, AnyCanBeAskedForThatFits) {
-  scale(of_size(5), stream_, {.variant = 2});
+  run_scale(of_size(5), stream_, {.variant = 2});
   EXPECT_EQ(seen.variant, 2);
   for (const int wrong : {0, 3})
-    EXPECT_THROW(scale(of_size(5), stream_, {.variant = wrong}), InvalidArgument) << wrong;
+    EXPECT_THROW(run_scale(of_size(5), stream_, {.variant = wrong}), InvalidArgument) << wrong;
 }
 
 TEST_F(Variants, AreListedWithTheirRows) {
-  const OpEntry entry{"test", &scale};
+  const OpEntry& entry = scale_entry;
   const auto rows = entry.variants(DeviceKind::cpu);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[1].name, "long");
@@ -91,20 +96,20 @@ TEST_F(Variants, AreListedWithTheirRows) {
 
 TEST_F(Variants, AnOperatorWithOneWayHasOneRowWithoutAName) {
   const OpEntry& entry = entry_of(vector_add);
-  const VectorAddArgs args;
+  const BinaryArgs args;
   ASSERT_EQ(entry.variants(DeviceKind::cpu).size(), 1u);
   EXPECT_EQ(entry.variants(DeviceKind::cpu)[0].name, "");
   EXPECT_EQ(entry.fitting(&args, DeviceKind::cpu), (std::vector<int>{0}));
 }
 
 TEST_F(Variants, ThreadsOfACallGoBeforeThoseOfTheStream) {
-  scale(of_size(5), stream_);
+  run_scale(of_size(5), stream_);
   EXPECT_EQ(seen.threads, 3);
-  scale(of_size(5), stream_, {.threads = 2});
+  run_scale(of_size(5), stream_, {.threads = 2});
   EXPECT_EQ(seen.threads, 2);
   EXPECT_EQ(stream_.threads(), 3);
-  EXPECT_THROW(scale(of_size(5), stream_, {.threads = -1}), InvalidArgument);
-  Graph graph = capture(stream_, [&] { scale(of_size(5), stream_, {.variant = 2, .threads = 4}); });
+  EXPECT_THROW(run_scale(of_size(5), stream_, {.threads = -1}), InvalidArgument);
+  Graph graph = capture(stream_, [&] { run_scale(of_size(5), stream_, {.variant = 2, .threads = 4}); });
   seen = {};
   graph.launch(stream_);
   EXPECT_EQ(seen.variant, 2);
@@ -116,14 +121,14 @@ TEST_F(Variants, ThreadsAreForTheCpu) {
   Stream simt({DeviceKind::simt, 0});
   double x[1] = {1}, z[1] = {};
   const auto at = [&](double* p) { return tensor(p, {1}, simt.device()); };
-  const VectorAddArgs args{.x = at(x), .y = at(x), .z = at(z)};
+  const BinaryArgs args{.x = at(x), .y = at(x), .z = at(z)};
   EXPECT_THROW(vector_add(args, simt, {.threads = 1}), InvalidArgument);
   vector_add(args, simt);
   EXPECT_EQ(z[0], 2);
 }
 
 TEST(Aliases, AreTheOperatorWithOptionsSet) {
-  const OpEntry own{"test", &scale}, alias = own.of(scale.cases()[1]);
+  const OpEntry own{"test", &scale, {&scale_cpu}}, alias = own.of(scale.cases()[1]);
   EXPECT_EQ(own.name(), "scale");
   EXPECT_EQ(alias.name(), "twice");
   EXPECT_EQ(own.of(scale.cases()[0]).name(), "scale");
@@ -136,7 +141,7 @@ TEST(Aliases, AreTheOperatorWithOptionsSet) {
 
 TEST(Aliases, HaveTheirOwnCases) {
   const auto all = scale.cases();
-  const OpEntry own{"test", &scale}, alias = own.of(all[1]);
+  const OpEntry own{"test", &scale, {&scale_cpu}}, alias = own.of(all[1]);
   EXPECT_TRUE(own.has(all[0]) && own.has(all[1]));
   EXPECT_TRUE(!alias.has(all[0]) && alias.has(all[1]));
   const check::Problem problem(scale, all[1], 1);
@@ -144,21 +149,20 @@ TEST(Aliases, HaveTheirOwnCases) {
 }
 
 TEST(Aliases, MayStandForSomeOfTheCudaVariants) {
-  static constexpr Variant rows[] = {{"fast 16"}, {"slow"}, {"fast 32"}};
-  const CudaImpl impl = cuda_impl<ScaleArgs, [](const ScaleArgs&, void*, Stream&, int) {}>(rows);
-  const OpEntry own{"test", &scale, &impl, nullptr};
+  static constexpr Row<NoConfig> rows[] = {{"fast 16"}, {"slow"}, {"fast 32"}};
+  const Impl<ScaleArgs> impl{{.rows = rows, .launch = launch}};
+  const OpEntry own{"test", &scale, {nullptr, &impl}};
   const ScaleArgs args;
   EXPECT_EQ(own.fitting(&args, DeviceKind::cuda), (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(own.of(scale.cases()[1]).fitting(&args, DeviceKind::cuda), (std::vector<int>{0, 2}));
 }
 
 TEST_F(Variants, OfAGpuTheOneThatTheOperatorPrefersIsTheDefault) {
-  static constexpr Variant rows[] = {{"fast 16"}, {"slow"}, {"fast 32"}, {"long"}};
-  constexpr auto launch = [](const ScaleArgs&, void*, Stream&, int v) { seen.variant = v; };
+  static constexpr Row<NoConfig> rows[] = {{"fast 16"}, {"slow"}, {"fast 32"}, {"long"}};
   constexpr auto fits = [](const ScaleArgs& a, int v) { return v != 3 || a.x.size() > 6; };
   constexpr auto preferred = [](const ScaleArgs& a) { return a.x.size() == 2 ? -1 : a.x.size() < 5 ? 1 : 3; };
-  const CudaImpl impl = cuda_impl<ScaleArgs, launch, detail::no_workspace<ScaleArgs>, fits, preferred>(rows);
-  const OpEntry own{"test", &scale, &impl, nullptr}, alias = own.of(scale.cases()[1]);
+  const Impl<ScaleArgs> impl{{.rows = rows, .launch = launch, .fits = fits, .preferred = preferred}};
+  const OpEntry own{"test", &scale, {nullptr, &impl}}, alias = own.of(scale.cases()[1]);
   const auto order = [&](const OpEntry& e, std::int64_t n) {
     const ScaleArgs args = of_size(n);
     const auto all = e.fitting(&args, DeviceKind::cuda);
@@ -173,20 +177,19 @@ TEST_F(Variants, OfAGpuTheOneThatTheOperatorPrefersIsTheDefault) {
 }
 
 TEST(Aliases, StandBehindTheirOperatorInTheCatalogue) {
-  std::size_t count = 0;
-  const OpBase* last = nullptr;
-  for (const OpEntry& e : all_names()) {
-    EXPECT_EQ(&find_op(e.name()), &e) << e.name() << " is there twice";
-    if (e.alias.name.empty())
-      last = e.op;
-    else
-      EXPECT_EQ(e.op, last) << e.name();
-    ++count;
-    bool has_case = false;
-    for (const CaseInfo& c : e.op->cases()) has_case |= e.has(c);
-    EXPECT_TRUE(has_case) << e.name() << " has no case";
+  const auto names = all_names();
+  std::size_t at = 0;
+  for (const OpEntry& own : all_ops()) {
+    ASSERT_LT(at + own.op->aliases().size(), names.size()) << own.name();
+    EXPECT_EQ(names[at].name(), own.name());
+    EXPECT_EQ(names[at++].alias, nullptr);
+    for (const AliasInfo& alias : own.op->aliases()) {
+      EXPECT_EQ(names[at].op, own.op) << alias.name;
+      EXPECT_EQ(names[at++].alias, &alias);
+    }
   }
-  EXPECT_GE(count, all_ops().size());
+  EXPECT_EQ(at, names.size());
+  for (const OpEntry& e : names) EXPECT_EQ(&find_op(e.name()), &e) << e.name() << " is there twice";
 }
 
 }  // namespace

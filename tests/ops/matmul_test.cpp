@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
+#include "kolmo/op/host_call.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/tune/tune_call.hpp"
 
@@ -25,7 +26,7 @@ struct Sizes {
 constexpr Sizes tiles{270, 70, 40};  // more rows than a strip of eight small tiles has
 constexpr Sizes deep{40, 20, 2100};  // deep enough to be cut into parts
 
-/// Integers from -2 to 2, whose products sum exactly in every dtype.
+/// Integers from -2 to 2, whose products have exact sums in every dtype.
 int left(std::int64_t row, std::int64_t l) { return int((row * 7 + l * 3) % 5) - 2; }
 int right(std::int64_t l, std::int64_t column) { return int((l * 2 + column * 11 + l * column) % 5) - 2; }
 
@@ -45,7 +46,7 @@ struct Shifted {
         data(memory.data() + std::size_t(shift) * size_of(t)) {}
 };
 
-/// A product with every element in its place, as `turn_a` and `turn_b` say, and y in f32 or f64.
+/// A product with the layout selected by `turn_a` and `turn_b`, and y in f32 or f64.
 struct Product {
   Sizes s;
   Shifted a, b, y;
@@ -80,7 +81,7 @@ struct Product {
 
 class MatmulEverywhere : public testing::TestWithParam<DeviceKind> {};
 
-// Shifted by one element, nothing can be copied in packs.
+// With a shift by one element, no pack copies are possible.
 TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
   const Device device{GetParam()};
   if (!available(device)) GTEST_SKIP() << "this build has no emulated GPU";
@@ -109,6 +110,33 @@ TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
 INSTANTIATE_TEST_SUITE_P(Matmul, MatmulEverywhere, testing::Values(DeviceKind::cpu, DeviceKind::simt),
                          [](const auto& info) { return info.param == DeviceKind::cpu ? "cpu" : "simt"; });
 
+// Several tiles, more pieces than stages, and remainders in every direction; layouts that the copy engine takes.
+TEST(Matmul, HopperAddsIntegersExactly) {
+  const Device device{DeviceKind::cuda};
+  if (!available(device)) GTEST_SKIP() << "no GPU";
+  const OpEntry& entry = entry_of(matmul);
+  const auto rows = entry.variants(device.kind);
+  Stream stream(device);
+  std::set<std::string_view> ran;
+  for (const Sizes& sizes : {Sizes{520, 776, 1096}, {40, 24, 72}}) {
+    const auto want = product(sizes);
+    for (const DType t : {DType::f16, DType::bf16})
+      for (int turns = 0; turns < 4; ++turns) {
+        Product p(sizes, t, Device{}, turns & 1, turns & 2);
+        for (const int v : entry.fitting(&p.args, device.kind)) {
+          const std::string_view name = rows[std::size_t(v)].name;
+          if (name.find("wgmma") == name.npos) continue;
+          std::fill(p.y.memory.begin(), p.y.memory.end(), std::byte(0xFF));
+          call_on_host(matmul, p.args, stream, {.variant = v});
+          EXPECT_EQ(p.wrong(want), 0) << to_string(t) << ", variant " << name << ", turns " << turns;
+          ran.insert(name);
+        }
+      }
+  }
+  if (ran.empty()) GTEST_SKIP() << "no GPU of compute capability 9.0, or none in this build";
+  EXPECT_EQ(ran.size(), 2u);
+}
+
 TEST(Matmul, ManyThreadsCallOpenBlasAtOnce) {
   const auto want = product(tiles);
   std::atomic<int> wrong = 0;
@@ -130,7 +158,7 @@ TEST(Matmul, ManyThreadsCallOpenBlasAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// A call of these sizes in device memory that nobody touches.
+/// A call of these sizes with device memory that is never accessed.
 MatmulArgs described(std::int64_t batch, const Sizes& s, DType t) {
   const Device device{DeviceKind::simt};
   const auto of = [&](std::int64_t rows, std::int64_t columns) {
@@ -145,10 +173,10 @@ std::string default_of(const MatmulArgs& x) {
   return std::string(entry.variants(DeviceKind::simt).at(std::size_t(v)).name);
 }
 
-// The times of an H200's tuning; rows that were not there or not reached then have none.
+// Times from tuning on an H200, of the rows that the emulated GPU has too; rows that were not reached have none.
 TEST(Matmul, DefaultIsTheFastestOfTheTilesThatWereTimed) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
-  std::ifstream file(KOLMO_SOURCE_DIR "/results/h200/tuning.json");
+  std::ifstream file(KOLMO_SOURCE_DIR "/results/h200/matmul_tuning.json");
   const auto record = nlohmann::json::parse(file);
   int cases = 0, timed = 0;
   for (const auto& op : record.at("ops"))
@@ -160,7 +188,8 @@ TEST(Matmul, DefaultIsTheFastestOfTheTilesThatWereTimed) {
       const MatmulArgs x = described(size.at("..."), {size.at("a0"), size.at("b1"), size.at("a1")}, t);
       std::map<std::string, double> times;
       for (const auto& c : r.at("profile").at("configs"))
-        if (const std::string name = c.at("label"); name != "naive" && name != "cublaslt")
+        if (const std::string name = c.at("label");
+            name != "naive" && name != "cublaslt" && name.find("wgmma") == name.npos)
           times[name] = c.at("median_ns");
       const std::string chosen = default_of(x);
       ++cases;

@@ -1,4 +1,4 @@
-// softmax and layer_norm on the CPU: rows in parts, whose bits no number of threads changes.
+// softmax and layer_norm on the CPU with rows in parts: the bits do not depend on the number of threads.
 #include "kolmo/runtime/cpu/row_parts.hpp"
 
 #include <gtest/gtest.h>
@@ -82,10 +82,13 @@ TEST(RowParts, CombinesPartsInTheirOrder) {
     std::int64_t begin, end;
   };
   const std::int64_t rows = 3, k = 2 * row_part + 1;
-  std::vector<std::byte> workspace(row_parts_bytes<Span>(rows, k));
+  Arena counting;
+  take_row_parts<Span>(counting, rows, k);
+  std::vector<Span> workspace(counting.used() / sizeof(Span));
   std::vector<int> written(std::size_t(rows * k));
-  for_row_parts<Span>(
-      3, rows, k, workspace.data(),
+  Arena arena(workspace.data());
+  for_row_parts(
+      3, rows, k, take_row_parts<Span>(arena, rows, k),
       [](std::int64_t, std::int64_t begin, std::int64_t n) {
         return Span{begin, begin + n};
       },
@@ -99,7 +102,10 @@ TEST(RowParts, CombinesPartsInTheirOrder) {
         for (std::int64_t i = begin; i < begin + n; ++i) ++written[std::size_t(row * k + i)];
       });
   EXPECT_EQ(written, std::vector<int>(written.size(), 1));
-  EXPECT_EQ(row_parts_bytes<Span>(1000, row_part), 0u);
+  EXPECT_EQ(counting.used(), (std::size_t(rows) * 4 * sizeof(Span) + 127) / 128 * 128);
+  Arena none;
+  take_row_parts<Span>(none, 1000, row_part);
+  EXPECT_EQ(none.used(), 0u) << "one part a row needs no memory";
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-# The installed package, used by a project that knows nothing of this tree.
+# The installed package, used by the model project that is installed with it and knows nothing of this tree.
 if(NOT KOLMO_SANITIZE)
   set(scratch ${PROJECT_BINARY_DIR}/package_test)
   add_test(NAME package.install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${scratch}/prefix)
   add_test(NAME package.use COMMAND ${CMAKE_CTEST_COMMAND}
-    --build-and-test ${CMAKE_CURRENT_LIST_DIR} ${scratch}/build
+    --build-and-test ${scratch}/prefix/${CMAKE_INSTALL_DATADIR}/doc/kolmo/examples/own_operators ${scratch}/build
     --build-generator ${CMAKE_GENERATOR}
     --build-options -DCMAKE_PREFIX_PATH=${scratch}/prefix -DCMAKE_BUILD_TYPE=Release
       -DCUDAToolkit_ROOT=${CUDAToolkit_TARGET_DIR}

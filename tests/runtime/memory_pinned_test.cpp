@@ -4,7 +4,7 @@
 
 #include "kolmo/runtime/memory/mapped.hpp"
 #include "kolmo/runtime/memory/pinned.hpp"
-#include "kolmo/runtime/sim/simulated_device.hpp"
+#include "tests/runtime/pipeline_rig.hpp"
 
 namespace kolmo::memory {
 namespace {
@@ -29,6 +29,20 @@ TEST_F(Pinned, IsNotReusedBeforeItsCopyIsDone) {
   const PinnedBuffer third(1 << 20, stream_);
   EXPECT_EQ(third.data(), first);
   EXPECT_EQ(pool_.stats().chunks, 1u);
+}
+
+TEST_F(Pinned, ServesPipelinesOneAfterTheOther) {
+  for (int round = 0; round < 3; ++round) {
+    Returned back;
+    LoadPipeline pipeline(device_.device(), load_stages(&device_), std::ref(back), manual({.slots = 3}));
+    for (std::size_t i = 0; i < 20; ++i) pipeline.submit(load(i));
+    pipeline.drain();
+    EXPECT_EQ(back.count(PipelineOutcome::done), 20);
+    EXPECT_EQ(pool_.stats().live, 6u) << "input and output of each slot";
+    EXPECT_EQ(pool_.stats().from[int(MemorySource::upstream)], 1u) << "one slab serves all of them";
+  }
+  EXPECT_EQ(pool_.stats().live, 0u);
+  EXPECT_EQ(pool_.pageable(), 0u);
 }
 
 TEST_F(Pinned, HasFourClassesPerOctave) {

@@ -66,7 +66,7 @@ struct World {
 };
 
 std::size_t some_size(std::mt19937_64& random) {
-  const int octave = int(random() % 26);  // mostly small, up to 64 MiB now and then
+  const int octave = int(random() % 26);  // mostly small, at times up to 64 MiB
   if (octave > 14 && random() % 16) return 1 + random() % 4096;
   return 1 + (std::size_t(1) << octave) + random() % (std::size_t(1) << octave);
 }
@@ -186,7 +186,7 @@ TEST(Pool, OfRealMemoryKeepsWhatThreadsWrite) {
   EXPECT_EQ(pool_stats({}).live, live);
 }
 
-/// A fixed course of allocations on three streams, which may run out of memory anywhere.
+/// A fixed sequence of allocations on three streams, during which memory may run out anywhere.
 long course(World& world) {
   std::mt19937_64 random(3);
   std::vector<std::vector<Held>> held(3);

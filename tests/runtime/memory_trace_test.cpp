@@ -4,8 +4,9 @@
 #include <random>
 #include <thread>
 
-#include "kolmo/runtime/memory/analysis.hpp"
-#include "kolmo/runtime/memory/export.hpp"
+#include "kolmo/io/json.hpp"
+#include "kolmo/monitor/memory/analysis.hpp"
+#include "kolmo/monitor/memory/export.hpp"
 #include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
 #include "kolmo/runtime/metrics.hpp"
@@ -121,16 +122,20 @@ Trace small_trace() {
   return t;
 }
 
+nlohmann::ordered_json json_of(const std::string& text) {
+  return parse_json<nlohmann::ordered_json>(text, "t.json");
+}
+
 TEST(Trace, IsReadAsItWasWritten) {
   const Trace trace = small_trace();
   const std::string text = to_json(trace).dump();
-  EXPECT_EQ(to_json(read_trace(text, "f")).dump(), text);
+  EXPECT_EQ(to_json(read_trace(json_of(text), "f")).dump(), text);
 }
 
 TEST(Trace, ThatIsNotOneIsRefused) {
   const auto refused = [](const std::string& text) {
     try {
-      read_trace(text, "t.json");
+      read_trace(json_of(text), "t.json");
       return std::string("accepted");
     } catch (const InvalidArgument& e) {
       return std::string(e.what());
@@ -139,8 +144,10 @@ TEST(Trace, ThatIsNotOneIsRefused) {
   nlohmann::ordered_json j = to_json(small_trace());
   const std::string whole = j.dump();
   for (const std::string& text :
-       {std::string(), std::string("[]"), whole.substr(0, whole.size() / 2), std::string("{}")})
-    EXPECT_EQ(refused(text).rfind("t.json: is not a", 0), 0u) << refused(text);
+       {std::string("[]"), std::string("{}"), std::string("3"), std::string("\"x\"")})
+    EXPECT_EQ(refused(text).rfind("t.json: is not a memory trace", 0), 0u) << refused(text);
+  for (const std::string& text : {std::string(), whole.substr(0, whole.size() / 2)})
+    EXPECT_EQ(refused(text).rfind("t.json: is no JSON", 0), 0u) << refused(text);
   j["version"] = 2;
   EXPECT_NE(refused(j.dump()).find("version 2"), std::string::npos);
   for (const int column : {1, 2, 6, 8}) {
@@ -148,6 +155,12 @@ TEST(Trace, ThatIsNotOneIsRefused) {
     j["events"][0][std::size_t(column)] = 99;
     EXPECT_NE(refused(j.dump()).find("out of range"), std::string::npos) << column;
   }
+  for (const nlohmann::ordered_json& number : {nlohmann::ordered_json(1.39972e21), {-1}, {1.5}, {"1"}})
+    for (const std::size_t column : {0u, 3u, 9u}) {
+      j = to_json(small_trace());
+      j["events"][0][column] = number.is_array() ? number[0] : number;
+      EXPECT_NE(refused(j.dump()).find("where a whole number belongs"), std::string::npos) << number;
+    }
 }
 
 TEST(Trace, ThatIsDamagedIsRefusedOrReadSafely) {
@@ -158,7 +171,7 @@ TEST(Trace, ThatIsDamagedIsRefusedOrReadSafely) {
     std::string text = whole;
     for (int n = 0; n < 3; ++n) text[random() % text.size()] = "0123456789,[]-.e"[random() % 16];
     try {
-      const Trace trace = read_trace(text, "t.json");
+      const Trace trace = read_trace(json_of(text), "t.json");
       for (std::size_t pool = 0; pool < trace.pools.size(); ++pool) {
         analyse(trace, pool);
         pytorch_snapshot(trace, pool), rmm_csv(trace, pool);
@@ -185,7 +198,7 @@ TEST(Metrics, OfAPoolAreItsState) {
   EXPECT_THROW(pool.allocate(front, 16 << 20), OutOfMemory);
   std::map<std::string, double> values;
   for (const metrics::Family& f : metrics::collect())
-    for (const metrics::Sample& s : f.samples) {
+    for (const metrics::Reading& s : f.readings) {
       std::string pool, rest;
       for (const auto& [label, value] : s.labels) (label == "pool" ? pool : rest) = value;
       if (pool == "measured") values[f.name + (rest.empty() ? "" : "/" + rest)] = s.value;

@@ -1,5 +1,5 @@
 #pragma once
-// A simulated address space and its streams, and the shadow that checks what a pool hands out.
+// A simulated address space with streams, and a shadow that checks the blocks a pool returns.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -13,12 +13,12 @@
 namespace kolmo::memory {
 
 /// Addresses without memory behind them. Work on a stream is a number that counts up; it finishes when
-/// advance() says so, on its own or because something waits for it.
+/// advance() is called, explicitly or because something waits for it.
 class SimulatedUpstream final : public Upstream {
  public:
   struct SimStream {
     std::uint64_t queued = 0, finished = 0;
-    std::map<const SimStream*, std::uint64_t> after;  // work of others that later work here follows
+    std::map<const SimStream*, std::uint64_t> after;  // work of other streams that later work here waits for
   };
   struct SimEvent {
     SimStream* stream = nullptr;
@@ -43,7 +43,7 @@ class SimulatedUpstream final : public Upstream {
     const std::scoped_lock lock(mutex);
     s->finished = s->queued;
   }
-  /// True when work `number` of `first` comes before whatever is queued on `then` next.
+  /// Whether work `number` of `first` comes before work queued on `then` from now on.
   bool ordered(const SimStream* first, std::uint64_t number, const SimStream* then) {
     const std::scoped_lock lock(mutex);
     if (first == then || first->finished >= number) return true;
@@ -130,13 +130,13 @@ class SimulatedUpstream final : public Upstream {
   std::uint64_t reserved_ = 0;
 };
 
-/// Every live block by address, and who used each address last.
+/// Every live block by address, and the last user of each address.
 class Shadow {
  public:
   using SimStream = SimulatedUpstream::SimStream;
   explicit Shadow(SimulatedUpstream& upstream) : upstream_(upstream) {}
 
-  /// Empty, or what is wrong with handing out this block.
+  /// Empty, or why this block must not be returned.
   std::string allocated(const void* data, std::size_t bytes, const SimStream* stream) {
     const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + bytes;
     if (begin % 256) return "a block is not aligned";

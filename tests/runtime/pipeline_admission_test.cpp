@@ -1,4 +1,4 @@
-// Who gets into a pipeline, and when.
+// Which items a pipeline accepts, and when.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Nothing ends on the simulated device until the clock moves, so the first three items fill the slots.
+// Nothing ends on the simulated device until the clock advances, so the first three items fill the slots.
 class Admission : public testing::Test {
  protected:
   void offer(LoadPipeline& pipeline, std::size_t count) {

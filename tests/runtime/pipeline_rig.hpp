@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "kolmo/runtime/pipeline/pipeline.hpp"
-#include "kolmo/runtime/sim/simulated_device.hpp"
+#include "tests/sim/simulated_device.hpp"
 
 namespace kolmo {
 
-/// An item for a simulated device with a byte per virtual millisecond each way. Its result is the sum of its
-/// input bytes, which all are `value`.
+/// An item for a simulated device that transfers a byte per virtual millisecond in each direction. Its result
+/// is the sum of its input bytes, which are all `value`.
 struct Load {
   int upload = 600;      ///< virtual milliseconds, and bytes
   double compute = 1.0;  ///< virtual seconds
@@ -37,8 +37,8 @@ inline void put_sum(const PipelineSlot& slot) {
     std::memcpy(slot.output + i, &sum, std::min(sizeof sum, slot.bytes.output - i));
 }
 
-/// On a simulated device the sum is taken when the kernel ends; elsewhere, where work is done at once, in
-/// compute itself.
+/// On a simulated device the sum is computed when the kernel ends; on devices that work at once, in `compute`
+/// itself.
 inline PipelineStages<Load, Sum> load_stages(SimulatedDevice* simulated) {
   PipelineStages<Load, Sum> s;
   s.bytes = [](const Load& l, int) { return PipelineBytes{std::size_t(l.upload), std::size_t(l.download)}; };
@@ -69,7 +69,7 @@ inline Load load(std::size_t index) {
 }
 inline std::int64_t sum_of(const Load& l) { return std::int64_t(l.upload) * l.value; }
 
-/// Everything that came back.
+/// All results returned.
 struct Returned {
   std::vector<std::size_t> order;
   std::vector<PipelineOutcome> outcome;
@@ -99,8 +99,8 @@ struct Returned {
   }
 };
 
-/// Submits item i at virtual time arrivals[i], whatever became of the earlier ones, and polls whenever
-/// something has ended.
+/// Submits item i at virtual time arrivals[i], whatever happened to earlier ones, and polls whenever work has
+/// ended.
 template <class Submit>
 void replay(SimulatedDevice& device, LoadPipeline& pipeline, std::span<const double> arrivals,
             Submit submit) {

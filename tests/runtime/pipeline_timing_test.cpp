@@ -43,8 +43,8 @@ std::vector<double> poisson(std::size_t count, double interval, std::uint64_t se
   return t;
 }
 
-/// Latency of every item by the recursion of a line of three servers with `slots` places, which an item keeps
-/// from its upload to the end of its download.
+/// Latency of every item by the recursion for three servers in line with `slots` places. An item occupies a
+/// place from its upload to the end of its download.
 std::vector<double> expected_latency(const std::vector<Load>& items, const std::vector<double>& arrivals,
                                      std::size_t slots) {
   std::vector<double> end(items.size()), latency(items.size());
@@ -167,7 +167,7 @@ TEST_P(Efficiency, AtSaturation) {
   EXPECT_GE(r.efficiency, at_least);
   EXPECT_LE(r.efficiency, 1.02);
   EXPECT_NEAR(r.overlap, (h + c + d) * double(items.size()) / r.wall, .05 * r.overlap);
-  EXPECT_LT(r.hungry, .01);
+  EXPECT_LT(r.starved, .01);
   const auto expected = expected_latency(items, std::vector<double>(items.size(), 0.), std::size_t(slots));
   EXPECT_NEAR(r.wall, *std::max_element(expected.begin(), expected.end()), 1e-6);
 }

@@ -6,12 +6,12 @@
 #include <limits>
 
 #include "kolmo/runtime/cpu/parallel.hpp"
-#include "kolmo/runtime/sim/simulated_device.hpp"
+#include "tests/sim/simulated_device.hpp"
 
 namespace kolmo {
 namespace {
 
-/// Every device of this machine; the host is where tensors of the tests live.
+/// Every device of this machine; the tensors of the tests are in host memory.
 class Runtime : public testing::TestWithParam<Device> {
  protected:
   Stream stream_{GetParam()};
@@ -38,7 +38,7 @@ std::vector<Device> all_devices() {
   return all;
 }
 std::string name_of(const testing::TestParamInfo<Device>& info) {
-  constexpr const char* kinds[] = {"cpu", "cuda", "simt", "sim"};
+  constexpr const char* kinds[] = {"cpu", "cuda", "simt"};
   return kinds[int(info.param.kind)] + std::to_string(info.param.index);
 }
 INSTANTIATE_TEST_SUITE_P(Devices, Runtime, testing::ValuesIn(all_devices()), name_of);

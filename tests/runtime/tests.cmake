@@ -1,8 +1,10 @@
 # What runs on several threads, from the sources of base and runtime alone: quick to build under ThreadSanitizer.
-file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kolmo/base/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/runtime/*.cpp)
-list(FILTER sources EXCLUDE REGEX "/runtime/cuda/")
-list(APPEND sources ${PROJECT_SOURCE_DIR}/kolmo/runtime/cuda/no_cuda.cpp ${PROJECT_BINARY_DIR}/version.cpp)
-foreach(name pipeline pipeline_admission pipeline_timing memory_pool memory_trace memory_pinned)
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kolmo/base/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/runtime/*.cpp
+  ${PROJECT_SOURCE_DIR}/kolmo/monitor/memory/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/io/json.cpp)
+list(FILTER sources EXCLUDE REGEX "/runtime/(cuda/|cpu/blas)")
+list(APPEND sources ${PROJECT_SOURCE_DIR}/kolmo/runtime/cuda/no_cuda.cpp ${PROJECT_BINARY_DIR}/version.cpp
+  ${PROJECT_SOURCE_DIR}/tests/sim/simulated_device.cpp)
+foreach(name pipeline pipeline_admission pipeline_timing memory_pool memory_trace memory_pinned parallel stream_threads)
   list(APPEND sources ${CMAKE_CURRENT_LIST_DIR}/${name}_test.cpp)
 endforeach()
 foreach(name metrics threads)
@@ -17,3 +19,10 @@ if(KOLMO_SANITIZE MATCHES thread)
   add_test(NAME runtime.threads COMMAND runtime_threads_test)
   set_tests_properties(runtime.threads PROPERTIES TIMEOUT 600)
 endif()
+
+# Found by cuda_libraries_test.cpp where CUDA's libraries are looked for.
+add_library(fake_cuda_library MODULE ${CMAKE_CURRENT_LIST_DIR}/fake_cuda_library.cpp)
+set_target_properties(fake_cuda_library PROPERTIES PREFIX lib OUTPUT_NAME kolmofake SUFFIX ".so.13"
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake_cuda_library)
+add_dependencies(kolmo_tests fake_cuda_library)
+target_compile_definitions(kolmo_tests PRIVATE KOLMO_FAKE_CUDA_LIBRARY="$<TARGET_FILE:fake_cuda_library>")

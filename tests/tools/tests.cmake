@@ -1,10 +1,29 @@
-# The tools of the tree.
+# The tools of the tree, and what an author of operators does with the installed package.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(NOT KOLMO_SANITIZE)
   add_test(NAME tools.check_layers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/check_layers_test.py)
+  add_test(NAME tools.source_hashes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/source_hashes_test.py)
+  add_test(NAME tools.check_build COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/check_build_test.py)
+  if(KOLMO_CUDA)
+    add_test(NAME tools.kernels COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_build.py
+      ${PROJECT_BINARY_DIR} --kernels)
+  endif()
+  if(KOLMO_SIMT OR KOLMO_CUDA)  # else no operator has variants on a GPU
+    add_test(NAME tools.reference COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/reference.py $<TARGET_FILE:kolmo> --check)
+  endif()
   add_test(NAME tools.docs COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/docs_test.py)
+  set(author_options -DWITH_CUDA=${KOLMO_CUDA} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+  if(KOLMO_CUDA)
+    list(GET CMAKE_CUDA_ARCHITECTURES 0 architecture)
+    list(APPEND author_options -DCMAKE_CUDA_COMPILER=${CMAKE_CUDA_COMPILER} -DCMAKE_CUDA_ARCHITECTURES=${architecture})
+  endif()
+  if(CCACHE)
+    list(APPEND author_options -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE} -DCMAKE_CUDA_COMPILER_LAUNCHER=${CCACHE})
+  endif()
+  set(prefix ${PROJECT_BINARY_DIR}/package_test/prefix)  # where tests/package installs
   add_test(NAME tools.new_op COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/new_op_test.py
-    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/new_op_test 2
-    -DKOLMO_WERROR=${KOLMO_WERROR} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE})  # the same flags: ccache knows the rest
-  set_tests_properties(tools.new_op PROPERTIES TIMEOUT 900 COST 1000)
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/new_op_test ${prefix} ${author_options})
+  add_test(NAME tools.fifth_family COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fifth_family_test.py
+    ${PROJECT_BINARY_DIR}/fifth_family_test ${prefix} ${author_options})
+  set_tests_properties(tools.new_op tools.fifth_family PROPERTIES TIMEOUT 1800 COST 1000 FIXTURES_REQUIRED installed)
 endif()

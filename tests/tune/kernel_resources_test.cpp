@@ -5,7 +5,7 @@
 namespace kolmo::tune {
 namespace {
 
-// As nvcc 13.0 prints it.
+// The output of nvcc 13.0.
 constexpr std::string_view log = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_ZN5kolmo46_GLOBAL__N__c9b0f542_13_vector_add_cu_ff88aa8c3addIfLi0EEEvPKT_S4_PS2_l' for 'sm_90a'
 ptxas info    : Function properties for _ZN5kolmo46_GLOBAL__N__c9b0f542_13_vector_add_cu_ff88aa8c3addIfLi0EEEvPKT_S4_PS2_l
@@ -76,7 +76,7 @@ TEST(KernelResources, KernelsOfOneNameAreToldApartByTheirSource) {
   EXPECT_EQ(registers("other.cu.cpp"), -1);
 }
 
-TEST(KernelResources, DependentParametersMayBeSpelledDifferently) {  // as nvcc 13.0 and g++ 12 do
+TEST(KernelResources, DependentParametersMayBeSpelledDifferently) {  // by nvcc 13.0 and g++ 12
   const ResourceTable table(
       "ptxas info : Compiling entry function '_Z3sumIdEvPNSt11conditionalIL_ZSt9is_same_vEdfE4typeE' for "
       "'sm_90'\n"

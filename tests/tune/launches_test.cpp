@@ -1,9 +1,10 @@
 #include "kolmo/tune/launches.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kolmo/check/placement.hpp"
-#include "kolmo/ops/elementwise/vector_add/vector_add.hpp"
+#include "kolmo/ops/elementwise/binary/binary.hpp"
 #include "kolmo/ops/info/ksg_mutual_information/ksg_mutual_information.hpp"
 #include "kolmo/tune/kernel_resources.hpp"
 
@@ -28,12 +29,13 @@ class Launches : public testing::Test {
 };
 
 TEST_F(Launches, AreWrittenDownAndNotRun) {
-  const auto launches = of(vector_add, 1);  // 1000 elements in blocks of 128
+  const int row = entry_of(vector_add).find_variant(DeviceKind::simt, "element by element");
+  const auto launches = of(vector_add, row);  // 1000 elements in blocks of 256
   ASSERT_EQ(launches.size(), 1u);
-  EXPECT_EQ(launches[0].grid, (std::array{8u, 1u, 1u}));
-  EXPECT_EQ(launches[0].block, (std::array{128u, 1u, 1u}));
+  EXPECT_EQ(launches[0].grid, (std::array{4u, 1u, 1u}));
+  EXPECT_EQ(launches[0].block, (std::array{256u, 1u, 1u}));
   EXPECT_EQ(launches[0].shared, 0u);
-  EXPECT_EQ(short_name(symbol_of(launches[0].kernel).name), "add<double, 1>");
+  EXPECT_THAT(short_name(symbol_of(launches[0].kernel).name), testing::StartsWith("single_elements<"));
   EXPECT_TRUE(untouched);
   EXPECT_EQ(LaunchLog::current(), nullptr);
 }
@@ -41,6 +43,34 @@ TEST_F(Launches, AreWrittenDownAndNotRun) {
 TEST_F(Launches, OfTheOperatorsItCallsAreThereToo) {
   EXPECT_FALSE(of(ksg_mutual_information, 0).empty());
   EXPECT_TRUE(untouched);
+}
+
+/// As in a build with CUDA and without the emulated GPU.
+TEST(LaunchStream, NeedsNeitherAGpuNorTheEmulatedOne) {
+  static constinit const Impl<BinaryArgs> cuda{
+      {.launch =
+           [](const BinaryArgs& a, Arena scratch, Stream& stream, int) {
+             EXPECT_EQ(stream.device().kind, DeviceKind::cuda);
+             EXPECT_EQ(stream.device(), a.x.device);
+             EXPECT_NE(scratch.take<double>(100), nullptr);
+             LaunchLog::current()->launches.push_back({nullptr, {5, 1, 1}, {32, 1, 1}, 0});
+           },
+       .lay =
+           [](Arena& arena, const BinaryArgs&, const Site& site) {
+             EXPECT_EQ(site.device.kind, DeviceKind::cuda);
+             arena.take<double>(100);
+           }}};
+  const OpEntry entry{.group = "test", .op = entry_of(vector_add).op, .on = {nullptr, &cuda}};
+  for (int again = 0; again < 2; ++again) {
+    Stream stream = launch_stream(entry);
+    const check::Problem problem(*entry.op, entry.op->cases()[1], 1);
+    check::Placement placed(problem, stream);
+    const auto launches = launches_of(entry, placed.args(), 0, stream);
+    ASSERT_EQ(launches.size(), 1u);
+    EXPECT_EQ(launches[0].grid[0], 5u);
+    EXPECT_TRUE(placed.untouched(placed.collect(stream)));
+  }
+  for (const DeviceInfo& d : devices()) EXPECT_LT(d.device.index, 1000) << "it is no device to compute on";
 }
 
 TEST(LaunchLog, TheInnermostOneCounts) {

@@ -14,14 +14,13 @@
 #include "kolmo/runtime/metrics.hpp"
 #include "kolmo/tune/call.hpp"
 #include "kolmo/tune/drift.hpp"
-#include "kolmo/tune/simulated.hpp"
 #include "kolmo/tune/tune_call.hpp"
 #include "tests/io/temporary_folder.hpp"
+#include "tests/sim/simulated_measurer.hpp"
 
 namespace kolmo::tune {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -42,12 +41,12 @@ class LookupTest : public testing::Test {
     return reader.key(reader.read(args, 2), source_hash("matmul", DeviceKind::cpu));
   }
   static int naive() {
-    const auto rows = matmul.cpu_variants();
+    const auto rows = entry_of(matmul).variants(DeviceKind::cpu);
     for (std::size_t v = 0; v < rows.size(); ++v)
       if (rows[v].naive) return int(v);
     return -1;
   }
-  /// A result in which row `winner` with one thread was the best.
+  /// A profile in which row `winner` with one thread won.
   static Profile profile(Key key, int winner) {
     const Space space({{"variant", {0, 1}}, {"threads", {1, 0}}});
     std::vector<double> times(4, 3e-6);
@@ -55,7 +54,9 @@ class LookupTest : public testing::Test {
     SimulatedMeasurer m(times, {}, 1);
     TuneOptions o;
     o.standard = 1;
-    return make_profile(std::move(key), space, tune("matmul", space, m, o));
+    Profile p = make_profile(std::move(key), space, tune("matmul", space, m, o));
+    name_variants(p, entry_of(matmul), DeviceKind::cpu);
+    return p;
   }
   static Environment here(const std::string& driver = "") {
     Environment e = environment_of(Device{}, "stream_hot");
@@ -100,6 +101,36 @@ TEST_F(LookupTest, SizesOfOneBucketShareAKey) {
   EXPECT_NE(key(a), key(c));
 }
 
+struct AxisArgs {
+  In x;
+  Out y;
+  std::optional<std::int64_t> axis;
+  static constexpr auto fields() {
+    return std::array{field<&AxisArgs::x>("x", "...", reals, "input"),
+                      field<&AxisArgs::y>("y", "...", reals, "output"),
+                      option<&AxisArgs::axis>("axis", -8, 7, "none: all")};
+  }
+};
+constinit const Definition<AxisArgs> along_axis{{.name = "along_axis"}, {}};
+
+TEST_F(LookupTest, AnOptionalIntegerIsNoneOrANumber) {
+  const CallReader reader(along_axis);
+  std::vector<double> x(10);
+  AxisArgs a{.x = tensor(x.data(), {10}), .y = tensor(x.data(), {10})};
+  std::set<std::string> texts;
+  for (const std::optional<std::int64_t> axis : {std::optional<std::int64_t>(), {-2}, {-1}, {0}, {1}}) {
+    a.axis = axis;
+    const CallNumbers numbers = reader.read(&a, 1);
+    const Key k = reader.key(numbers, "");
+    texts.insert(k.extras.at("option axis"));
+    EXPECT_EQ(reader.key(*reader.numbers(k), ""), k) << "there and back";
+    AxisArgs b;
+    set_options(along_axis, shape_of_call(along_axis, &a, Device{}), &b);
+    EXPECT_EQ(b.axis, axis);
+  }
+  EXPECT_EQ(texts, (std::set<std::string>{"none", "-2", "-1", "0", "1"}));
+}
+
 TEST_F(LookupTest, ACallRunsAsTheStoreSays) {
   store_.put(here(), profile(key(&product_.args), naive()));
   EXPECT_EQ(use(store_, cpu_, "stream_hot"), 1u);
@@ -128,7 +159,11 @@ TEST_F(LookupTest, OtherCallsAreMissesOnce) {
   ASSERT_THAT(missed(), SizeIs(1));
   EXPECT_EQ(missed()[0].key, key(&product_.args));
   EXPECT_EQ(record_misses(store_), 1u);
-  EXPECT_THAT(store_.misses(environment_of(Device{}, "stream_hot")), ElementsAre(key(&product_.args)));
+  const auto listed = store_.misses(environment_of(Device{}, "stream_hot"));
+  ASSERT_THAT(listed, SizeIs(1));
+  EXPECT_EQ(listed[0].key, key(&product_.args));
+  EXPECT_EQ(listed[0].call.sizes, (std::map<std::string, std::int64_t>{
+                                      {"...", 1}, {"a0", 40}, {"a1", 50}, {"b0", 50}, {"b1", 60}}));
 }
 
 TEST_F(LookupTest, ForeignResultsAreUsedAndCounted) {
@@ -149,10 +184,10 @@ TEST_F(LookupTest, ResultsForOtherSourcesAreNot) {
 
 TEST_F(LookupTest, AnImpossibleConfigurationIsNotUsed) {
   Profile p = profile(key(&product_.args), naive());
-  p.configs[p.winner].params["variant"] = 99;
+  p.configs[p.winner].variant = "a row of another version";
   store_.put(here(), p);
   EXPECT_EQ(use(store_, cpu_, "stream_hot"), 0u);
-  p.configs[p.winner].params = {{"variant", 0}, {"block", 3}};
+  p.configs[p.winner].variant = "naive", p.configs[p.winner].params = {{"block", 3}};
   store_.put(here(), p);
   EXPECT_EQ(use(store_, cpu_, "stream_hot"), 0u);
 }
@@ -186,7 +221,7 @@ TEST_F(LookupTest, ExpiredIsStale) {
 
 TEST_F(LookupTest, TheStartUpWindowTunesWhatIsMissing) {
   Stream stream(Device{}, 2);
-  const PlannedCall calls[] = {{&matmul, &product_.args}};
+  const PlannedCall calls[] = {{matmul.operator->(), &product_.args}};
   CallOptions o;
   o.search.budget = 60, o.measure.warm_up = 0;
   EXPECT_EQ(tune_at_startup(calls, stream, store_, 60, o), 1u);
@@ -201,7 +236,7 @@ TEST_F(LookupTest, TheStartUpWindowAsksTheOracleOfEachOperator) {
   Stream stream(Device{}, 2);
   std::vector<double> x(1000), y(1000);
   const SoftmaxArgs softmax_args{.x = tensor(x.data(), {10, 100}), .y = tensor(y.data(), {10, 100})};
-  const PlannedCall calls[] = {{&matmul, &product_.args}, {&softmax, &softmax_args}};
+  const PlannedCall calls[] = {{matmul.operator->(), &product_.args}, {softmax.operator->(), &softmax_args}};
   std::set<std::string_view> asked;
   CallOptions o;
   o.search.budget = 60, o.measure.warm_up = 0;

@@ -1,4 +1,4 @@
-// Kolmo's occupancy beside the header that comes with the CUDA toolkit, where there is one.
+// Kolmo's occupancy compared with the header of the CUDA toolkit, if it is installed.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -84,7 +84,7 @@ TEST(OccupancyHeader, AMillionRandomLaunchesAgree) {
     for (std::size_t l = 0; l < 5; ++l)
       if (got.limited_by(Limit(l))) factors |= bits[l];
     if (factors == want.limitingFactors) continue;
-    // The header keeps the bits that it set before barriers turned out to bind.
+    // The header keeps the bits that it set before barriers became the limit.
     ASSERT_TRUE(want.blockLimitBarriers == got.blocks) << text(on, r);
     ASSERT_TRUE((want.limitingFactors & factors) == factors) << text(on, r);
     ++stale;

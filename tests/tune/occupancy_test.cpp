@@ -18,7 +18,7 @@ struct Example {
   std::vector<std::string_view> limits;
 };
 
-// Worked by hand from the formulas of docs/occupancy.md.
+// Computed by hand from the formulas of docs/occupancy.md.
 const Example examples[] = {
     {"9.0", {256, 128, 8448}, 2, 0.25, {"registers"}},
     {"8.9", {256, 128, 8448}, 2, 16.0 / 48, {"registers"}},
@@ -67,7 +67,7 @@ TEST(Occupancy, SaysWhatOneMoreBlockCosts) {
   EXPECT_TRUE(both.possible);
   EXPECT_EQ(both.registers, 88);                                        // 24 warps of 80 registers
   EXPECT_EQ(both.shared, 15 * KiB);                                     // 2 x (81 + 1) KiB = 164 KiB
-  EXPECT_FALSE(occupancy(hopper, {1024, 32}).one_more_block.possible);  // the warps are all there
+  EXPECT_FALSE(occupancy(hopper, {1024, 32}).one_more_block.possible);  // all warps are resident
   EXPECT_EQ(occupancy(hopper, {128, 32, 0, 8}).one_more_block.barriers, 1);
 }
 
@@ -113,8 +113,8 @@ TEST(Occupancy, SuggestsTheBlockSizeOfTheOccupancyApi) {
   const Multiprocessor& hopper = multiprocessor("9.0");
   EXPECT_EQ(suggested_threads(hopper, {.registers = 32}), 1024);
   EXPECT_EQ(suggested_threads(hopper, {.registers = 64}), 1024);
-  EXPECT_EQ(suggested_threads(hopper, {.registers = 96}), 640);      // 20 warps, and 5 to a quarter are all
-  EXPECT_EQ(suggested_threads(hopper, {.registers = 32}, 100), 64);  // 32 x 64 are more than 21 x 96
+  EXPECT_EQ(suggested_threads(hopper, {.registers = 96}), 640);      // at most 20 warps, 5 per quarter
+  EXPECT_EQ(suggested_threads(hopper, {.registers = 32}, 100), 64);  // 32 x 64 is more than 21 x 96
   EXPECT_EQ(suggested_threads(hopper, {.registers = 32, .shared = 300 * KiB}), 0);
 }
 

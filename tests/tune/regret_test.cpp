@@ -1,13 +1,13 @@
-// How good and how steady the tuner's choices are, on kernels whose every time is known: modelled ones, and
-// recorded ones (bench/recorded_spaces.json). All on a virtual clock, with noise, outliers and drift.
+// The quality and stability of the tuner's choices on kernels whose times are all known, modelled ones and
+// recorded ones (bench/recorded_spaces.json). Runs on a virtual clock, with noise, outliers and drift.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "bench/modelled_kernels.hpp"
-#include "kolmo/tune/simulated.hpp"
 #include "kolmo/tune/statistics.hpp"
 #include "kolmo/tune/tune.hpp"
+#include "tests/sim/simulated_measurer.hpp"
 
 namespace kolmo::tune {
 namespace {
@@ -33,7 +33,7 @@ Outcome tune_all(const std::vector<modelled::Kernel>& kernels, const std::string
       all.seconds.push_back(t.seconds), all.samples.push_back(double(t.samples));
       chosen.push_back(k.seconds[t.winner]);
     }
-    for (int i = 0; i < repeats; ++i)  // within 2 % of each other, two choices are as good as the same
+    for (int i = 0; i < repeats; ++i)  // choices within 2 % of each other count as equal
       for (int j = 0; j < i; ++j) {
         ++all.pairs;
         all.flips += std::abs(std::log(chosen[std::size_t(i)] / chosen[std::size_t(j)])) > 0.02;
@@ -66,7 +66,7 @@ TEST(Regret, OfHalvingOnModelledKernels) { expect_steady(tune_all(modelled::all(
 TEST(Regret, OfExhaustiveSearchOnModelledKernels) { expect_steady(tune_all(modelled::all(), "exhaustive")); }
 TEST(Regret, OnRecordedKernels) { expect_good(tune_all(recorded(), "halving")); }
 
-/// As in a store: what was chosen before is the incumbent of the next tuning.
+/// As with a store: the earlier choice is the incumbent of the next tuning.
 TEST(Flips, TuningAgainRarelyChangesTheChoice) {
   std::vector<modelled::Kernel> kernels = modelled::all();
   for (auto& k : recorded()) kernels.push_back(std::move(k));
@@ -99,8 +99,8 @@ TEST(SearchCost, HalvingNeedsLessThanExhaustiveAndFindsMoreThanRandom) {
   EXPECT_LT(sum(halving.regrets), 0.5 * sum(random.regrets));
 }
 
-/// How much of random search's regret halving avoids with the same time: 0 is none, 1 is all
-/// (Willemsen et al., A methodology for comparing auto-tuning optimization algorithms, 2024).
+/// The share of random search's regret that halving avoids in the same time: 0 is none, 1 is all. Source:
+/// Willemsen et al., A methodology for comparing auto-tuning optimization algorithms, 2024.
 TEST(SearchCost, AtEqualTimeHalvingBeatsRandom) {
   const auto kernels = modelled::all();
   for (const double budget : {0.02, 0.05, 0.1}) {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/tune/simulated.hpp"
 #include "kolmo/tune/strategy.hpp"
 #include "kolmo/tune/tune.hpp"
+#include "tests/sim/simulated_measurer.hpp"
 
 namespace kolmo::tune {
 namespace {
@@ -49,7 +49,7 @@ TEST(Statistics, TheSignTestsInterval) {
   EXPECT_DOUBLE_EQ(r.median, 1.55);
   EXPECT_DOUBLE_EQ(r.lower, 1.2);  // the second of ten: P(Bin(10, 1/2) <= 1) = 0.0107, with <= 2 it is 0.0547
   EXPECT_DOUBLE_EQ(r.upper, 1.9);
-  EXPECT_EQ(paired_ratio(std::span(slow).first(5), ones).lower, 0);  // five pairs prove nothing
+  EXPECT_EQ(paired_ratio(std::span(slow).first(5), ones).lower, 0);  // five pairs give no interval
   const std::vector<double> gaps{NAN, 2, NAN, 2};
   EXPECT_EQ(paired_ratio(gaps, ones).pairs, 2);
 }
@@ -97,13 +97,13 @@ TEST_P(EveryStrategy, StopsWhenTheBudgetIsSpent) {
   const Tuning t = tune("line", space, m, o);
   EXPECT_FALSE(t.decided);
   EXPECT_EQ(t.winner, 0u);
-  EXPECT_LT(t.seconds, 0.02 + 0.01);  // a sample that was begun is finished
+  EXPECT_LT(t.seconds, 0.02 + 0.01);  // a sample that was started is finished
 }
 
 INSTANTIATE_TEST_SUITE_P(Tune, EveryStrategy, testing::ValuesIn(strategy_names),
                          [](const auto& info) { return std::string(info.param); });
 
-/// A naive configuration that takes longer than the whole budget takes nothing from the others.
+/// A naive configuration that takes longer than the whole budget takes no time from the others.
 TEST(Tune, TheNaiveConfigurationComesLast) {
   const Space space = line(4);
   SimulatedMeasurer m({3e-6, 2.0, 1e-6, 2e-6}, quiet, 1);
@@ -186,7 +186,7 @@ TEST(Tune, AnyFunctionCanBeTuned) {
     return v[0] == 1 ? 1.0 : 2.0;
   });
   EXPECT_EQ(t.winner, 1u);
-  EXPECT_EQ(std::size_t(calls), t.samples + t.tried);  // one more of each: the first call is not counted
+  EXPECT_EQ(std::size_t(calls), t.samples + t.tried);  // one more for each: the first call is not counted
   EXPECT_THROW(tune("any", line(2), [](const Values&) { return 0.0; }), Unsupported);
 }
 

@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/tune/simulated.hpp"
+#include "tests/sim/simulated_measurer.hpp"
 
 namespace kolmo::tune {
 namespace {
 
-/// A production that launches something every millisecond for a while, then pauses for a while, over and
-/// over; on a clock that only sleeping and measuring move.
+/// A production that repeatedly launches every millisecond for a while, then pauses for a while. Its clock is
+/// advanced only by sleeping and measuring.
 class Paced {
  public:
   Production production() {
@@ -28,7 +28,7 @@ class Paced {
   bool capturing = false;
 };
 
-/// Checks at every sample that it may be taken.
+/// Checks for every sample whether it is allowed.
 class Watched : public Measurer {
  public:
   Watched(Paced& paced, std::vector<double> seconds, const ShadowLimits& limits)
@@ -71,7 +71,7 @@ TEST(Allowance, FillsAtItsShareUpToItsWindow) {
   EXPECT_FALSE(a.covers(0.01, 2.5));
   EXPECT_TRUE(a.covers(0.1, 1000));
   a.spend(0.1);
-  EXPECT_FALSE(a.covers(0.001, 1000));  // no more than the window's share was saved up
+  EXPECT_FALSE(a.covers(0.001, 1000));  // only the window's share was accumulated
 }
 
 TEST(Shadow, TunesInTheGapsWithinItsShare) {

@@ -5,16 +5,18 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/tune/simulated.hpp"
 #include "tests/io/temporary_folder.hpp"
+#include "tests/sim/simulated_measurer.hpp"
 
 namespace kolmo::tune {
 namespace {
@@ -33,6 +35,10 @@ class StoreTest : public testing::Test {
   }
   static Key key(std::string kernel = "vector_add", std::int64_t n = 1000, std::string hash = "abc") {
     return {kernel, hash, "f32", {{"...", bucket_of(n)}}, {{"option k", "4"}}};
+  }
+  static Store::Miss miss(std::string kernel = "vector_add") {
+    return {key(std::move(kernel)),
+            {{{"T", DType::f32}}, {{"...", 999}}, {"z"}, {{"k", "4"}, {"alpha", "0.1"}}}};
   }
   static Profile profile(const Key& key, int winner = 2) {
     const Space space(std::vector<Parameter>{{"variant", {0, 1, 2}}});
@@ -68,8 +74,7 @@ TEST(Bucket, PowersOfTwoTo256ThenFourPerOctave) {
   EXPECT_EQ(bucket_of(512), (Bucket{449, 512}));
   EXPECT_EQ(bucket_of(1'250'000), (Bucket{1048577, 1310720}));
   EXPECT_EQ(bucket_edge(INT64_MAX), std::int64_t(1) << 62);
-  for (std::int64_t n = 1, expected = 1; n < 20000;
-       ++n) {  // buckets follow each other without gap or overlap
+  for (std::int64_t n = 1, expected = 1; n < 20000; ++n) {  // buckets adjoin without gap or overlap
     const Bucket b = bucket_of(n);
     ASSERT_LE(b.low, n);
     ASSERT_GE(b.high, n);
@@ -93,7 +98,7 @@ TEST_F(StoreTest, WhatIsPutIsFoundAgain) {
   EXPECT_NEAR(got->winning().finding.gain.median, 2, 0.1);
   EXPECT_GE(got->expires - got->created, 86400 * 56 / 10);
   EXPECT_LE(got->expires - got->created, 86400 * 84 / 10);
-  EXPECT_EQ(files(), 2u);  // the manifest and the profile, nothing temporary
+  EXPECT_EQ(files(), 2u);  // the manifest and the profile, no temporary file
 }
 
 TEST_F(StoreTest, EveryPartOfTheKeyCounts) {
@@ -125,7 +130,7 @@ TEST_F(StoreTest, TheLadder) {
   EXPECT_FALSE(store_.find(environment(), key("vector_add", 1000, "other sources")));
 }
 
-/// Every way to damage the file gives a miss, never a wrong configuration and never an error.
+/// Every kind of damage to the file gives a miss, never a wrong configuration and never an error.
 TEST_F(StoreTest, DamagedFilesAreMisses) {
   store_.put(environment(), profile(key()));
   const fs::path file = file_of(environment(), key());
@@ -266,7 +271,62 @@ TEST_F(StoreTest, AFolderThatCannotBeWrittenSaysSo) {
   EXPECT_FALSE(blocked.find(environment(), key()));
   EXPECT_THAT(blocked.misses(environment()), IsEmpty());
   Store nowhere("/proc/kolmo");
-  EXPECT_THROW(nowhere.add_miss(environment(), key()), InvalidArgument);
+  EXPECT_THROW(nowhere.add_miss(environment(), miss()), InvalidArgument);
+}
+
+/// What is no regular file is a miss that nothing waits for, and is never written through.
+TEST_F(StoreTest, LinksAndPipesAreNotFollowed) {
+  store_.put(environment(), profile(key()));
+  const fs::path file = file_of(environment(), key()),
+                 manifest = file.parent_path().parent_path() / "manifest.json";
+  const std::string mine = folder_ / "mine";
+  fs::copy_file(file, mine);
+  const std::string before = read(mine);
+  for (const fs::path& place : {file, manifest}) {
+    fs::remove(place);
+    fs::create_symlink(mine, place);
+    EXPECT_FALSE(store_.find(environment(), key()));
+    store_.put(environment(), profile(key(), 1));
+    EXPECT_TRUE(store_.find(environment(), key()));
+    fs::remove(place);
+    ASSERT_EQ(::mkfifo(place.c_str(), 0600), 0);
+    EXPECT_FALSE(store_.find(environment(), key()));
+    EXPECT_TRUE(store_.all().empty());
+    store_.require_writable(environment(), key());
+    store_.put(environment(), profile(key(), 1));
+    EXPECT_TRUE(store_.find(environment(), key()));
+  }
+  EXPECT_EQ(read(mine), before);
+}
+
+TEST_F(StoreTest, LinkedFoldersAreNeitherReadNorWrittenNorCollected) {
+  Store elsewhere(folder_ / "elsewhere");
+  elsewhere.put(environment(), profile(key()));
+  const fs::path theirs = folder_ / "elsewhere/v1";
+  write(theirs / environment().id() / "vector_add" / "letter.txt", "keep me");
+  fs::create_directories(root_ / "v1");
+  fs::create_directory_symlink(theirs / environment().id(), root_ / "v1" / environment().id());
+  EXPECT_FALSE(store_.find(environment(), key()));
+  EXPECT_TRUE(store_.all().empty());
+  EXPECT_EQ(store_.collect(0).files, 0u);
+  EXPECT_TRUE(fs::exists(theirs / environment().id() / "vector_add" / "letter.txt"));
+  EXPECT_THROW(store_.put(environment(), profile(key())), InvalidArgument);
+  EXPECT_THROW(store_.require_writable(environment(), key()), InvalidArgument);
+  EXPECT_THROW(store_.add_miss(environment(), miss()), InvalidArgument);
+}
+
+TEST_F(StoreTest, NestedOrHugeProfilesAreMisses) {
+  store_.put(environment(), profile(key()));
+  const fs::path file = file_of(environment(), key());
+  const std::string deep(300'000, '[');
+  write(file, deep);
+  EXPECT_FALSE(store_.get(environment(), key()));
+  write(file.parent_path().parent_path() / "manifest.json", deep);
+  EXPECT_TRUE(store_.all().empty());
+  write(folder_ / "bundle", R"({"schema":1,"kolmo_tuning":)" + deep);
+  EXPECT_THROW(store_.import_from(folder_ / "bundle"), InvalidArgument);
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(store_.import_from(folder_ / "pipe"), InvalidArgument);
 }
 
 TEST_F(StoreTest, NamesThatAreNoFoldersAreRefused) {
@@ -275,13 +335,13 @@ TEST_F(StoreTest, NamesThatAreNoFoldersAreRefused) {
 }
 
 TEST_F(StoreTest, MissesAreListedOnce) {
-  store_.add_miss(environment(), key());
-  store_.add_miss(environment(), key());
-  store_.add_miss(environment(), key("digamma"));
-  EXPECT_THAT(store_.misses(environment()), testing::UnorderedElementsAre(key(), key("digamma")));
+  store_.add_miss(environment(), miss());
+  store_.add_miss(environment(), miss());
+  store_.add_miss(environment(), miss("digamma"));
+  EXPECT_THAT(store_.misses(environment()), testing::UnorderedElementsAre(miss(), miss("digamma")));
   EXPECT_TRUE(store_.all().empty());
   store_.remove_miss(environment(), key());
-  EXPECT_THAT(store_.misses(environment()), testing::ElementsAre(key("digamma")));
+  EXPECT_THAT(store_.misses(environment()), testing::ElementsAre(miss("digamma")));
 }
 
 TEST_F(StoreTest, ABundleCarriesEverything) {
@@ -304,6 +364,9 @@ TEST_F(StoreTest, ABundleCarriesEverything) {
     EXPECT_THROW(third.import_from(bundle), InvalidArgument);
     EXPECT_TRUE(third.all().empty()) << "all or nothing";
   }
+  const std::regex processors("\"sms\": ?[0-9]+");
+  write(bundle, std::regex_replace(text, processors, "\"sms\": 1e21"));
+  EXPECT_THROW(third.import_from(bundle), InvalidArgument) << "no integer holds that";
   EXPECT_THROW(third.import_from("/nowhere"), InvalidArgument);
 }
 

@@ -1,4 +1,4 @@
-"use strict";
+// Hover details, what lights up together, sortable tables and the cursor in the series.
 (() => {
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
   const tip = document.getElementById("tip");
@@ -19,7 +19,7 @@
     tip.style.top = (y + 18 + box.height > innerHeight ? Math.max(6, y - box.height - 10) : y + 18) + "px";
   };
 
-  // One link lights up in every figure and table; a variable lights up with its edges and neighbours.
+  // One link lights up in every figure and table; a variable lights up with its links and neighbours.
   const graph = document.querySelector(".graph");
   const linked = new Map();
   for (const part of all("[data-link]")) {
@@ -37,16 +37,16 @@
   };
   const lightLink = (key) => {
     const [source, target] = key.split("-");
-    const parts = [...linked.get(key)];
-    if (parts.some((part) => part.classList.contains("edge"))) parts.push(node(source), node(target));
+    const parts = [...(linked.get(key) ?? [])];
+    if (parts.some((part) => part.classList.contains("link"))) parts.push(node(source), node(target));
     parts.push(document.querySelector(`[data-row="${source}"]`), document.querySelector(`[data-column="${target}"]`));
     light(parts);
   };
   const lightNode = (index) => {
     const parts = [node(index)];
-    for (const edge of all(".edge")) {
-      const ends = edge.dataset.link.split("-");
-      if (ends.includes(index)) parts.push(edge, node(ends[0]), node(ends[1]));
+    for (const link of all(".link")) {
+      const ends = link.dataset.link.split("-");
+      if (ends.includes(index)) parts.push(link, node(ends[0]), node(ends[1]));
     }
     light(parts);
   };
@@ -57,6 +57,7 @@
   const react = (target, x, y) => {
     const mark = markOf(target);
     if (mark) showTip(label.get(mark), x, y);
+    else if (target.dataset && target.dataset.tip) showTip(target.dataset.tip, x, y);
     else tip.hidden = true;
     const link = target.closest && target.closest("[data-link]");
     const variable = target.closest && target.closest("[data-node]");
@@ -67,6 +68,13 @@
   let last = null;
   document.addEventListener("pointermove", (event) => {
     if (event.target.closest && event.target.closest(".series")) return;
+    if (event.target.textAt) {
+      const text = event.target.textAt(event);
+      if (text) showTip(text, event.clientX, event.clientY);
+      else tip.hidden = true;
+      last = event.target;
+      return;
+    }
     if (event.target !== last || markOf(event.target)) react(event.target, event.clientX, event.clientY);
     last = event.target;
   });
@@ -126,15 +134,15 @@
       if (at.x < left - 4 || at.x > right + 4) { tip.hidden = true; return; }
       const x = Math.max(left, Math.min(right, at.x));
       cursor.setAttribute("d", `M${x} 6V${box.height - 40}`);
-      const sample = Math.round(((x - left) / (right - left)) * end);
+      const row = Math.round(((x - left) / (right - left)) * end);
       const over = lines.find(({ group }) => at.y >= group.dataset.upper - 6 && at.y <= +group.dataset.lower + 6);
-      let text = `sample ${sample}`;
+      let text = `row ${row}`;
       if (over && over.points.length) {
         const near = over.points.reduce((a, b) => (Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a));
         const { low, high, upper, lower, name } = over.group.dataset;
         const share = (lower - near[1]) / (lower - upper);
         const value = +low + share * (high - low);
-        if (Math.abs(near[0] - x) < 4) text += `\n${name} \u2248 ${value.toPrecision(3)}`;
+        if (Math.abs(near[0] - x) < 4 + (right - left) / Math.max(end, 1) / 2) text += `\n${name} \u2248 ${value.toPrecision(3)}`;
       }
       showTip(text, event.clientX, event.clientY);
     });
@@ -153,6 +161,7 @@
   // On paper the matrix needs no table beside it, but every profile should be there.
   addEventListener("beforeprint", () => { for (const part of all("#profiles ~ details")) part.open = true; });
 
-  const data = JSON.parse(document.getElementById("kolmo-data").textContent);
-  document.documentElement.dataset.rendered = `${data.variables.length} ${all(".graph .edge").length} ${all(".matrix .cell").length}`;
+  const canvas = document.querySelector(".matrix-canvas");
+  const cells = canvas ? canvas.dataset.cells : all(".matrix .cell").length;
+  document.documentElement.dataset.rendered = `${page.n} ${all(".graph .link").length} ${cells}`;
 })();

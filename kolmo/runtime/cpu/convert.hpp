@@ -5,7 +5,7 @@
 
 namespace kolmo {
 
-/// n elements in the type that arithmetic on them is done in, and back, rounded to nearest even.
+/// Converts n elements to the type in which arithmetic is done, and back, rounded to nearest even.
 template <class T>
 void widen(const T* from, std::int64_t n, Compute<T>* to) {
   std::copy_n(from, n, to);

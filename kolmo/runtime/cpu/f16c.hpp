@@ -5,10 +5,10 @@
 
 namespace kolmo::f16c {
 
-/// Whether this processor converts halves in vectors of eight (x86-64 with F16C). Without it convert() may
+/// Whether this processor converts halves in vectors of eight (x86-64 with F16C). Otherwise convert() must
 /// not be called.
 bool available();
-/// n conversions, to nearest even, with the bits of base/half.hpp.
+/// Converts n elements, rounded to nearest even, with the same bits as base/half.hpp.
 void convert(const float* from, Half* to, std::int64_t n);
 void convert(const Half* from, float* to, std::int64_t n);
 

@@ -32,7 +32,7 @@ std::string cpu_name() {
   return "CPU";
 }
 
-/// The widest vector set the vector code here makes use of.
+/// The widest instruction set that the vector code uses on this processor.
 std::string vector_set() {
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
@@ -46,7 +46,7 @@ std::uint64_t host_memory() {
   return std::uint64_t(s.totalram) * s.mem_unit;
 }
 
-/// Host memory, work done at once; serves `cpu` and, since the emulated GPU runs on the host, `simt`.
+/// Host memory, with work done at once. Serves `cpu` and, since the emulated GPU runs on the host, `simt`.
 class HostBackend final : public Backend {
  public:
   explicit HostBackend(DeviceKind kind)
@@ -119,11 +119,6 @@ class HostBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_host_backend(DeviceKind kind) {
-#ifndef KOLMO_SIMT
-  if (kind == DeviceKind::simt) fail<Unsupported>("simt: this build has no emulated GPU (KOLMO_SIMT is off)");
-#endif
-  return std::make_unique<HostBackend>(kind);
-}
+std::unique_ptr<Backend> make_host_backend(DeviceKind kind) { return std::make_unique<HostBackend>(kind); }
 
 }  // namespace kolmo

@@ -1,53 +1,209 @@
 #include "kolmo/runtime/cpu/parallel.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <condition_variable>
 #include <exception>
+#include <fstream>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
-#include <vector>
+
+#include "kolmo/runtime/cpu/interrupt.hpp"
 
 namespace kolmo {
+namespace {
+
+/// One call of parallel_for, on its caller's stack.
+struct Job {
+  FunctionRef<void(std::int64_t, int)> work;
+  std::int64_t n;
+  int threads;
+  std::atomic<std::int64_t> next{0};
+  const std::thread::id owner = std::this_thread::get_id();
+  const std::atomic<bool>* const interrupt = Interruptible::current();
+
+  // Guarded by the pool's mutex.
+  int joined = 1;  // threads that got an index; the caller has 0
+  int active = 0;  // pool threads at work on it
+  std::exception_ptr failure;
+  std::condition_variable idle;  // signalled when `active` becomes 0
+  Job *newer = nullptr, *older = nullptr;
+
+  bool wants() const { return joined < threads && next.load(std::memory_order_relaxed) < n; }
+};
+
+/// Threads that wait for jobs. A job is open until its caller finds no more items. Then no thread can join
+/// it, and the caller waits only for those that did. So a caller never waits for a thread that works on
+/// another job, and nested calls cannot deadlock.
+class ThreadPool {
+ public:
+  ThreadPool() {
+    static ThreadPool* self;
+    self = this;
+    pthread_atfork([] { self->mutex_.lock(); }, [] { self->mutex_.unlock(); }, [] { self->restart(); });
+  }
+
+  void run(Job& job) {
+    open(job);
+    serve(job, 0);
+    close(job);
+    if (job.failure) std::rethrow_exception(job.failure);
+  }
+  int threads() {
+    const std::scoped_lock lock(mutex_);
+    return started_;
+  }
+
+ private:
+  void open(Job& job) {
+    const std::scoped_lock lock(mutex_);
+    job.older = newest_;
+    if (newest_) newest_->newer = &job;
+    newest_ = &job;
+    const int wanted = job.threads - 1;
+    if (wanted > waiting_) start(wanted - waiting_, std::max(wanted, cores_ - 1));
+    for (int i = std::min(wanted, waiting_); i > 0; --i) work_.notify_one();
+  }
+
+  void close(Job& job) {
+    std::unique_lock lock(mutex_);
+    (job.newer ? job.newer->older : newest_) = job.older;
+    if (job.older) job.older->newer = job.newer;
+    job.idle.wait(lock, [&] { return job.active == 0; });
+  }
+
+  void serve(Job& job, int thread) {
+    try {
+      for (std::int64_t i; (i = job.next.fetch_add(1, std::memory_order_relaxed)) < job.n;) {
+        check_interrupt(job.interrupt);
+        job.work(i, thread);
+      }
+    } catch (...) {
+      job.next = job.n;
+      const std::scoped_lock lock(mutex_);
+      if (!job.failure) job.failure = std::current_exception();
+    }
+  }
+
+  /// Threads are never joined. At exit they sleep and access only the pool, which is never destroyed.
+  void start(int count, int limit) {
+    for (; count > 0 && started_ < limit; --count) try {
+        std::thread([this] { wait_for_jobs(); }).detach();
+        ++started_;
+      } catch (const std::system_error&) {  // no more threads: the caller works alone
+        return;
+      }
+  }
+
+  void wait_for_jobs() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Job* job = newest_;
+      while (job && !job->wants()) job = job->older;
+      if (!job) {
+        ++waiting_;
+        work_.wait(lock);
+        --waiting_;
+        continue;
+      }
+      ++job->active;
+      const int thread = job->joined++;
+      lock.unlock();
+      {
+        const Interruptible same(job->interrupt);  // what the work calls in turn
+        serve(*job, thread);
+      }
+      lock.lock();
+      if (--job->active == 0) job->idle.notify_one();
+    }
+  }
+
+  /// In the child of a fork only the forking thread exists, and it holds the mutex.
+  void restart() {
+    new (&work_) std::condition_variable;  // the threads of the parent waited for the old one
+    started_ = waiting_ = 0;
+    Job* kept = nullptr;
+    for (Job *job = newest_, *older; job; job = older) {
+      older = job->older;
+      if (job->owner != std::this_thread::get_id()) continue;
+      job->active = 0;
+      job->older = nullptr, job->newer = kept;
+      (kept ? kept->older : newest_) = job;
+      kept = job;
+    }
+    if (!kept) newest_ = nullptr;
+    mutex_.unlock();
+  }
+
+  const int cores_ = hardware_threads();
+  std::mutex mutex_;
+  std::condition_variable work_;
+  Job* newest_ = nullptr;
+  int started_ = 0, waiting_ = 0;
+};
+
+ThreadPool& pool() {
+  static auto& all = *new ThreadPool;  // never destroyed: destructors of static objects may use it
+  return all;
+}
+
+/// In a container its own group is often the root of what it sees.
+int own_cpu_quota() {
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);)
+    if (line.starts_with("0::/")) return cpu_quota("/sys/fs/cgroup", line.substr(line == "0::/" ? 4 : 3));
+  return 0;
+}
+
+}  // namespace
+
+int cpu_quota(const std::string& root, const std::string& group) {
+  int least = 0;
+  for (std::string path = group;; path.resize(path.rfind('/'))) {
+    std::ifstream file(root + path + "/cpu.max");  // "max 100000", or microseconds in a period
+    double quota = 0, period = 0;
+    if (file >> quota >> period && quota > 0 && period > 0) {
+      const int cores = int(std::min(1e6, std::ceil(quota / period)));
+      least = least ? std::min(least, cores) : cores;
+    }
+    if (path.find('/') == std::string::npos) return least;
+  }
+}
 
 int hardware_threads() {
+  static const int quota = own_cpu_quota();
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, int(std::thread::hardware_concurrency()));
+  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+  const int cores = std::max(1, known ? CPU_COUNT(&set) : int(std::thread::hardware_concurrency()));
+  return quota ? std::min(cores, quota) : cores;
 }
 
-void parallel_for(int threads, std::int64_t n, const std::function<void(std::int64_t, int)>& work) {
+void parallel_for(int threads, std::int64_t n, FunctionRef<void(std::int64_t, int)> work) {
   threads = int(std::min<std::int64_t>(threads, n));
   if (threads <= 1) {
-    for (std::int64_t i = 0; i < n; ++i) work(i, 0);
+    const std::atomic<bool>* const interrupt = Interruptible::current();
+    for (std::int64_t i = 0; i < n; ++i) {
+      check_interrupt(interrupt);
+      work(i, 0);
+    }
     return;
   }
-  std::atomic<std::int64_t> next{0};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto serve = [&](int thread) {
-    try {
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) work(i, thread);
-    } catch (...) {
-      next = n;
-      const std::scoped_lock lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(serve, t);
-    serve(0);
-  }
-  if (failure) std::rethrow_exception(failure);
+  Job job{.work = work, .n = n, .threads = threads};
+  pool().run(job);
 }
 
-void parallel_ranges(int threads, std::int64_t n,
-                     const std::function<void(std::int64_t, std::int64_t)>& work) {
-  constexpr std::int64_t range = 1 << 16;
+void parallel_ranges(int threads, std::int64_t n, FunctionRef<void(std::int64_t, std::int64_t)> work,
+                     std::int64_t range) {
   parallel_for(threads, (n + range - 1) / range,
                [&](std::int64_t i, int) { work(i * range, std::min(n, (i + 1) * range)); });
 }
+
+int pool_threads() { return pool().threads(); }
 
 }  // namespace kolmo

@@ -3,25 +3,26 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kolmo/base/arena.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo {
 
-/// Long rows are cut into parts of so many elements, which different threads take; results depend on that cut
-/// and not on the threads.
+/// Long rows are cut into parts of this many elements, which different threads process. Results depend on
+/// this length but not on the number of threads.
 inline constexpr std::int64_t row_part = 4096;
 constexpr std::int64_t row_parts(std::int64_t k) { return (k + row_part - 1) / row_part; }
 
-/// Bytes of workspace of for_row_parts for `rows` rows of k elements.
+/// The workspace of for_row_parts for `rows` rows of k elements.
 template <class Part>
-constexpr std::size_t row_parts_bytes(std::int64_t rows, std::int64_t k) {
-  return row_parts(k) == 1 ? 0 : std::size_t(rows * (row_parts(k) + 1)) * sizeof(Part);
+Part* take_row_parts(Arena& arena, std::int64_t rows, std::int64_t k) {
+  return arena.take<Part>(row_parts(k) == 1 ? 0 : rows * (row_parts(k) + 1));
 }
 
-/// Goes over every row twice: first(row, begin, n) returns what a part says of the row, combine(a, b) joins
-/// two neighbours in order, last(row, begin, n, part, whole) writes the part.
+/// Processes every row in two passes. first(row, begin, n) returns the result of a part, combine(a, b) joins
+/// those of neighbouring parts in order, and last(row, begin, n, part, whole) writes the output of a part.
 template <class Part, class First, class Combine, class Last>
-void for_row_parts(int threads, std::int64_t rows, std::int64_t k, void* workspace, const First& first,
+void for_row_parts(int threads, std::int64_t rows, std::int64_t k, Part* partial, const First& first,
                    const Combine& combine, const Last& last) {
   const std::int64_t parts = row_parts(k);
   if (parts == 1) {
@@ -33,7 +34,6 @@ void for_row_parts(int threads, std::int64_t rows, std::int64_t k, void* workspa
       }
     });
   }
-  auto* const partial = static_cast<Part*>(workspace);
   auto* const whole = partial + rows * parts;
   const auto each_part = [&](const auto& work) {
     parallel_for(threads, rows * parts, [&](std::int64_t i, int) {

@@ -4,8 +4,8 @@
 
 namespace kolmo {
 
-/// Runs a job (base/sums.hpp) on the CPU; `terms` (of the longest sum) guides how many items a thread takes
-/// at a time.
+/// Runs a job (base/sums.hpp) on the CPU. `terms` (of the longest sum) determines how many items a thread
+/// takes at once.
 struct SumItems {
   int threads;
   template <class Job>

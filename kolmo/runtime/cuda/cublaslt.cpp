@@ -12,13 +12,14 @@
 #include <string>
 #include <utility>
 
+#include "kolmo/runtime/cuda_libraries.hpp"
 #include "kolmo/runtime/launch_log.hpp"
 #include "kolmo/runtime/stream.hpp"
 
 namespace kolmo::cuda {
 namespace {
 
-// The part of cuBLASLt's interface that is used; its numbers are those of cublasLt.h, the same since CUDA 11.
+// The part of cuBLASLt's interface that is used. Constants are those of cublasLt.h, unchanged since CUDA 11.
 using Status = int;
 using Opaque = void*;  // handles, descriptors, layouts, preferences
 struct Algorithm {
@@ -49,7 +50,7 @@ enum PreferenceAttribute : int {
   alignment_y
 };
 enum Epilogue : std::uint32_t { plain = 1, with_relu = 2, with_bias = 4, with_gelu_tanh = 32 };
-constexpr std::uint32_t reductions_in_f32 = 2;  // not those that round partial sums to the output's type
+constexpr std::uint32_t reductions_in_f32 = 2;  // excludes those that round partial sums to the output's type
 
 struct Library {
   Status (*create)(Opaque*);
@@ -70,39 +71,52 @@ struct Library {
                      void* d, Opaque layout_d, const Algorithm*, void* workspace, std::size_t, cudaStream_t);
 };
 
-/// Null when the library, or a function of it, is not there.
-const Library* library() {
-  static const std::optional<Library> loaded = []() -> std::optional<Library> {
-    void* const so = dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (!so) return {};
-    Library l{};
-    bool all = true;
-    const auto get = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(so, name));
-      all = all && function;
-    };
-    get(l.create, "cublasLtCreate");
-    get(l.make_descriptor, "cublasLtMatmulDescCreate");
-    get(l.free_descriptor, "cublasLtMatmulDescDestroy");
-    get(l.set_descriptor, "cublasLtMatmulDescSetAttribute");
-    get(l.make_layout, "cublasLtMatrixLayoutCreate");
-    get(l.free_layout, "cublasLtMatrixLayoutDestroy");
-    get(l.set_layout, "cublasLtMatrixLayoutSetAttribute");
-    get(l.make_preference, "cublasLtMatmulPreferenceCreate");
-    get(l.free_preference, "cublasLtMatmulPreferenceDestroy");
-    get(l.set_preference, "cublasLtMatmulPreferenceSetAttribute");
-    get(l.find, "cublasLtMatmulAlgoGetHeuristic");
-    get(l.multiply, "cublasLtMatmul");
-    return all ? std::optional(l) : std::nullopt;
+struct Opened {
+  VendorLibrary report;
+  std::optional<Library> functions;  ///< none if the library or one of its functions is missing
+};
+
+const Opened& opened() {
+  static const Opened opened = [] {
+    CudaLibrary so = open_cuda_library("libcublasLt.so.13");
+    Opened o;
+    if (so.handle) {
+      Library l{};
+      const auto get = [&](auto& function, const char* name) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(so.handle, name));
+        if (!function) so.problem = so.path + " has no " + name;
+      };
+      get(l.create, "cublasLtCreate");
+      get(l.make_descriptor, "cublasLtMatmulDescCreate");
+      get(l.free_descriptor, "cublasLtMatmulDescDestroy");
+      get(l.set_descriptor, "cublasLtMatmulDescSetAttribute");
+      get(l.make_layout, "cublasLtMatrixLayoutCreate");
+      get(l.free_layout, "cublasLtMatrixLayoutDestroy");
+      get(l.set_layout, "cublasLtMatrixLayoutSetAttribute");
+      get(l.make_preference, "cublasLtMatmulPreferenceCreate");
+      get(l.free_preference, "cublasLtMatmulPreferenceDestroy");
+      get(l.set_preference, "cublasLtMatmulPreferenceSetAttribute");
+      get(l.find, "cublasLtMatmulAlgoGetHeuristic");
+      get(l.multiply, "cublasLtMatmul");
+      if (so.problem.empty()) o.functions = l;
+    }
+    o.report = {"cuBLASLt", so.problem.empty() ? so.path : "", so.problem};
+    if (const auto version = o.functions ? dlsym(so.handle, "cublasLtGetVersion") : nullptr) {
+      const std::size_t v = reinterpret_cast<std::size_t (*)()>(version)();
+      o.report.name += " " + std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." +
+                       std::to_string(v % 100);
+    }
+    return o;
   }();
-  return loaded ? &*loaded : nullptr;
+  return opened;
 }
+const Library* library() { return opened().functions ? &*opened().functions : nullptr; }
 
 void check(Status status, const char* doing) {
   if (status) fail<DeviceError>(std::string("cuBLASLt: error ") + std::to_string(status) + " while " + doing);
 }
 
-/// Something the library made, freed by its function.
+/// An object created by the library, released by the matching function.
 class Owned {
  public:
   template <class Make, class... A>
@@ -134,8 +148,8 @@ cudaDataType_t native(DType t) {
   }
 }
 
-/// A call in the library's terms. It counts columns first, so it sees every matrix transposed and computes
-/// y^T = op(b)^T op(a)^T: b is its left factor, and bias runs along its columns as it wants.
+/// A call in the library's terms. It uses column-major order, so it sees every matrix transposed and computes
+/// y^T = op(b)^T op(a)^T: b is its left factor, and bias runs along its columns, as it requires.
 struct Description {
   const Library& library;
   const Owned descriptor, left, right, c, y;
@@ -176,13 +190,13 @@ struct Description {
   }
 };
 
-/// Bytes that an address is a multiple of, at most 256.
+/// The largest power of two, at most 256, that divides an address.
 std::uint32_t alignment(const void* p) {
   const auto address = reinterpret_cast<std::uintptr_t>(p) | 256;
   return std::uint32_t(address & -address);
 }
 
-/// A device's handle, and the algorithms found for it.
+/// A device's library handle, and the algorithms found for it.
 class Algorithms {
  public:
   Algorithms(const Library& l, int device) : l_(l), device_(device) {}
@@ -255,7 +269,7 @@ class Algorithms {
   std::map<Key, std::optional<Algorithm>> found_;
 };
 
-/// Lives until the process ends, as its device does.
+/// Never destroyed, like its device.
 Algorithms& algorithms(const Library& l, int device) {
   static std::mutex mutex;
   static auto& all = *new std::map<int, Algorithms>;
@@ -265,6 +279,8 @@ Algorithms& algorithms(const Library& l, int device) {
 
 }  // namespace
 
+const VendorLibrary* vendor_library() { return &opened().report; }
+
 bool vendor_matmul_fits(const VendorMatmul& x) {
   const Library* l = library();
   constexpr std::int64_t limit = (std::int64_t(1) << 31) - 1;
@@ -273,9 +289,9 @@ bool vendor_matmul_fits(const VendorMatmul& x) {
 }
 
 void vendor_matmul(const VendorMatmul& x, void* workspace, Stream& stream) {
-  if (LaunchLog::current()) return;  // only kernels of this program are written down
+  if (LaunchLog::current()) return;  // only this program's own kernels are logged
   const Library* l = library();
-  if (!l) fail<Unsupported>("cuBLASLt: libcublasLt.so.13 is not there");
+  if (!l) fail<Unsupported>("cuBLASLt: " + opened().report.problem);
   Algorithms& device = algorithms(*l, x.device);
   const auto algorithm = device.find(x);
   if (!algorithm) fail<Unsupported>("cuBLASLt has no algorithm for this product");

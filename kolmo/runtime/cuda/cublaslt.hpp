@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "kolmo/base/activation.hpp"
 #include "kolmo/base/tensor.hpp"
@@ -26,8 +27,15 @@ struct VendorMatmul {
 
 inline constexpr std::size_t vendor_matmul_workspace = 32 << 20;
 
-/// Whether libcublasLt.so.13 is there (it is looked for once, by the dynamic loader's rules) and has an
-/// algorithm for such a call. The answer is remembered; launching uses the algorithm it found.
+/// `name`: the library with its version. `path`: the file that was opened, else `problem`: why there is none.
+struct VendorLibrary {
+  std::string name, path, problem;
+};
+/// Null in a build without CUDA. The library is searched once, as described in runtime/cuda_libraries.hpp.
+const VendorLibrary* vendor_library();
+
+/// Whether the library is available and has an algorithm for such a call. The answer is cached; launching
+/// uses the algorithm that was found.
 bool vendor_matmul_fits(const VendorMatmul& call);
 void vendor_matmul(const VendorMatmul& call, void* workspace, Stream& stream);
 

@@ -14,7 +14,7 @@
 namespace kolmo {
 namespace {
 
-/// After one of these the context is gone: nothing on the device can be trusted or used again.
+/// Whether an error destroys the context: nothing on the device is valid or usable afterwards.
 bool sticky(cudaError_t e) {
   switch (e) {
     case cudaErrorIllegalAddress:
@@ -33,9 +33,9 @@ bool sticky(cudaError_t e) {
   }
 }
 
-/// Fused multiply-adds per cycle of a multiprocessor: of f64, of f32, of products of matrices of f64 and of
-/// 16-bit numbers with sums in f32 on tensor cores; 0 where cards of one capability differ. Source: CUDA C++
-/// Programming Guide (arithmetic instructions); data sheets of A100, H100, B200, B300.
+/// Fused multiply-adds per cycle of a multiprocessor: in f64, in f32, in matrix products of f64, and in
+/// matrix products of 16-bit numbers with sums in f32 on tensor cores. 0 if devices of one capability differ.
+/// Source: CUDA C++ Programming Guide (arithmetic instructions); data sheets of A100, H100, B200, B300.
 struct Rates {
   int capability;
   double f64, f32, matrix_f64, matrix_16;
@@ -46,6 +46,9 @@ constexpr Rates rates[] = {{80, 32, 64, 64, 1024},   {86, 2, 128, 2, 0},       {
 
 std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
 
+/// The memory pools of devices, by index.
+std::atomic<cudaMemPool_t> pools[64];
+
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(int index) : index_(index) {
@@ -55,10 +58,11 @@ class CudaBackend final : public Backend {
     pool.allocType = cudaMemAllocationTypePinned;
     pool.location = {cudaMemLocationTypeDevice, index_};
     check(cudaMemPoolCreate(&driver_pool_, &pool), "making the memory pool");
-    std::uint64_t keep = ~std::uint64_t(0);  // without a threshold every synchronisation gives memory back
+    if (index_ < int(std::size(pools))) pools[index_] = driver_pool_;
+    std::uint64_t keep = ~std::uint64_t(0);  // by default every synchronisation releases memory
     check(cudaMemPoolSetAttribute(driver_pool_, cudaMemPoolAttrReleaseThreshold, &keep),
           "configuring the memory pool");
-    int hidden_waits = 0;  // reuse between streams is the pool's own business, where it can be seen
+    int hidden_waits = 0;  // reuse between streams is left to the pool, where it is visible
     check(cudaMemPoolSetAttribute(driver_pool_, cudaMemPoolReuseAllowInternalDependencies, &hidden_waits),
           "configuring the memory pool");
     check(cudaStreamCreateWithFlags(&outside_capture_, cudaStreamNonBlocking), "making a stream");
@@ -145,6 +149,19 @@ class CudaBackend final : public Backend {
   void destroy_stream(Handle s) noexcept override {
     if (!lost_) cudaStreamDestroy(stream(s));
   }
+  Handle borrow_stream(void* native) override {
+    use();
+    if (!native) return cudaStreamLegacy;
+    const auto s = static_cast<cudaStream_t>(native);
+    require(s != cudaStreamPerThread, name() + ": cudaStreamPerThread is another stream in every thread");
+    if (s == cudaStreamLegacy || capturing(s)) return s;  // a captured stream does not say its device
+    int device = index_;
+    check(cudaStreamGetDevice(s, &device), "asking for the device of a stream");
+    require(device == index_, name() + ": the borrowed stream is of cuda:" + std::to_string(device));
+    return s;
+  }
+  void return_stream(Handle) noexcept override {}
+  bool captured_by_owner(Handle s) override { return capturing(s); }
   void synchronize(Handle s) override { check(cudaStreamSynchronize(stream(s)), "waiting"); }
   std::shared_ptr<void> hold(Handle s) override {
     use();
@@ -157,7 +174,10 @@ class CudaBackend final : public Backend {
   }
   void copy(void* to, const void* from, std::size_t bytes, Handle s) override {
     use();
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream(s)), "copying");
+    cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream(s));
+    if (e == cudaErrorInvalidValue && (reach(to) | reach(from)))
+      e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream(s));
+    check(e, "copying");
   }
   void fill(void* to, int byte, std::size_t bytes, Handle s) override {
     use();
@@ -180,7 +200,7 @@ class CudaBackend final : public Backend {
   bool done(Handle e) override {
     const cudaError_t state = cudaEventQuery(event(e));
     if (state == cudaErrorNotReady) {
-      cudaGetLastError();  // or the next launch would report it
+      cudaGetLastError();  // clears the error, else the next launch would report it
       return false;
     }
     check(state, "waiting");
@@ -195,7 +215,7 @@ class CudaBackend final : public Backend {
     std::call_once(event_cost_known_, [&] {
       try {
         event_cost_ = measure_event_cost({DeviceKind::cuda, index_});
-      } catch (const Error&) {  // whoever works on the device will hear of it
+      } catch (const Error&) {  // the next call on this device reports it
       }
     });
     return event_cost_;
@@ -203,7 +223,7 @@ class CudaBackend final : public Backend {
 
   void begin_capture(Handle s) override {
     use();
-    // Relaxed: workspaces are allocated on a stream of their own while this one is captured.
+    // Relaxed: while this stream is captured, workspaces are allocated on another stream.
     check(cudaStreamBeginCapture(stream(s), cudaStreamCaptureModeRelaxed), "capturing");
   }
   Handle end_capture(Handle s) override {
@@ -234,12 +254,24 @@ class CudaBackend final : public Backend {
   static cudaEvent_t event(Handle e) { return static_cast<cudaEvent_t>(e); }
   std::string name() const { return "cuda:" + std::to_string(index_); }
 
+  /// Lets this device reach the pool of another device that the memory is of; false if it is of none, or out of reach.
+  bool reach(const void* memory) const {
+    cudaGetLastError();
+    cudaPointerAttributes a{};
+    if (cudaPointerGetAttributes(&a, memory) != cudaSuccess || a.type != cudaMemoryTypeDevice ||
+        a.device == index_ || a.device >= int(std::size(pools)) || !pools[a.device])
+      return false;
+    cudaMemAccessDesc access{};
+    access.location = {cudaMemLocationTypeDevice, index_};
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaMemPoolSetAccess(pools[a.device], &access, 1) == cudaSuccess;
+  }
   bool capturing(Handle s) const {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing(stream(s), &status);
     return status != cudaStreamCaptureStatusNone;
   }
-  /// The stream whose order an allocation joins: never one that is being captured.
+  /// The stream in whose order an allocation is made; never one that is being captured.
   cudaStream_t order(Handle s) const { return !s || capturing(s) ? outside_capture_ : stream(s); }
 
   void use() {
@@ -267,6 +299,14 @@ class CudaBackend final : public Backend {
 };
 
 }  // namespace
+
+CurrentDevice::CurrentDevice(Device device) {
+  if (device.kind != DeviceKind::cuda || cudaGetDevice(&before_) != cudaSuccess) return;
+  cudaSetDevice(device.index);
+}
+CurrentDevice::~CurrentDevice() {
+  if (before_ >= 0) cudaSetDevice(before_);
+}
 
 int cuda_device_count() {
   int count = 0;

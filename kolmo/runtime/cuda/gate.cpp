@@ -24,7 +24,7 @@ class Closed {
   }
 
  private:
-  void open() {  // never lowers the word: tickets of other streams may be out
+  void open() {  // never lowers the word: other streams may wait for higher tickets
     std::uint32_t seen = word_.load();
     while (std::int32_t(ticket_ - seen) > 0 && !word_.compare_exchange_weak(seen, ticket_)) {}
   }
@@ -33,7 +33,7 @@ class Closed {
   std::uint32_t ticket_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread watchdog_;  // last: it is told to stop, and joined, before the rest goes
+  std::jthread watchdog_;  // last: stopped and joined before other members are destroyed
 };
 
 }  // namespace

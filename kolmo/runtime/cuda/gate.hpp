@@ -5,16 +5,16 @@
 
 namespace kolmo {
 
-/// Lets a stream wait for the host: the device's front end polls a word of host memory (cuStreamWaitValue32),
-/// so no kernel spins and no multiprocessor is taken.
+/// Lets a stream wait for the host. The device's front end polls a word of host memory (cuStreamWaitValue32),
+/// so no kernel spins and no multiprocessor is occupied.
 class Gate {
  public:
   Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// Opens when the returned object is destroyed, or after two seconds: a call that itself waits for the
-  /// stream must not wait for ever. Null where the driver cannot do it.
+  /// The gate opens when the returned object is destroyed, or after two seconds, because a call that itself
+  /// waits for the stream would otherwise wait forever. Null if the driver does not support it.
   std::shared_ptr<void> close(void* stream);
 
  private:

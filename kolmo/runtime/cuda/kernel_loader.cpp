@@ -13,7 +13,7 @@ void check(cudaError_t e, const std::string& doing, Device device) {
   fail<DeviceError>(to_string(device) + ": error while " + doing + ": " + cudaGetErrorString(e));
 }
 
-/// The symbols of a library's kernels, for a message; empty where none can be loaded.
+/// The symbols of a library's kernels, for a message; empty if they cannot be listed.
 std::string kernels_in(cudaLibrary_t library) {
   unsigned count = 0;
   cudaLibraryGetKernelCount(&count, library);
@@ -48,7 +48,7 @@ LoadedKernel load_kernel(const std::string& image, const std::string& entry, Dev
   for (std::size_t offset = 0, size = 0;
        cudaFuncGetParamInfo(kernel, loaded.parameters.size(), &offset, &size) == cudaSuccess;)
     loaded.parameters.push_back(size);
-  cudaGetLastError();  // of the query behind the last parameter
+  cudaGetLastError();  // clears the error of the query past the last parameter
   return loaded;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The one way to start a kernel: launch(kernel, grid, block, shared_bytes, stream, arguments...).
-// Dynamic shared memory is reached through dynamic_shared<T>(). The emulated GPU brings its own two
+// All kernels are started by launch(kernel, grid, block, shared_bytes, stream, arguments...). Dynamic shared
+// memory is accessed through dynamic_shared<T>(). The emulated GPU has its own versions of these two
 // functions.
 #include <cuda_runtime.h>
 
@@ -22,7 +22,7 @@ inline cudaStream_t native(const Stream& s) {
 #endif
 }
 
-/// True when the launch was only to be written down.
+/// Whether the launch was logged instead of run (LaunchLog).
 inline bool logged(const void* kernel, dim3 grid, dim3 block, std::size_t shared) {
   LaunchLog* const log = LaunchLog::current();
   if (log) log->launches.push_back({kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared});
@@ -32,7 +32,7 @@ inline bool logged(const void* kernel, dim3 grid, dim3 block, std::size_t shared
 #ifdef SIMT
 using simt::dynamic_shared;
 
-/// An object, lest look-up by argument finds simt::launch too.
+/// A function object, so that argument-dependent look-up does not find simt::launch as well.
 struct Launcher {
   template <class... P, class... A>
   void operator()(void (*kernel)(P...), simt::Grid grid, dim3 block, std::size_t shared, cudaStream_t stream,

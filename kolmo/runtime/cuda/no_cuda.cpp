@@ -1,5 +1,6 @@
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/cuda/cublaslt.hpp"
+#include "kolmo/runtime/device.hpp"
 #include "kolmo/runtime/kernel_loader.hpp"
 #include "kolmo/runtime/nvtx.hpp"
 
@@ -14,6 +15,8 @@ namespace {
 
 int cuda_device_count() { return 0; }
 std::unique_ptr<Backend> make_cuda_backend(int) { no_cuda(); }
+CurrentDevice::CurrentDevice(Device) {}
+CurrentDevice::~CurrentDevice() = default;
 
 LoadedKernel load_kernel(const std::string&, const std::string&, Device) { no_cuda(); }
 void launch_loaded(const LoadedKernel&, const std::array<unsigned, 3>&, const std::array<unsigned, 3>&,
@@ -28,6 +31,7 @@ bool nvtx_available() { return false; }
 void nvtx_push(const char*) {}
 void nvtx_pop() {}
 
+const cuda::VendorLibrary* cuda::vendor_library() { return nullptr; }
 bool cuda::vendor_matmul_fits(const VendorMatmul&) { return false; }
 void cuda::vendor_matmul(const VendorMatmul&, void*, Stream&) {
   fail<Unsupported>("cuBLASLt: this build has no CUDA support (it was configured without nvcc)");

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "kolmo/runtime/memory/arena.hpp"
+#include "kolmo/runtime/memory/chunk_heap.hpp"
 #include "kolmo/runtime/memory/size_class.hpp"
 #include "kolmo/runtime/memory/stats.hpp"
 
@@ -18,7 +18,7 @@ struct Run {
   Span* span = nullptr;
   std::size_t block_bytes;
   int blocks, used = 0;
-  std::array<std::uint64_t, max_blocks / 64> free{};  // one bit a block
+  std::array<std::uint64_t, max_blocks / 64> free{};  // one bit per block
   Run *previous = nullptr, *next = nullptr;           // in the front's list, while a block is free
 
   explicit Run(std::size_t bytes) : block_bytes(bytes), blocks(blocks_of(bytes)) {
@@ -28,7 +28,7 @@ struct Run {
     return int(std::clamp<std::size_t>(preferred_bytes / block_bytes, 1, max_blocks));
   }
   static std::size_t span_bytes(std::size_t block_bytes) {
-    return round_up(block_bytes * std::size_t(blocks_of(block_bytes)), Arena::granule);
+    return round_up(block_bytes * std::size_t(blocks_of(block_bytes)), ChunkHeap::granule);
   }
   bool full() const { return used == blocks; }
 
@@ -48,20 +48,20 @@ struct Run {
   }
 };
 
-/// What a stream keeps for itself: runs by size class, the most recently freed into first. Its blocks are
-/// only ever used in the stream's order, so that reusing one needs no event.
+/// A stream's own cache: runs by size class, the most recently freed into first. Its blocks are used only in
+/// the stream's order, so reuse needs no event.
 struct alignas(64) Front {
   Upstream::Handle stream;
   std::uint32_t id;  // in Order
 
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::array<Run*, std::size_t(class_count)> runs{};
   std::size_t empty_bytes = 0;  // of runs without a block in use
   bool closed = false;          // the stream is being captured
   std::uint64_t allocations = 0, from[memory_sources] = {};
-  std::int64_t uncounted = 0;  // bytes by which live memory has changed since the pool was told
+  std::int64_t uncounted = 0;  // change of live bytes not yet added to the pool's count
   std::uint64_t live = 0, live_bytes = 0, granted_bytes = 0, direct_bytes = 0;
-  std::array<std::uint64_t, 64> recent{};  // the latest sizes asked for, as a ring
+  std::array<std::uint64_t, 64> recent{};  // ring of the latest requested sizes
 
   void link(Run* run, int index) {
     run->previous = nullptr, run->next = runs[std::size_t(index)];

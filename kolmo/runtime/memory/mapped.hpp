@@ -3,7 +3,7 @@
 
 namespace kolmo::memory {
 
-/// Zeroed pages straight from the system, in huge pages where it gives them, written to once by every core so
+/// Zeroed pages directly from the system, in huge pages if available. Every core writes to a part of them, so
 /// that locking them later does not fault them in one by one. Throws OutOfMemory.
 void* map_touched(std::size_t bytes);
 void unmap(void* data, std::size_t bytes) noexcept;

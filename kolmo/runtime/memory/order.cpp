@@ -29,7 +29,7 @@ std::uint32_t Order::enter(Upstream::Handle stream) {
     streams_.push_back({.handle = stream, .event = upstream_.make_event(false)});
     return std::uint32_t(streams_.size() - 1);
   }
-  unused->done = unused->recorded;  // tickets go on, so that stamps of the former stream stay done
+  unused->done = unused->recorded;  // tickets go on, so stamps of the former stream stay done
   unused->handle = stream, unused->alive = unused->open = true, unused->seen.clear();
   return std::uint32_t(unused - streams_.begin());
 }

@@ -6,8 +6,8 @@
 
 namespace kolmo::memory {
 
-/// A place in a stream's order: memory with this stamp was last used by work queued on the stream before the
-/// ticket was given out.
+/// A position in a stream's order: memory with this stamp was last used by work queued on the stream before
+/// the ticket was issued.
 struct Stamp {
   std::uint32_t stream;
   std::uint64_t ticket;
@@ -15,9 +15,9 @@ struct Stamp {
 using Stamps = std::vector<Stamp>;  // at most one per stream
 void merge(Stamps& into, const Stamps& from);
 
-/// What each stream has yet to wait for before it may use memory that others have freed. An event is recorded
-/// only when another stream takes memory, once for everything freed on a stream until then; a stream that has
-/// waited for it once does not wait again. The caller serialises calls.
+/// Tracks which work each stream must wait for before it may use memory that other streams have freed. An
+/// event is recorded only when another stream takes memory, and covers everything freed on a stream until
+/// then. A stream that has waited for an event does not wait for it again. The caller serialises calls.
 class Order {
  public:
   explicit Order(Upstream& upstream) : upstream_(upstream) {}
@@ -26,17 +26,18 @@ class Order {
   ~Order();
 
   std::uint32_t enter(Upstream::Handle stream);
-  /// The stream is about to be destroyed.
+  /// Called before the stream is destroyed.
   void leave(std::uint32_t id) noexcept;
-  /// While closed, a stream takes no events: it is being captured. What it freed before is marked.
+  /// A closed stream records no events, because it is being captured. Memory it freed before is covered by an
+  /// event.
   void close(std::uint32_t id);
   void open(std::uint32_t id) { streams_[id].open = true; }
 
-  /// The stamp of memory that is freed on the stream now.
+  /// The stamp for memory freed on the stream now.
   Stamp stamp(std::uint32_t id);
   /// True if the stream may use the memory without waiting.
   bool ready(std::uint32_t id, const Stamps& stamps);
-  /// Makes later work on the stream wait for the memory; returns false if that was not needed.
+  /// Makes later work on the stream wait for the memory; returns whether that was necessary.
   bool wait(std::uint32_t id, const Stamps& stamps);
   /// Blocks until nothing uses the memory.
   void finish(const Stamps& stamps);

@@ -12,10 +12,10 @@
 namespace kolmo::memory {
 namespace {
 
-constexpr std::size_t page = 2 << 20;  // slabs consist of huge pages where there are any
+constexpr std::size_t host_page = 2 << 20;  // slabs consist of huge pages if available
 constexpr std::size_t smallest_slab = 8 << 20;
 
-std::uint64_t default_cap() {  // a twentieth of the memory
+std::uint64_t default_cap() {  // a twentieth of the physical memory
   return std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 20;
 }
 
@@ -31,7 +31,7 @@ PinnedPool::~PinnedPool() {
   withdraw_metrics_of(this);
   try {
     trim();
-  } catch (const Error&) {  // a lost device has nothing to wait for
+  } catch (const Error&) {  // a lost device has no work to wait for
   }
   for (const Backend::Handle e : events_) backend_.destroy_event(e);
 }
@@ -45,11 +45,11 @@ void PinnedPool::note(Action action, const void* data, std::size_t requested, st
   record(e);
 }
 
-/// Takes back what no copy uses any more.
+/// Reclaims blocks that no copy uses any more.
 void PinnedPool::collect() {
   std::erase_if(waiting_, [&](const Waiting& w) {
     if (!w.event || !backend_.done(w.event)) return false;
-    arena_.give(w.span, {});
+    heap_.give(w.span, {});
     events_.push_back(w.event);
     return true;
   });
@@ -58,31 +58,31 @@ void PinnedPool::collect() {
 PinnedPool::Block PinnedPool::allocate(std::size_t bytes) {
   if (bytes > ~std::size_t(0) / 2)
     fail<OutOfMemory>(name_ + ": no host memory for " + std::to_string(bytes) + " bytes");
-  const std::size_t granted = round_up(class_bytes(bytes), Arena::granule);
-  const std::size_t slab = round_up(std::max(granted, smallest_slab), page);
+  const std::size_t granted = round_up(class_bytes(bytes), ChunkHeap::granule);
+  const std::size_t slab = round_up(std::max(granted, smallest_slab), host_page);
   const std::scoped_lock lock(mutex_);
   collect();
   MemorySource source = MemorySource::chunk;
-  Span* span = arena_.find(granted, 1, [](const Span&) { return true; });
-  if (!span && arena_.reserved() + slab <= cap_) {
+  Span* span = heap_.find(granted, 1, [](const Span&) { return true; });
+  if (!span && heap_.reserved() + slab <= cap_) {
     source = MemorySource::upstream;
     try {
       void* const data = backend_.allocate_host(slab);
       try {
-        span = arena_.add(data, slab, {});
+        span = heap_.add(data, slab, {});
       } catch (...) {
         backend_.deallocate_host(data, slab);
         throw;
       }
       note(Action::reserve, data, slab, slab, source);
-      counts_.reserved_peak = std::max<std::uint64_t>(counts_.reserved_peak, arena_.reserved());
+      counts_.reserved_peak = std::max<std::uint64_t>(counts_.reserved_peak, heap_.reserved());
     } catch (const OutOfMemory&) {
       ++counts_.retries;
     }
   }
   Block block;
   if (span) {
-    block = {span->data, arena_.take(span, granted)};
+    block = {span->data, heap_.take(span, granted)};
   } else {
     source = MemorySource::upstream;
     block.data = std::aligned_alloc(alignment, round_up(bytes, alignment));
@@ -90,7 +90,7 @@ PinnedPool::Block PinnedPool::allocate(std::size_t bytes) {
       ++counts_.failures;
       fail<OutOfMemory>(name_ + ": no host memory for " + bytes_text(double(bytes)) + "; " +
                         bytes_text(double(counts_.live_bytes)) + " live, " +
-                        bytes_text(double(arena_.reserved())) + " page-locked, cap " +
+                        bytes_text(double(heap_.reserved())) + " page-locked, cap " +
                         bytes_text(double(cap_)));
     }
     ++pageable_;
@@ -106,9 +106,9 @@ void PinnedPool::deallocate(Block block, std::size_t bytes, const Stream& stream
   const std::scoped_lock lock(mutex_);
   --counts_.live, counts_.live_bytes -= bytes;
   note(Action::free, block.data, bytes, block.span ? block.span->bytes : bytes, {});
-  Backend::Handle event = nullptr;  // without one, the block is never used again
+  Backend::Handle event = nullptr;  // without an event, the block is never reused
   try {
-    if (!stream.capturing()) {  // the replays of a graph use it whenever they run
+    if (!stream.capturing()) {  // replays of a graph may use it at any time
       if (events_.empty())
         event = backend_.make_event(false);
       else
@@ -133,10 +133,10 @@ void PinnedPool::trim() {
   for (const Waiting& w : waiting_)
     if (w.event) backend_.synchronize_event(w.event);
   collect();
-  for (Span* span : arena_.whole_chunks()) {
+  for (Span* span : heap_.whole_chunks()) {
     char* const data = span->data;
     const std::size_t bytes = span->bytes;
-    arena_.remove(span);
+    heap_.remove(span);
     note(Action::release, data, bytes, bytes, {});
     backend_.deallocate_host(data, bytes);
   }
@@ -145,8 +145,8 @@ void PinnedPool::trim() {
 PoolStats PinnedPool::stats() const {
   const std::scoped_lock lock(mutex_);
   PoolStats s = counts_;
-  s.reserved_bytes = arena_.reserved(), s.chunks = arena_.chunks().size(), s.limit_bytes = cap_;
-  s.largest_free = arena_.largest_free();
+  s.reserved_bytes = heap_.reserved(), s.chunks = heap_.chunks().size(), s.limit_bytes = cap_;
+  s.largest_free = heap_.largest_free();
   return s;
 }
 
@@ -154,7 +154,7 @@ TracePool PinnedPool::snapshot() const {
   TracePool all{stats(), {}};
   const std::scoped_lock lock(mutex_);
   const auto number = [](const void* p) { return std::uint64_t(reinterpret_cast<std::uintptr_t>(p)); };
-  for (const Chunk* c : arena_.chunks()) {
+  for (const Chunk* c : heap_.chunks()) {
     TraceChunk chunk{number(c->data), c->bytes, {}};
     for (const Span* s = c->first; s; s = s->next)
       chunk.blocks.push_back({number(s->data), s->bytes, !s->free});
@@ -175,7 +175,7 @@ void PinnedPool::set_cap(std::uint64_t bytes) {
 PinnedPool& pinned_pool(Device device) {
   static std::mutex mutex;
   static auto& pools =
-      *new std::map<std::pair<DeviceKind, int>, std::unique_ptr<PinnedPool>>;  // outlives all
+      *new std::map<std::pair<DeviceKind, int>, std::unique_ptr<PinnedPool>>;  // never destroyed
   const std::scoped_lock lock(mutex);
   auto& pool = pools[{device.kind, device.index}];
   if (!pool)

@@ -1,17 +1,18 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <optional>
 
-#include "kolmo/runtime/memory/arena.hpp"
+#include "kolmo/runtime/memory/chunk_heap.hpp"
 #include "kolmo/runtime/memory/trace.hpp"
 #include "kolmo/runtime/stream.hpp"
 
 namespace kolmo::memory {
 
 /// Page-locked host memory for copies to and from a device, one pool per device. Sizes have four classes per
-/// octave; slabs come from the backend, locked and touched, and are kept, up to a cap. A block is handed out
-/// again once the event recorded when it was freed is done, since the host may write to it at once. Beyond
-/// the cap blocks are ordinary pageable memory: counted, and copies with them wait.
+/// octave. Slabs come from the backend, locked and touched, and are kept, up to a cap. A block is reused once
+/// the event recorded at its deallocation is done, since the host may write to it at once. Beyond the cap
+/// blocks are ordinary pageable memory, which is counted, and copies with them wait.
 class PinnedPool {
  public:
   struct Block {
@@ -24,12 +25,12 @@ class PinnedPool {
   ~PinnedPool();
 
   Block allocate(std::size_t bytes);
-  /// The work queued on the stream so far may still use the block.
+  /// Work queued on the stream so far may still use the block.
   void deallocate(Block block, std::size_t bytes, const Stream& stream) noexcept;
   void trim();
   PoolStats stats() const;
   TracePool snapshot() const;
-  /// Blocks that had to be pageable.
+  /// Number of blocks that were pageable.
   std::uint64_t pageable() const;
   void set_cap(std::uint64_t bytes);
 
@@ -46,25 +47,26 @@ class PinnedPool {
   const std::string name_;
   const std::uint8_t number_;  // in traces
   mutable std::mutex mutex_;
-  Arena arena_;
+  ChunkHeap heap_;
   std::deque<Waiting> waiting_;
-  std::vector<Backend::Handle> events_;  // to be used again
+  std::vector<Backend::Handle> events_;  // for reuse
   std::uint64_t cap_, pageable_ = 0;
   PoolStats counts_;
 };
 
-/// The pool for copies to and from a device; on a device in host memory, ordinary memory that is kept.
+/// The pool for copies to and from a device. For a device in host memory it caches ordinary memory.
 PinnedPool& pinned_pool(Device device);
 
-/// Host memory for copies on a stream; it is reused when they are done. Contents are not initialised.
+/// Host memory for copies on a stream, reused after they are done. Contents are not initialised.
 class PinnedBuffer {
  public:
+  PinnedBuffer() = default;
   PinnedBuffer(std::size_t bytes, const Stream& stream)
       : stream_(stream),
         bytes_(bytes),
         block_(bytes ? pinned_pool(stream.device()).allocate(bytes) : PinnedPool::Block{}) {}
   PinnedBuffer(PinnedBuffer&& other) noexcept
-      : stream_(other.stream_),
+      : stream_(std::move(other.stream_)),
         bytes_(std::exchange(other.bytes_, 0)),
         block_(std::exchange(other.block_, {})) {}
   PinnedBuffer& operator=(PinnedBuffer other) noexcept {
@@ -72,15 +74,15 @@ class PinnedBuffer {
     return *this;
   }
   ~PinnedBuffer() {
-    if (block_.data) pinned_pool(stream_.device()).deallocate(block_, bytes_, stream_);
+    if (block_.data) pinned_pool(stream_->device()).deallocate(block_, bytes_, *stream_);
   }
-  void* data() const { return block_.data; }
+  std::byte* data() const { return static_cast<std::byte*>(block_.data); }
   std::size_t bytes() const { return bytes_; }
   bool pageable() const { return block_.data && !block_.span; }
 
  private:
-  Stream stream_;
-  std::size_t bytes_;
+  std::optional<Stream> stream_;
+  std::size_t bytes_ = 0;
   PinnedPool::Block block_;
 };
 

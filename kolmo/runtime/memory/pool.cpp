@@ -17,8 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t chunk_step = 2 << 20;       // the driver maps memory in pages of this size
-constexpr std::size_t largest_growth = 32 << 20;  // of a chunk, beyond what was asked for
-constexpr std::size_t front_bytes = 8 << 20;      // of empty runs a front keeps
+constexpr std::size_t largest_growth = 32 << 20;  // of a chunk, beyond the requested size
+constexpr std::size_t front_bytes = 8 << 20;      // limit of a front's unused runs
 constexpr int fits_to_try = 16;                   // before waiting for another stream
 constexpr std::int64_t live_step = 64 << 10;
 constexpr unsigned sampling = 64;
@@ -47,7 +47,7 @@ Pool::~Pool() {
   withdraw_metrics_of(this);
   try {
     trim();
-  } catch (const Error&) {  // a lost device has nothing to give back
+  } catch (const Error&) {  // a lost device has nothing to return
   }
 }
 
@@ -83,7 +83,8 @@ void Pool::note(Action action, const Front* front, const void* data, std::size_t
   record(e);
 }
 
-/// The pool hears of changes in steps: with one counter for all, threads would wait for its cache line.
+/// Updates the shared count in steps only: if all threads updated it on every call, they would contend for
+/// its cache line.
 void Pool::change_live(Front& f, std::int64_t bytes) {
   f.uncounted += bytes;
   if (f.uncounted < live_step && f.uncounted > -live_step) return;
@@ -111,7 +112,7 @@ Pool::Block Pool::take(Front& f, std::size_t bytes) {
   if (bytes > too_much)
     fail<OutOfMemory>(options_.name + ": no memory for " + std::to_string(bytes) + " bytes");
   const bool small = bytes <= largest_class;
-  const std::size_t granted = small ? class_bytes(bytes) : round_up(bytes, Arena::granule);
+  const std::size_t granted = small ? class_bytes(bytes) : round_up(bytes, ChunkHeap::granule);
   const int index = small ? class_index(bytes) : 0;
   std::unique_lock lock(f.mutex);
   if (f.closed || options_.direct) {
@@ -175,25 +176,25 @@ void Pool::deallocate(Front& f, Block block, std::size_t bytes) noexcept {
 
 void Pool::give(Front& f, Span* span) {
   const std::scoped_lock lock(chunks_mutex_);
-  arena_.give(span, {order_.stamp(f.id)});
-  if (arena_.free_bytes() > keep_ && !f.closed) give_back(f, keep_);
+  heap_.give(span, {order_.stamp(f.id)});
+  if (heap_.free_bytes() > keep_ && !f.closed) give_back(f, keep_);
 }
 
 Pool::Acquired Pool::find(Front& f, std::size_t bytes) {
   const std::scoped_lock lock(chunks_mutex_);
-  Span* span = arena_.find(bytes, fits_to_try, [&](const Span& s) { return order_.ready(f.id, s.stamps); });
-  if (span) return {arena_.take(span, bytes), MemorySource::chunk};
+  Span* span = heap_.find(bytes, fits_to_try, [&](const Span& s) { return order_.ready(f.id, s.stamps); });
+  if (span) return {heap_.take(span, bytes), MemorySource::chunk};
   if (!options_.wait_for_streams) return {};
-  span = arena_.find(bytes, 1, [](const Span&) { return true; });
+  span = heap_.find(bytes, 1, [](const Span&) { return true; });
   if (!span) return {};
   order_.wait(f.id, span->stamps);
-  return {arena_.take(span, bytes), MemorySource::donated};
+  return {heap_.take(span, bytes), MemorySource::donated};
 }
 
 void* Pool::reserve(Upstream::Handle stream, std::size_t bytes) {
   {
     const std::scoped_lock lock(chunks_mutex_);
-    if (arena_.reserved() + growing_ + bytes > limit_) return nullptr;
+    if (heap_.reserved() + growing_ + bytes > limit_) return nullptr;
     growing_ += bytes;
   }
   void* data = nullptr;
@@ -216,7 +217,7 @@ Pool::Acquired Pool::grow(Front& f, std::size_t bytes) {
   {
     const std::scoped_lock lock(chunks_mutex_);
     if (bytes < largest_growth / 2)
-      generous = std::clamp(round_up(arena_.reserved() / 4, chunk_step), size, largest_growth);
+      generous = std::clamp(round_up(heap_.reserved() / 4, chunk_step), size, largest_growth);
   }
   void* data = reserve(f.stream, generous);
   if (data)
@@ -225,21 +226,21 @@ Pool::Acquired Pool::grow(Front& f, std::size_t bytes) {
     data = reserve(f.stream, size);
   if (!data) return {};
   const std::scoped_lock lock(chunks_mutex_);
-  return {arena_.take(add(data, size, &f), bytes), MemorySource::upstream};
+  return {heap_.take(add(data, size, &f), bytes), MemorySource::upstream};
 }
 
-/// A chunk that was reserved for the front's stream, hence for others after it, or for any stream.
+/// Adds a chunk reserved for the front's stream, which other streams may use after it, or for any stream.
 Span* Pool::add(void* data, std::size_t bytes, const Front* front) {
   Span* span = nullptr;
   try {
-    span = arena_.add(data, bytes, front ? Stamps{order_.stamp(front->id)} : Stamps{});
+    span = heap_.add(data, bytes, front ? Stamps{order_.stamp(front->id)} : Stamps{});
   } catch (...) {
     upstream_.deallocate(data, bytes, front ? front->stream : nullptr);
     throw;
   }
   if (options_.on_host) ASAN_POISON_MEMORY_REGION(data, bytes);
   note(Action::reserve, front, data, bytes, bytes);
-  reserved_peak_ = std::max<std::uint64_t>(reserved_peak_, arena_.reserved());
+  reserved_peak_ = std::max<std::uint64_t>(reserved_peak_, heap_.reserved());
   return span;
 }
 
@@ -267,7 +268,7 @@ Pool::Acquired Pool::acquire(Front& f, std::size_t bytes) {
   fail<OutOfMemory>(options_.name + ": no memory for " + bytes_text(double(bytes)) + "; " + state());
 }
 
-/// Empties the front's cache into the chunks.
+/// Returns the front's cached runs to the chunks.
 void Pool::flush(Front& f) {
   const std::scoped_lock lock(f.mutex);
   for (int i = 0; i < class_count; ++i)
@@ -277,16 +278,16 @@ void Pool::flush(Front& f) {
         f.unlink(run, i);
         f.empty_bytes -= run->span->bytes;
         const std::scoped_lock chunks(chunks_mutex_);
-        arena_.give(run->span, {order_.stamp(f.id)});
+        heap_.give(run->span, {order_.stamp(f.id)});
         delete run;
       }
       run = next;
     }
 }
 
-/// Gives unused chunks back, in the order of the front's stream, until no more than `keep` bytes are unused.
+/// Releases unused chunks, in the order of the front's stream, until at most `keep` bytes are unused.
 void Pool::give_back(Front& f, std::uint64_t keep) {
-  const auto spans = arena_.whole_chunks();
+  const auto spans = heap_.whole_chunks();
   std::uint64_t unused = 0;
   for (const Span* s : spans) unused += s->bytes;
   for (auto at = spans.rbegin(); at != spans.rend() && unused > keep; ++at) {
@@ -303,7 +304,7 @@ void Pool::give_back(Front& f, std::uint64_t keep) {
 void Pool::release(Span* span, Upstream::Handle stream) {
   char* const data = span->data;
   const std::size_t bytes = span->bytes;
-  arena_.remove(span);
+  heap_.remove(span);
   if (options_.on_host) ASAN_UNPOISON_MEMORY_REGION(data, bytes);
   note(Action::release, nullptr, data, bytes, bytes);
   upstream_.deallocate(data, bytes, stream);
@@ -337,7 +338,7 @@ void Pool::trim() {
   }
   {
     const std::scoped_lock lock(chunks_mutex_);
-    for (Span* span : arena_.whole_chunks()) {
+    for (Span* span : heap_.whole_chunks()) {
       order_.finish(span->stamps);
       release(span, nullptr);
     }

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "kolmo/runtime/memory/arena.hpp"
+#include "kolmo/runtime/memory/chunk_heap.hpp"
 #include "kolmo/runtime/memory/trace.hpp"
 #include "kolmo/runtime/metrics.hpp"
 
@@ -14,19 +14,20 @@ struct Front;
 struct Run;
 
 struct PoolOptions {
-  std::string name;             ///< in metrics, traces and messages
-  std::uint64_t keep = ~0ull;   ///< bytes of unused chunks above which the next one goes back to the upstream
-  std::uint64_t limit = ~0ull;  ///< reserve no more than this
+  std::string name;              ///< in metrics, traces and messages
+  std::uint64_t keep = ~0ull;    ///< bytes of unused chunks; more are released to the upstream
+  std::uint64_t limit = ~0ull;   ///< maximum of reserved bytes
   bool wait_for_streams = true;  ///< false: memory another stream may still be using is never taken
-  bool direct = false;           ///< keep nothing: every block is the upstream's own
-  bool on_host = false;          ///< host memory: AddressSanitizer sees what is free
+  bool direct = false;           ///< no caching: every block is allocated from the upstream
+  bool on_host = false;          ///< host memory: AddressSanitizer is told what is free
 };
 
-/// A device's memory for buffers: segregated fit up to 1 MiB in a front of every stream, best fit above, both
-/// from chunks of at least 2 MiB. Memory freed on a stream is reused on it at once, and on another one behind
-/// an event. Where the upstream has no more, fronts and unused chunks are given back, the stream is
-/// synchronised, the upstream trimmed, and it is asked once more; then OutOfMemory says what the pool holds.
-/// Blocks are aligned to 256 bytes. Any thread may call; a stream's blocks are freed on the same stream.
+/// A device's memory for buffers: segregated fit up to 1 MiB in a front per stream, best fit above, both from
+/// chunks of at least 2 MiB. Memory freed on a stream is reused on it at once, and on another stream after an
+/// event. If the upstream is out of memory, fronts and unused chunks are released, the stream is
+/// synchronised, the upstream trimmed, and the allocation tried once more; then OutOfMemory reports the
+/// pool's contents. Blocks are aligned to 256 bytes. Thread-safe. A block must be freed on the stream it was
+/// allocated on.
 class Pool {
  public:
   Pool(Upstream& upstream, PoolOptions options);
@@ -36,21 +37,21 @@ class Pool {
 
   struct Block {
     void* data = nullptr;
-    Run* run = nullptr;  ///< null: straight from the upstream
+    Run* run = nullptr;  ///< null: allocated directly from the upstream
   };
   Front& enter(Upstream::Handle stream);
-  /// All blocks of the stream are free, and it is about to be destroyed.
+  /// Called before the stream is destroyed, when all its blocks are free.
   void leave(Front& front) noexcept;
   Block allocate(Front& front, std::size_t bytes);
   void deallocate(Front& front, Block block, std::size_t bytes) noexcept;
 
-  /// Between the two, the stream is being captured: its allocations pass the pool by.
+  /// Between close() and open() the stream is being captured, and its allocations bypass the pool.
   void close(Front& front);
   void open(Front& front);
 
-  /// Takes a chunk of this size from the upstream ahead of need.
+  /// Reserves a chunk of this size from the upstream in advance.
   void prime(std::size_t bytes);
-  /// Gives every unused chunk back to the upstream, and has that trimmed.
+  /// Releases every unused chunk to the upstream, and trims the upstream.
   void trim();
   PoolStats stats() const;
   /// Statistics, and every chunk with its blocks.
@@ -86,15 +87,15 @@ class Pool {
   const std::uint8_t number_;  // in traces
   std::atomic<std::uint64_t> keep_, limit_;
   std::atomic<std::uint64_t> retries_{0}, failures_{0};
-  alignas(64) std::atomic<std::uint64_t> live_bytes_{0};  // apart from what every call reads
+  alignas(64) std::atomic<std::uint64_t> live_bytes_{0};  // on a cache line apart from what every call reads
   std::atomic<std::uint64_t> peak_bytes_{0};
 
-  // Locked in this order: the list of fronts, one front, the chunks.
+  // Lock order: the list of fronts, one front, the chunks.
   alignas(64) mutable std::mutex fronts_mutex_;
   std::vector<std::unique_ptr<Front>> fronts_;
-  PoolStats gone_;  // counters of fronts that left
+  PoolStats gone_;  // counters of fronts that were removed
   mutable std::mutex chunks_mutex_;
-  Arena arena_;
+  ChunkHeap heap_;
   Order order_;
   std::uint64_t growing_ = 0, reserved_peak_ = 0;
 };

@@ -11,14 +11,14 @@ namespace {
 
 struct Published {
   PoolView view;
-  PoolStats last;  // counters as they were at the last scrape
+  PoolStats last;  // counters at the last scrape
 };
 struct Watched {
   std::mutex mutex;
   std::map<const void*, Published> pools;
 };
 Watched& watched() {
-  static auto& all = *new Watched;  // outlives every pool
+  static auto& all = *new Watched;  // never destroyed: it must outlive every pool
   return all;
 }
 

@@ -11,8 +11,8 @@ constexpr std::size_t largest_class = std::size_t(1) << 20;
 
 constexpr std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
-/// Four size classes per octave, all multiples of `alignment`: at most a quarter more than was asked for,
-/// from 1 KiB upwards.
+/// Four size classes per octave, all multiples of `alignment`. From 1 KiB on, a class is at most a quarter
+/// larger than the request.
 constexpr std::size_t class_bytes(std::size_t bytes) {
   return round_up(bytes, std::max(alignment, std::bit_ceil(bytes) / 8));
 }

@@ -40,8 +40,8 @@ PoolStats Pool::stats() const {
   s.peak_bytes = std::max(peak_bytes_.load(), s.live_bytes);
   s.retries = retries_, s.failures = failures_, s.limit_bytes = limit_;
   const std::scoped_lock chunks(chunks_mutex_);
-  s.reserved_bytes += arena_.reserved(), s.reserved_peak = reserved_peak_, s.chunks = arena_.chunks().size();
-  s.largest_free = std::max<std::uint64_t>(s.largest_free, arena_.largest_free());
+  s.reserved_bytes += heap_.reserved(), s.reserved_peak = reserved_peak_, s.chunks = heap_.chunks().size();
+  s.largest_free = std::max<std::uint64_t>(s.largest_free, heap_.largest_free());
   const auto fit = std::count_if(recent.begin(), recent.end(),
                                  [&](std::uint64_t bytes) { return class_bytes(bytes) <= s.largest_free; });
   if (!recent.empty()) s.satisfiability = double(fit) / double(recent.size());
@@ -52,7 +52,7 @@ TracePool Pool::snapshot() const {
   TracePool result{stats(), {}};
   const std::scoped_lock lock(fronts_mutex_);
   std::vector<std::unique_lock<std::mutex>> locks;
-  std::map<const Span*, const Run*> runs;  // those with a free block; all blocks of others are in use
+  std::map<const Span*, const Run*> runs;  // those with a free block; in all other runs every block is in use
   for (const auto& front : fronts_) {
     locks.emplace_back(front->mutex);
     for (const Run* run : front->runs)
@@ -60,7 +60,7 @@ TracePool Pool::snapshot() const {
   }
   const std::scoped_lock chunks(chunks_mutex_);
   const auto number = [](const void* p) { return std::uint64_t(reinterpret_cast<std::uintptr_t>(p)); };
-  for (const Chunk* c : arena_.chunks()) {
+  for (const Chunk* c : heap_.chunks()) {
     TraceChunk chunk{number(c->data), c->bytes, {}};
     for (const Span* s = c->first; s; s = s->next) {
       const auto at = runs.find(s);

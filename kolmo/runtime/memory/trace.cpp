@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/base/whole.hpp"
 
 namespace kolmo::memory {
 namespace {
@@ -16,7 +17,7 @@ constexpr const char* columns[] = {"nanoseconds", "action", "pool",   "address",
 constexpr std::size_t column_count = std::size(columns);
 
 TraceEvent event(const Json& row, const Trace& trace) {
-  const auto number = [&](std::size_t i) { return row.at(i).get<std::uint64_t>(); };
+  const auto number = [&](std::size_t i) { return whole<std::uint64_t>(row.at(i)); };
   const auto below = [&](std::size_t i, std::size_t end) {
     if (number(i) >= end) throw std::out_of_range(columns[i]);
     return number(i);
@@ -38,22 +39,24 @@ TracePool pool(const Json& j) {
   PoolStats& s = p.stats;
   const Json& stats = j.at("stats");
   s.name = stats.at("name");
-  const auto get = [&](const char* key, std::uint64_t& value) { value = stats.at(key).get<std::uint64_t>(); };
+  const auto get = [&](const char* key, std::uint64_t& value) {
+    value = whole<std::uint64_t>(stats.at(key));
+  };
   get("allocations", s.allocations), get("live", s.live), get("live_bytes", s.live_bytes);
   get("peak_bytes", s.peak_bytes), get("granted_bytes", s.granted_bytes);
   get("reserved_bytes", s.reserved_bytes), get("reserved_peak_bytes", s.reserved_peak);
   get("chunks", s.chunks), get("largest_free_bytes", s.largest_free);
   get("retries", s.retries), get("failures", s.failures);
-  s.limit_bytes = stats.at("limit_bytes").is_null() ? ~0ull : stats.at("limit_bytes").get<std::uint64_t>();
+  s.limit_bytes = stats.at("limit_bytes").is_null() ? ~0ull : whole<std::uint64_t>(stats.at("limit_bytes"));
   s.satisfiability = stats.at("satisfiability");
   for (int i = 0; i < memory_sources; ++i)
-    s.from[i] = stats.at("from").at(memory_source_names[i]).get<std::uint64_t>();
+    s.from[i] = whole<std::uint64_t>(stats.at("from").at(memory_source_names[i]));
   for (const Json& c : j.at("chunks")) {
-    TraceChunk chunk{c.at("address").get<std::uint64_t>(), c.at("bytes").get<std::uint64_t>(), {}};
+    TraceChunk chunk{whole<std::uint64_t>(c.at("address")), whole<std::uint64_t>(c.at("bytes")), {}};
     for (const Json& b : c.at("blocks")) {
-      const auto offset = b.at(0).get<std::uint64_t>(), bytes = b.at(1).get<std::uint64_t>();
+      const auto offset = whole<std::uint64_t>(b.at(0)), bytes = whole<std::uint64_t>(b.at(1));
       if (offset > chunk.bytes || bytes > chunk.bytes - offset) throw std::out_of_range("a block of a chunk");
-      chunk.blocks.push_back({chunk.address + offset, bytes, b.at(2).get<int>() != 0});
+      chunk.blocks.push_back({chunk.address + offset, bytes, whole<int>(b.at(2)) != 0});
     }
     p.chunks.push_back(std::move(chunk));
   }
@@ -112,9 +115,8 @@ Json to_json(const Trace& trace) {
           {"events", std::move(events)}};
 }
 
-Trace read_trace(const std::string& text, const std::string& file) {
+Trace read_trace(const Json& j, const std::string& file) {
   try {
-    const Json j = Json::parse(text);
     if (!j.is_object() || j.value("format", "") != format)
       fail<InvalidArgument>(file + ": is not a memory trace (record one with --memory-trace FILE)");
     if (j.at("version") != version)
@@ -122,7 +124,7 @@ Trace read_trace(const std::string& text, const std::string& file) {
                             "; this Kolmo reads version " + std::to_string(version));
     Trace trace;
     trace.began = j.at("began"), trace.seconds = j.at("seconds");
-    trace.lost = j.at("lost").get<std::uint64_t>();
+    trace.lost = whole<std::uint64_t>(j.at("lost"));
     trace.tags = j.at("tags").get<std::vector<std::string>>();
     for (const Json& p : j.at("pools")) trace.pools.push_back(pool(p));
     if (j.at("columns") != Json(columns)) throw std::out_of_range("columns");

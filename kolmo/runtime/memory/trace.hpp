@@ -11,8 +11,8 @@ namespace kolmo::memory {
 enum class Action : std::uint8_t {
   allocate,
   free,
-  reserve,  ///< a chunk from the upstream
-  release,  ///< a chunk back to the upstream
+  reserve,  ///< a chunk was obtained from the upstream
+  release,  ///< a chunk was released to the upstream
   retry,    ///< no memory at first: the pool was emptied
   fail,     ///< OutOfMemory
 };
@@ -41,11 +41,12 @@ struct TracePool {
   std::vector<TraceChunk> chunks;
 };
 
-/// What happened in the pools of a process while it was tracked, in order, and how they were at the end.
+/// The events in the pools of a process while tracking was on, in order, and the state of the pools at the
+/// end.
 struct Trace {
   std::string began;              ///< UTC
-  double seconds = 0;             ///< how long
-  std::uint64_t lost = 0;         ///< events that the ring had no room for, the oldest first
+  double seconds = 0;             ///< duration
+  std::uint64_t lost = 0;         ///< events overwritten in the ring, which are the oldest
   std::vector<std::string> tags;  ///< tag 0 is ""
   std::vector<TracePool> pools;
   std::vector<TraceEvent> events;
@@ -53,7 +54,7 @@ struct Trace {
 
 nlohmann::ordered_json to_json(const PoolStats& stats);
 nlohmann::ordered_json to_json(const Trace& trace);
-/// Throws InvalidArgument, naming `file`, where it is not a trace this version can read.
-Trace read_trace(const std::string& text, const std::string& file);
+/// Throws InvalidArgument, naming `file`, if it is not a trace in a format this version reads.
+Trace read_trace(const nlohmann::ordered_json& json, const std::string& file);
 
 }  // namespace kolmo::memory

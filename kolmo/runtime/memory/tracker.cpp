@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t busy = ~0ull;
 constexpr std::size_t words = 5;
 
-/// `turn` is 1 + the number of the event in the place, 0 for none, or `busy` while a thread writes it.
+/// `turn` is 1 + the number of the event in the place, 0 for none, or `busy` during a write.
 struct Place {
   std::atomic<std::uint64_t> turn{0};
   std::atomic<std::uint64_t> word[words]{};
@@ -86,7 +86,7 @@ void record(TraceEvent e) {
   std::uint64_t turn = place.turn.load(std::memory_order_relaxed);
   if (turn == busy || turn > number ||
       !place.turn.compare_exchange_strong(turn, busy, std::memory_order_acquire))
-    return;  // overtaken by a whole round: this event counts as lost
+    return;  // a newer event already took the place: this event counts as lost
   const std::uint64_t last = std::uint64_t(Tag::now()) | std::uint64_t(e.stream) << 16 |
                              std::uint64_t(thread_number()) << 32 | std::uint64_t(e.pool) << 48 |
                              std::uint64_t(e.action) << 56 | std::uint64_t(e.source) << 60;
@@ -98,7 +98,7 @@ void record(TraceEvent e) {
 void start_tracking(std::size_t events) {
   const std::scoped_lock lock(session);
   began = utc_now();
-  // A thread may still be writing into the ring of an earlier session, so none is ever freed.
+  // A thread may still be writing into the ring of an earlier session, so rings are never freed.
   static auto& rings = *new std::vector<std::unique_ptr<Ring>>;
   rings.push_back(std::make_unique<Ring>(std::max<std::size_t>(events, 1)));
   ring.store(rings.back().get(), std::memory_order_release);

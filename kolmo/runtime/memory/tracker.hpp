@@ -7,14 +7,14 @@
 
 namespace kolmo::memory {
 
-/// True while allocations are recorded. Off costs one predictable branch.
+/// Whether allocations are recorded. When off, the cost is one predictable branch.
 inline std::atomic<bool> tracking{false};
 
-/// Records from now on into a ring of `events` places of 48 bytes, without a lock; the newest are kept.
+/// Starts recording into a lock-free ring of `events` places of 48 bytes; the newest events are kept.
 void start_tracking(std::size_t events = 64 << 10);
 Trace stop_tracking();
 
-/// Allocations of this thread carry the name of the innermost Tag that was made while tracking was on.
+/// Allocations of this thread carry the name of the innermost Tag that was constructed while tracking was on.
 ///   const memory::Tag tag("surrogates");
 class Tag {
  public:
@@ -32,9 +32,9 @@ class Tag {
   std::uint16_t before_;
 };
 
-/// Called by pools; time, tag and thread are filled in.
+/// Called by pools. Fills in time, tag and thread.
 void record(TraceEvent event);
-/// The number of a pool of this name in events.
+/// The number of the pool with this name in events.
 std::uint8_t traced_pool(const std::string& name);
 
 }  // namespace kolmo::memory

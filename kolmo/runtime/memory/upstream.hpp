@@ -3,22 +3,23 @@
 
 namespace kolmo::memory {
 
-/// Where a pool gets its memory, and how it orders the reuse of memory between streams. A device's backend is
-/// the upstream of its pool. Any thread may call any of these; streams and events are opaque handles.
+/// The source of a pool's memory, with the events that order its reuse between streams. A device's backend is
+/// the upstream of its pool. Thread-safe; streams and events are opaque handles.
 class Upstream {
  public:
   using Handle = void*;
   virtual ~Upstream() = default;
 
-  /// Memory for work queued on `stream` from now on, aligned to 256 bytes; a null stream: for any work.
+  /// Memory for work queued on `stream` from now on, aligned to 256 bytes; with a null stream, for any work.
   /// Throws OutOfMemory.
   virtual void* allocate(std::size_t bytes, Handle stream) = 0;
-  /// Takes memory back after the work queued on `stream` so far; a null stream: nothing uses it any more.
+  /// Releases memory after the work queued on `stream` so far; with a null stream, nothing uses the memory
+  /// any more.
   virtual void deallocate(void* data, std::size_t bytes, Handle stream) noexcept = 0;
-  virtual void trim() = 0;  ///< gives unused memory back to the system
+  virtual void trim() = 0;  ///< returns unused memory to the system
 
   virtual void synchronize(Handle stream) = 0;
-  virtual Handle make_event(bool timed) = 0;  ///< not timed is cheaper, and waiting for it sleeps
+  virtual Handle make_event(bool timed) = 0;  ///< untimed ones are cheaper, and waiting for them sleeps
   virtual void destroy_event(Handle event) noexcept = 0;
   virtual void record(Handle event, Handle stream) = 0;
   virtual void wait(Handle stream, Handle event) = 0;

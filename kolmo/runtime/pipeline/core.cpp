@@ -28,7 +28,7 @@ PipelineCore::PipelineCore(Device device, const PipelineOptions& options)
 PipelineCore::~PipelineCore() {
   try {
     drain();
-  } catch (...) {  // whoever wants to know calls drain()
+  } catch (...) {  // ignored here: drain() reports it
   }
   if (!options_.own_threads) return;
   {
@@ -53,7 +53,7 @@ bool PipelineCore::submit(const std::function<std::unique_ptr<Item>()>& make) {
   return true;
 }
 
-/// False when the item is to be refused.
+/// Makes room in the queue; returns false if the item is to be refused.
 bool PipelineCore::make_room(Lock& lock) {
   const auto full = [&] { return queue_.size() >= options_.queue; };
   if (!full()) return true;
@@ -115,7 +115,7 @@ bool PipelineCore::oldest_is_done() const {
   try {
     return !flights_.front().started || lane_.done(*flights_.front().slot);
   } catch (const Error&) {
-    return true;  // complete() meets the error again, and gives it to the item
+    return true;  // complete() meets the error again, and assigns it to the item
   }
 }
 
@@ -156,7 +156,7 @@ void PipelineCore::feed(Lock& lock) {
   completable_.notify_one();
 }
 
-/// Hands over a dropped item, or waits for the oldest slot and empties it.
+/// Hands over a dropped item, or waits for the oldest slot and hands over its result.
 void PipelineCore::complete(Lock& lock) {
   if (!dropped_.empty()) {
     const std::shared_ptr<Entry> entry = std::move(dropped_.front());
@@ -219,8 +219,8 @@ void PipelineCore::keep_error(Entry& entry, const std::exception_ptr& error) {
 }
 
 void PipelineCore::show_levels() {
-  const bool hungry = !free_.empty() && queue_.empty() && !partial_;
-  meter_.levels(flights_.size(), queue_.size(), hungry, lane_.now());
+  const bool starved = !free_.empty() && queue_.empty() && !partial_;
+  meter_.levels(flights_.size(), queue_.size(), starved, lane_.now());
 }
 
 void PipelineCore::run_feeder() {

@@ -10,31 +10,31 @@
 
 namespace kolmo {
 
-/// What submit() does when the queue is full: it waits, refuses the item, or drops the item that has waited
-/// longest in favour of it.
+/// The action of submit() if the queue is full: it waits, refuses the new item, or drops the item that has
+/// waited longest.
 enum class Backpressure : std::int32_t { block, reject, drop_oldest };
 
 struct PipelineOptions {
   std::string name = "pipeline";  ///< label of its metrics
   int slots = 3;                  ///< items or parts between upload and download, 2 to 8
-  std::size_t queue = 16;         ///< items that may wait for a slot, at least 1
+  std::size_t queue = 16;         ///< maximum number of items that wait for a slot, at least 1
   Backpressure backpressure = Backpressure::block;
-  double deadline = 0;      ///< seconds; an item that waits longer for its slot is dropped; 0: none is
-  double objective = 0.01;  ///< seconds of latency, which the report counts against
-  /// Seconds that the threads spin before they sleep, while items are on their way to a device that works by
-  /// itself. Waking one up takes up to 0.1 ms in a virtual machine: 5 % of the waits that are longer than
-  /// this.
+  double deadline = 0;      ///< seconds; an item that waits longer for a slot is dropped; 0: no deadline
+  double objective = 0.01;  ///< latency in seconds that the report counts against
+  /// Seconds that the threads spin before they sleep, while items are in flight on a device that works
+  /// asynchronously. In a virtual machine a wake-up takes up to 0.1 ms: at most 5 % of the waits that are
+  /// longer than this.
   double spin = 2e-3;
-  PipelineBytes room = {};  ///< of every slot from the beginning; otherwise its first item waits for memory
-  bool graph = false;       ///< record `compute` once per slot, and replay it for items of as many bytes
-  bool own_threads = true;  ///< false: submit(), poll() and drain() do the work, on the caller's thread
+  PipelineBytes room = {};  ///< initial size of every slot; else its first item waits for memory
+  bool graph = false;       ///< record `compute` once per slot, and replay it for items of equal sizes
+  bool own_threads = true;  ///< false: submit(), poll() and drain() do the work on the caller's thread
   int cpu_threads = 0;      ///< of the streams; 0: every core this process may use
 };
 
 namespace detail {
 
-/// A pipeline of items whose type it does not know. One thread fills and starts slots, another waits for them
-/// in that order and hands over results; without own threads, the caller's does both.
+/// The type-independent part of a pipeline. One thread fills and starts slots; another waits for them in that
+/// order and hands over results. Without own threads, the caller's thread does both.
 class PipelineCore {
  public:
   class Item : public PipelineWork {
@@ -48,7 +48,7 @@ class PipelineCore {
   PipelineCore(const PipelineCore&) = delete;
   PipelineCore& operator=(const PipelineCore&) = delete;
 
-  /// Calls `make` for the item if it is accepted; else returns false.
+  /// Calls `make` for the item if it is accepted; otherwise returns false.
   bool submit(const std::function<std::unique_ptr<Item>()>& make);
   void poll();
   void drain();
@@ -83,7 +83,7 @@ class PipelineCore {
   const PipelineOptions options_;
   PipelineLane lane_;
 
-  mutable std::mutex mutex_;  // of everything below
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable room_, completable_, settled_;
   Wakeup feedable_;
   std::deque<std::shared_ptr<Entry>> queue_, dropped_;
@@ -91,9 +91,9 @@ class PipelineCore {
   int next_part_ = 0;
   std::vector<PipelineLane::Slot*> free_;
   std::deque<Flight> flights_;     // in the order they were started
-  std::uint64_t outstanding_ = 0;  // items accepted and not handed over
-  std::exception_ptr lost_;        // the error that took the device
-  std::exception_ptr thrown_;      // by whoever took a result
+  std::uint64_t outstanding_ = 0;  // items accepted and not yet handed over
+  std::exception_ptr lost_;        // the error that made the device unusable
+  std::exception_ptr thrown_;      // by the callback that takes results
   bool closing_ = false;
   PipelineMeter meter_;
 

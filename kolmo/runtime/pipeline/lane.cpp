@@ -11,7 +11,7 @@ Tensor bytes_at(void* data, std::size_t bytes, Device device) {
   return tensor(data, DType::u8, std::array{bytes}, device);
 }
 
-/// Room for `bytes` and some more, so that sizes that grow do not each need new memory.
+/// Room for `bytes` plus a margin, so that slowly growing sizes do not each need new memory.
 std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4; }
 
 }  // namespace
@@ -36,13 +36,13 @@ void PipelineLane::make_room(PipelineBytes bytes) {
 void PipelineLane::fit(Slot& slot, PipelineBytes bytes) {
   const bool grows = bytes.input > slot.host_input.bytes() || bytes.output > slot.host_output.bytes();
   if (grows) {
-    slot.graph.reset();  // it holds the old addresses
+    slot.graph.reset();  // it contains the old addresses
     slot.host_input = {}, slot.host_output = {}, slot.device_input = {}, slot.device_output = {};
     const PipelineBytes room{with_margin(bytes.input), with_margin(bytes.output)};
     Buffer device_input, device_output;
     if (!in_host_memory(device_))  // on the stream that the others wait for
       device_input = Buffer(room.input, upload_), device_output = Buffer(room.output, upload_);
-    HostBuffer host_input(room.input, device_), host_output(room.output, device_);
+    memory::PinnedBuffer host_input(room.input, upload_), host_output(room.output, download_);
     slot.device_input = std::move(device_input), slot.device_output = std::move(device_output);
     slot.host_input = std::move(host_input), slot.host_output = std::move(host_output);
   }
@@ -111,7 +111,7 @@ void PipelineLane::start(Slot& slot, PipelineWork& work, int part, bool timed) {
 
 void PipelineLane::wait(Slot& slot) {
   using Clock = std::chrono::steady_clock;
-  constexpr auto between = std::chrono::microseconds(5);  // the driver's lock is for whoever queues work
+  constexpr auto between = std::chrono::microseconds(5);  // leaves the driver's lock to the queueing thread
   auto next = Clock::now();
   const auto asks = [&] {
     if (Clock::now() < next) return false;
@@ -137,7 +137,7 @@ StageTimes PipelineLane::times(const Slot& slot) const {
 StageSeconds PipelineLane::alone(PipelineWork& work, int repeats) {
   Slot& slot = slots_.front();
   try {
-    for (Slot& s : slots_) {  // what is only done once: memory, loading kernels, recording graphs
+    for (Slot& s : slots_) {  // one-time costs: memory, loading kernels, recording graphs
       s.part = 0, s.timed = false;
       fit(s, work.bytes(0));
       work.fill(s);

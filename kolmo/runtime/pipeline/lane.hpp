@@ -4,7 +4,7 @@
 #include <exception>
 #include <optional>
 
-#include "kolmo/runtime/pipeline/host_buffer.hpp"
+#include "kolmo/runtime/memory/pinned.hpp"
 #include "kolmo/runtime/pipeline/meter.hpp"
 #include "kolmo/runtime/stream.hpp"
 
@@ -14,8 +14,8 @@ struct PipelineBytes {
   std::size_t input = 0, output = 0;
 };
 
-/// Where an item, or a part of one, is while it is on its way: `staged_` on the host, the others on the
-/// device. On a device that works in host memory they are the same, and nothing is copied.
+/// The memory of an item, or of a part of one, in flight: the `staged_` tensors on the host, the others on
+/// the device. On a device that works in host memory they are the same, and nothing is copied.
 struct PipelineSlot {
   int part = 0;
   PipelineBytes bytes;
@@ -25,7 +25,7 @@ struct PipelineSlot {
 
 namespace detail {
 
-/// What a pipeline does with an item whose type it does not know.
+/// The type-independent interface to the stages of a pipeline for one item.
 class PipelineWork {
  public:
   virtual ~PipelineWork() = default;
@@ -35,15 +35,15 @@ class PipelineWork {
   virtual void read(const PipelineSlot& slot) = 0;
 };
 
-/// The device side of a pipeline: a stream for each stage, and the slots. A slot is started by one thread and
-/// then waited for by one; different slots may be in different hands.
+/// The device side of a pipeline: a stream for each stage, and the slots. One thread starts a slot and one
+/// waits for it; different slots may be used by different threads.
 class PipelineLane {
  public:
   struct Slot : PipelineSlot {
     explicit Slot(Device device) : uploaded(device, false), computed(device, false), finished(device, false) {
       for (int i = 0; i < 6; ++i) stamps.emplace_back(device);
     }
-    HostBuffer host_input, host_output;
+    memory::PinnedBuffer host_input, host_output;
     Buffer device_input, device_output;
     Event uploaded, computed, finished;
     std::deque<Event> stamps;  // begin and end of upload, compute, download
@@ -60,16 +60,17 @@ class PipelineLane {
   double spin_seconds() const { return spin_; }
   void make_room(PipelineBytes bytes);
 
-  /// Fills the slot and queues its stages. If it throws, none of its work is left on the device.
+  /// Fills the slot and queues its stages. If it throws, none of its work remains on the device.
   void start(Slot& slot, PipelineWork& work, int part, bool timed);
   bool done(const Slot& slot) const { return slot.finished.done(); }
   void wait(Slot& slot);
-  /// Of a timed slot that has finished; `read` is the caller's.
+  /// The seconds of a timed slot that has finished; `read` is set by the caller.
   StageSeconds seconds(const Slot& slot) const;
   StageTimes times(const Slot& slot) const;
-  /// Device stages of one piece of work, each run by itself `repeats` times. No slot may be on its way.
+  /// Seconds of each device stage of one item or part, run by itself `repeats` times. No slot may be in
+  /// flight.
   StageSeconds alone(PipelineWork& work, int repeats);
-  /// Uploads and downloads as alone() had them, `repeats` of each while the others run.
+  /// Seconds of the uploads and downloads of alone(), `repeats` of each while the others run.
   StageSeconds copies_at_once(int repeats);
 
  private:
@@ -83,9 +84,9 @@ class PipelineLane {
   Device device_;
   Backend* backend_;
   bool graph_;
-  double spin_;  // seconds; 0 where work is done when it is queued
+  double spin_;  // seconds; 0 if work is done when it is queued
   Stream upload_, compute_, download_;
-  Event origin_;  // of StageTimes
+  Event origin_;  // zero point of StageTimes
   std::deque<Slot> slots_;
 };
 

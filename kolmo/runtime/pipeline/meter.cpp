@@ -10,7 +10,7 @@ StageSeconds& StageSeconds::operator+=(const StageSeconds& o) {
 }
 
 std::array<double, 3> at_once(const std::vector<StageTimes>& parts) {
-  std::vector<std::pair<double, int>> changes;  // ends before begins of the same time
+  std::vector<std::pair<double, int>> changes;  // for equal times, ends come before begins
   for (const StageTimes& t : parts)
     for (std::size_t i = 0; i < t.size(); ++i) changes.emplace_back(t[i], i % 2 ? -1 : 1);
   std::sort(changes.begin(), changes.end());
@@ -94,12 +94,12 @@ void PipelineMeter::result(PipelineOutcome outcome, double latency, double now) 
   if (times_next()) shared_overlap_.set(overlap());
 }
 
-void PipelineMeter::levels(std::size_t inflight, std::size_t queued, bool hungry, double now) {
+void PipelineMeter::levels(std::size_t inflight, std::size_t queued, bool starved, double now) {
   shared_inflight_.set(double(inflight));
   shared_queue_.set(double(queued));
-  if (hungry_since_ >= 0 && !hungry) hungry_ += now - hungry_since_;
-  if (!hungry) hungry_since_ = -1;
-  if (hungry && hungry_since_ < 0) hungry_since_ = now;
+  if (starved_since_ >= 0 && !starved) starved_ += now - starved_since_;
+  if (!starved) starved_since_ = -1;
+  if (starved && starved_since_ < 0) starved_since_ = now;
 }
 
 PipelineReport PipelineMeter::report() const {
@@ -108,8 +108,8 @@ PipelineReport PipelineMeter::report() const {
   r.wall = wall();
   r.at_once = at_once(first_);
   if (!r.parts || r.wall <= 0) return r;
-  const double still = hungry_since_ >= 0 ? std::max(0., last_result_ - hungry_since_) : 0;
-  r.hungry = (hungry_ + still) / r.wall;
+  const double still = starved_since_ >= 0 ? std::max(0., last_result_ - starved_since_) : 0;
+  r.starved = (starved_ + still) / r.wall;
   const double alone = std::max({r.alone.upload, r.alone.compute, r.alone.download});
   const double shared = std::max({alone, r.together.upload, r.together.download});
   r.efficiency = alone * double(r.parts) / r.wall;
@@ -128,7 +128,7 @@ double PipelineMeter::overlap() const {
 }
 
 std::string_view PipelineMeter::bound(const PipelineReport& r) const {
-  if (r.hungry > .1) return "arrivals";
+  if (r.starved > .1) return "arrivals";
   StageSeconds s = r.mean;
   if (device_sum(r.alone) > 0)
     s.upload = std::max(r.alone.upload, r.together.upload), s.compute = r.alone.compute,

@@ -3,21 +3,21 @@
 
 namespace kolmo {
 
-/// What a pipeline does with an item. `fill` writes slot.staged_input; `compute` queues work on the stream,
-/// from slot.input to slot.output; `read` takes slot.staged_output. An item may be split into parts, which
-/// follow each other through the slots, so that computing starts before all of a large item is there; `fill`,
-/// `compute` and `read` are then called for each slot.part in order. With PipelineOptions::graph, what
-/// `compute` queues may depend on nothing but the slot.
+/// The stages of a pipeline for an item. `fill` writes slot.staged_input; `compute` queues work on the
+/// stream, from slot.input to slot.output; `read` reads slot.staged_output. An item may be split into parts,
+/// which follow each other through the slots, so that computing starts before the whole of a large item is
+/// uploaded. `fill`, `compute` and `read` are then called for each slot.part in order. With
+/// PipelineOptions::graph, the work that `compute` queues must depend only on the slot.
 template <class In, class Out>
 struct PipelineStages {
   std::function<PipelineBytes(const In&, int part)> bytes;
   std::function<void(const In&, const PipelineSlot&)> fill;
   std::function<void(const In&, const PipelineSlot&, Stream&)> compute;
   std::function<void(const In&, const PipelineSlot&, Out&)> read;
-  std::function<int(const In&)> parts = {};  ///< 1 if not given
+  std::function<int(const In&)> parts = {};  ///< default: 1
 };
 
-/// An item comes back with what was made of it, and with the error if it failed.
+/// An item with its result, and with the error if it failed.
 template <class In, class Out>
 struct PipelineResult {
   In item;
@@ -27,10 +27,10 @@ struct PipelineResult {
   double latency = 0;        ///< seconds since submit() was called
 };
 
-/// Uploads, computes and downloads at the same time, each a different item, in three streams of a device.
-/// `done` is called with every accepted item exactly once, never concurrently, in order of submission except
-/// for dropped ones, which do not wait for their turn. When the device is lost, all items that were accepted
-/// come back with the error, and submit() throws DeviceError. With own threads any thread may submit. The
+/// Uploads, computes and downloads at the same time, each for a different item, in three streams of a device.
+/// `done` is called with every accepted item exactly once, never concurrently. The order is that of
+/// submission, except that dropped items may come earlier. If the device is lost, all accepted items are
+/// returned with the error, and submit() throws DeviceError. With own threads any thread may submit. The
 /// destructor drains.
 template <class In, class Out>
 class Pipeline {
@@ -41,16 +41,16 @@ class Pipeline {
            const PipelineOptions& options = {})
       : stages_(std::move(stages)), done_(std::move(done)), core_(device, options) {}
 
-  /// False, with `item` untouched, if it was refused (Backpressure::reject).
+  /// Returns false, and leaves `item` unchanged, if it was refused (Backpressure::reject).
   bool submit(In&& item) {
     return core_.submit([&] { return std::make_unique<Item>(*this, std::move(item)); });
   }
   bool submit(const In& item) { return submit(In(item)); }
-  /// Without own threads: does what can be done without waiting.
+  /// Without own threads: does the work that is possible without waiting.
   void poll() { core_.poll(); }
-  /// Waits until every item has come back; throws what `done` threw.
+  /// Waits until every item was returned; throws what `done` threw.
   void drain() { core_.drain(); }
-  /// Runs each device stage of an item by itself, `repeats` times, for the report's `alone`.
+  /// Runs each device stage of an item by itself, `repeats` times, to measure the report's `alone`.
   void measure_alone(In item, int repeats = 16) {
     Item work(*this, std::move(item));
     core_.measure_alone(work, repeats);
@@ -80,7 +80,7 @@ class Pipeline {
 
   PipelineStages<In, Out> stages_;
   std::function<void(Result&)> done_;
-  detail::PipelineCore core_;  // its threads use the two above
+  detail::PipelineCore core_;  // its threads use the two members above
 };
 
 }  // namespace kolmo

@@ -8,7 +8,8 @@
 
 namespace kolmo::detail {
 
-/// Asks `done` again and again for `seconds`, letting other threads run in between. Returns its last answer.
+/// Calls `done` repeatedly for up to `seconds` until it returns true, yielding in between. Returns its last
+/// result.
 template <class Done>
 bool spin_until(double seconds, const Done& done) {
   using Clock = std::chrono::steady_clock;
@@ -21,7 +22,7 @@ bool spin_until(double seconds, const Done& done) {
   return true;
 }
 
-/// A condition variable of one thread, which spins before it sleeps.
+/// A condition variable with a single waiting thread, which spins before it sleeps.
 class Wakeup {
  public:
   /// The mutex must be held.
@@ -29,8 +30,9 @@ class Wakeup {
     changes_.fetch_add(1, std::memory_order_release);
     condition_.notify_one();
   }
-  /// Waits until `ready()`: without the mutex for up to `seconds()` after each notify(), then asleep. Both
-  /// are called with the mutex held. Whoever notifies still holds the mutex, so that too is spun for.
+  /// Waits until `ready()`: after each notify() it spins without the mutex for up to `seconds()`, then it
+  /// sleeps. Both functions are called with the mutex held. notify() is called with the mutex held, so
+  /// acquiring the mutex spins, too.
   template <class Ready, class Seconds>
   void wait(std::unique_lock<std::mutex>& lock, const Ready& ready, const Seconds& seconds) {
     while (!ready()) {

@@ -1,28 +1,21 @@
 #include "kolmo/ops/dense/dot_product/dot_product.hpp"
 
-#include "kolmo/base/row_terms.hpp"
-#include "kolmo/runtime/cpu/sum_items.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/dense/dot_product/dot_product_terms.hpp"
+#include "kolmo/skeleton/row_sum_cpu.hpp"
 
 namespace kolmo {
 namespace {
 using A = DotProductArgs;
 
-std::int64_t row_length(const A& a) { return a.x.extent[std::size_t(a.x.rank - 1)]; }
-
-std::size_t workspace(const A& a, int) { return sum_rows_bytes<1>(a.dot.size(), row_length(a)); }
-
-void cpu(const A& a, void* workspace, Stream& s) {
-  const std::int64_t k = row_length(a);
-  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
-    sum_rows<1>(ProductRows<T>{a.x.as<T>(), a.y.as<T>(), k}, RoundedSum<T>{a.dot.as<T>()}, a.dot.size(), k,
-                workspace, SumItems{s.threads()});
-  });
-}
-
 // Half an ulp of the dtype. f64: 26 roundings (base/sums.hpp) of 2^-53 times sum |x_i y_i|, about 0.64 k.
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 5}, {"k", 1}}},
     {.name = "k=7 f64", .sizes = {{"...", 100}, {"k", 7}}, .tolerance = 0x1p-46},
+    {.name = "k=6 f64", .sizes = {{"...", 65}, {"k", 6}}, .tolerance = 0x1p-46},
+    {.name = "k=16 f32", .sizes = {{"...", 300}, {"k", 16}}, .dtype = DType::f32, .tolerance = 0x1p-24},
+    {.name = "k=24 f16", .sizes = {{"...", 7}, {"k", 24}}, .dtype = DType::f16, .tolerance = 0x1p-11},
+    {.name = "k=32 bf16", .sizes = {{"...", 130}, {"k", 32}}, .dtype = DType::bf16, .tolerance = 0x1p-8},
     {.name = "k=33 f32", .sizes = {{"...", 65}, {"k", 33}}, .dtype = DType::f32, .tolerance = 0x1p-24},
     {.name = "k=1024 f32", .sizes = {{"...", 9}, {"k", 1024}}, .dtype = DType::f32, .tolerance = 0x1p-24},
     {.name = "k=2100 f64", .sizes = {{"...", 5}, {"k", 2100}}, .tolerance = 0x1p-37},
@@ -48,15 +41,16 @@ constexpr Case<A> cases[] = {
      .benchmark_only = true},
 };
 
+constinit const Definition<DotProductArgs> definition{
+    {.name = "dot_product",
+     .summary = "dot = sum_i x_i y_i along the last axis",
+     .source = "Higham 1993, pairwise summation",
+     .determinism = Determinism::everywhere},
+    {.flops = [](const A& a) { return 2.0 * double(a.x.size()); }, .cases = cases}};
+
 }  // namespace
 
-constinit const Op<A> dot_product{{.name = "dot_product",
-                                   .summary = "dot = sum_i x_i y_i along the last axis",
-                                   .source = "Higham 1993, pairwise summation",
-                                   .determinism = Determinism::everywhere},
-                                  {.flops = [](const A& a) { return 2.0 * double(a.x.size()); },
-                                   .cpu_workspace = workspace,
-                                   .cpu = cpu,
-                                   .cases = cases}};
+constinit const Op<DotProductArgs> dot_product{definition};
+extern constinit const Impl<DotProductArgs> dot_product_cpu = cpu::row_sum<SumOfProducts>();
 
 }  // namespace kolmo

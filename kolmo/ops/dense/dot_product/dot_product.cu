@@ -1,31 +1,8 @@
-#include "kolmo/base/row_terms.hpp"
-#include "kolmo/device/reduce.cuh"
-#include "kolmo/ops/dense/dot_product/dot_product.hpp"
+#include "kolmo/ops/dense/dot_product/dot_product_terms.hpp"
+#include "kolmo/skeleton/row_sum.cuh"
 
 namespace kolmo {
-namespace {
-using A = DotProductArgs;
 
-constexpr Variant variants[] = {{"16-byte loads, block 256"}, {"16-byte loads, block 128"},
-                                {"16-byte loads, block 512"}, {"block above 1024 terms"},
-                                {"block above 2048 terms"},   {.name = "block per row", .naive = true}};
-static_assert(std::size(variants) == std::size(cuda::sum_plans));
-
-std::int64_t row_length(const A& a) { return a.x.extent[std::size_t(a.x.rank - 1)]; }
-
-void launch(const A& a, void* workspace, Stream& s, int variant) {
-  const std::int64_t rows = a.dot.size(), k = row_length(a);
-  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
-    const T *x = a.x.as<T>(), *y = a.y.as<T>();
-    cuda::sum_rows_by<1, T>(variant, packed_rows<T>(rows, k, x, y), ProductRows<T>{x, y, k},
-                            RoundedSum<T>{a.dot.as<T>()}, rows, k, workspace, s);
-  });
-}
-
-std::size_t workspace(const A& a, int) { return sum_rows_bytes<1>(a.dot.size(), row_length(a)); }
-
-}  // namespace
-
-extern constinit const CudaImpl dot_product_cuda = cuda_impl<A, launch, workspace>(variants);
+extern constinit const Impl<DotProductArgs> dot_product_cuda = cuda::packed_row_sum<SumOfProducts>();
 
 }  // namespace kolmo

@@ -1,5 +1,6 @@
 #pragma once
-// What every kernel of matmul takes, and how it ends. Anonymous namespace: see device/grid.cuh.
+// The arguments of every kernel of matmul, and the final step of each. Anonymous namespace: see
+// device/grid.cuh.
 #include <cstdint>
 
 #include "kolmo/base/activation.hpp"
@@ -9,8 +10,8 @@
 namespace kolmo {
 namespace {
 
-/// A call in terms of its element type. Everything is contiguous; c and bias may be null. With more than one
-/// part, k is cut into parts that different blocks sum into `partial`, one array like y for each.
+/// A call with typed pointers. All arrays are contiguous; c and bias may be null. With several parts, k is
+/// split into parts that different blocks sum; each part has an array of the size of y in `partial`.
 template <class T>
 struct Gemm {
   using Sum = SumOf<T>;
@@ -21,11 +22,11 @@ struct Gemm {
   Sum* partial;
   Sum alpha, beta;
   Activation activation;
-  bool y_is_f32;  ///< y is float although T is not
+  bool y_is_f32;  ///< whether y is float although T is not
 
   __device__ std::int64_t size() const { return batch * m * n; }
 
-  /// Takes a block's sum of products for y(row, column) of a batch entry; those past the end are left out.
+  /// Stores a block's sum of products for y(row, column) of a batch entry; ignores elements outside y.
   __device__ void put(int part, std::int64_t entry, int row, int column, Sum sum) const {
     if (row >= m || column >= n) return;
     const std::int64_t at = (entry * m + row) * n + column;
@@ -35,12 +36,15 @@ struct Gemm {
       finish(at, column, sum);
   }
 
-  /// Writes y[at], which stands in `column`, from the whole sum of products.
-  __device__ void finish(std::int64_t at, int column, Sum sum) const {
+  /// The value of y[at], an element of `column`, before rounding, from its complete sum of products.
+  __device__ Sum finished(std::int64_t at, int column, Sum sum) const {
     sum *= alpha;
     if (c) sum += beta * Sum(c[at]);
     if (bias) sum += Sum(bias[column]);
-    sum = activate(activation, sum);
+    return activate(activation, sum);
+  }
+  __device__ void finish(std::int64_t at, int column, Sum sum) const {
+    sum = finished(at, column, sum);
     if (y_is_f32)
       static_cast<float*>(y)[at] = float(sum);
     else
@@ -48,25 +52,25 @@ struct Gemm {
   }
 };
 
-/// Microseconds of a step through k on an H200: of a block that has a multiprocessor to itself, and for each
-/// of many blocks that share one.
+/// Microseconds of a step through k on an H200: of one block alone on a multiprocessor, and per block if many
+/// share one.
 struct StepTime {
   double alone, shared;
 };
 
-/// Which tile of y a block computes, over which of the steps through k. Blocks that run together share rows
-/// of a and columns of b: they go down strips of 8 rows of tiles.
+/// Tile `index` of y, and its range of steps through k. To share rows of a and columns of b in the cache,
+/// consecutive tiles go down strips of 8 rows of tiles.
 struct TileIndex {
   int part, first_step, last_step;
-  std::int64_t entry;  ///< of the batch
+  std::int64_t entry;  ///< index in the batch
   int row, column;     ///< first element
 
   template <class T>
-  __device__ TileIndex(const Gemm<T>& g, int rows, int columns, int depth) {
+  __device__ TileIndex(const Gemm<T>& g, std::int64_t index, int rows, int columns, int depth) {
     const int high = (g.m + rows - 1) / rows, wide = (g.n + columns - 1) / columns;
-    const std::int64_t tiles = std::int64_t(high) * wide, of_part = blockIdx.x % (g.batch * tiles),
+    const std::int64_t tiles = std::int64_t(high) * wide, of_part = index % (g.batch * tiles),
                        steps = (g.k + depth - 1) / depth;
-    part = int(blockIdx.x / (g.batch * tiles));
+    part = int(index / (g.batch * tiles));
     first_step = int(steps * part / g.parts), last_step = int(steps * (part + 1) / g.parts);
     entry = of_part / tiles;
     const int tile = int(of_part % tiles), strip = tile / (8 * wide), first = strip * 8,
@@ -78,7 +82,7 @@ struct TileIndex {
 
 constexpr int combine_block = 256;
 
-/// Adds the parts of every sum in their order, and finishes it.
+/// Adds the parts of every sum in their order, and calls finish().
 template <class T>
 __global__ void __launch_bounds__(combine_block) combine(Gemm<T> g) {
   for (std::int64_t at = cuda::thread_index(); at < g.size(); at += cuda::thread_count()) {

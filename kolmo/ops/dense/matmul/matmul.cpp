@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "kolmo/op/define.hpp"
 #include "kolmo/ops/dense/matmul/matmul_cpu.hpp"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
 
@@ -30,9 +31,8 @@ void sizes(const A& x, Dims& dims) {
   const MatmulSizes s(x);
   if (!dims.has("m")) dims.set("m", s.m);
   if (!dims.has("n")) dims.set("n", s.n);
+  dims.set_dtype("Y", x.output == MatmulOutput::f32 ? DType::f32 : x.a.dtype);
 }
-
-DType output_dtype(const A& x, DType inputs) { return x.output == MatmulOutput::f32 ? DType::f32 : inputs; }
 
 double flops(const A& x) {
   const MatmulSizes s(x);
@@ -48,7 +48,8 @@ constexpr double bound(double k, double unit, double half_ulp = 0) {
   return (k + 3) * unit * (0.64 * k + 6 * root + 8) + half_ulp;
 }
 constexpr double f64 = 0x1p-53, f32 = 0x1p-24;
-// Tensor cores truncate, with an error of up to 2^-22, but once for at least eight products: less than f32's.
+// Tensor cores truncate: an error of up to 2^-22, but only once for at least eight products, so less in all
+// than f32's.
 constexpr double f16 = 0x1p-11, bf16 = 0x1p-8;
 
 void turn_a(A& x) { x.transpose_a = true; }
@@ -69,7 +70,7 @@ constexpr Case<A> cube(std::string_view name, std::int64_t n, DType dtype, std::
   return benchmark(name, 1, n, n, n, dtype, alias);
 }
 
-// Sizes beside those of the tiles: one less, one more, much less.
+// Sizes next to those of the tiles: one less, one more, much less.
 constexpr Case<A> cases[] = {
     {.name = "1 1 1 f64",
      .sizes = {{"...", 1}, {"a0", 1}, {"a1", 1}, {"b0", 1}, {"b1", 1}},
@@ -162,16 +163,14 @@ constexpr Case<A> cases[] = {
     benchmark("4096 of 64 64 64 f16", 4096, 64, 64, 64, DType::f16, "tensor_core_matmul_wmma"),
 };
 
-constexpr CpuVariant<A> on_cpu[] = {
-    {.row = {.name = "openblas", .vendor = true},
-     .run = matmul_openblas,
-     .workspace = matmul_openblas_workspace,
-     .fits = matmul_openblas_fits},
-    {.row = {.name = "naive", .naive = true}, .run = matmul_naive},
-};
+using Engine = void (*)(const A&, Arena, Stream&);
+constexpr Row<Engine> engines[] = {{.name = "openblas", .config = matmul_openblas, .vendor = true},
+                                   {.name = "naive", .config = matmul_naive, .naive = true}};
+constexpr int openblas = 0;
 
-// 16-bit factors have no other variants than the tensor cores' by these names; with f32 or f64, none fits.
-constexpr Alias<A> aliases[] = {
+// 16-bit factors have only tensor core variants, so these names cover all of them; with f32 or f64 no variant
+// fits.
+constexpr AliasInfo aliases[] = {
     {.name = "tensor_core_matmul",
      .summary = "matmul on tensor cores: f16 or bf16 factors, sums in f32",
      .cuda_variants = "tensor"},
@@ -180,20 +179,27 @@ constexpr Alias<A> aliases[] = {
      .cuda_variants = "tensor wmma"},
 };
 
+constinit const Definition<MatmulArgs> definition{
+    {.name = "matmul",
+     .summary = "y = activation(alpha op(a) op(b) + beta c + bias)",
+     .source = "Dongarra et al. 1990 (BLAS 3)",
+     .determinism = Determinism::run_to_run,
+     .matrix_products = true,
+     .in_place = true},
+    {.check = check, .sizes = sizes, .flops = flops, .cases = cases, .aliases = aliases}};
+
 }  // namespace
 
-constinit const Op<MatmulArgs> matmul{{.name = "matmul",
-                                       .summary = "y = activation(alpha op(a) op(b) + beta c + bias)",
-                                       .source = "Dongarra et al. 1990 (BLAS 3)",
-                                       .determinism = Determinism::run_to_run,
-                                       .matrix_products = true,
-                                       .in_place = true},
-                                      {.check = check,
-                                       .sizes = sizes,
-                                       .output_dtype = output_dtype,
-                                       .flops = flops,
-                                       .cpu_variants = on_cpu,
-                                       .cases = cases,
-                                       .aliases = aliases}};
+constinit const Op<MatmulArgs> matmul{definition};
+constinit const Alias<MatmulArgs> tensor_core_matmul{definition, aliases[0]};
+constinit const Alias<MatmulArgs> tensor_core_matmul_wmma{definition, aliases[1]};
+extern constinit const Impl<MatmulArgs> matmul_cpu{
+    {.rows = engines,
+     .launch = [](const A& x, Arena scratch, Stream& s, int row) { engines[row].config(x, scratch, s); },
+     .lay =
+         [](Arena& arena, const A& x, const Site& site) {
+           if (site.row == openblas) MatmulFloats(arena, x);
+         },
+     .fits = [](const A& x, int row) { return row != openblas || matmul_openblas_fits(x); }}};
 
 }  // namespace kolmo

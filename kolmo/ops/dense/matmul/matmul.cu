@@ -3,78 +3,62 @@
 #include <limits>
 
 #include "kolmo/device/grid.cuh"
+#include "kolmo/op/impl.hpp"
+#include "kolmo/ops/dense/matmul/double_tiles.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
 #include "kolmo/ops/dense/matmul/tensor_cores.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
+#ifndef SIMT
+#include "kolmo/ops/dense/matmul/warpgroup_tiles.cuh"
+#include "kolmo/runtime/cuda/tensor_copies.hpp"
+#endif
 #include "kolmo/runtime/cuda/cublaslt.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
 
-enum class Engine : std::uint8_t { tensor_cores, tiles_f32, tiles_f64, vendor, naive };
+enum class Engine : std::uint8_t { warpgroups, tensor_cores, tiles_f32, tiles_f64, doubles, vendor, naive };
 
-/// How a variant computes: an engine, the row of its table of shapes, and into how many parts k is cut.
+/// The configuration of a variant: an engine, the row of its table of shapes, and the number of parts k is
+/// split into.
 struct Plan {
   Engine engine;
   int shape = 0, parts = 1;
 };
-constexpr Plan plans[] = {
-    {Engine::tensor_cores, 0},
-    {Engine::tensor_cores, 1},
-    {Engine::tensor_cores, 2},
-    {Engine::tensor_cores, 3},
-    {Engine::tensor_cores, 4},
-    {Engine::tensor_cores, 2, 4},
-    {Engine::tensor_cores, 2, 16},
-    {Engine::tensor_cores, 3, 16},
-    {Engine::tensor_cores, 4, 4},
-    {Engine::tiles_f32, 0},
-    {Engine::tiles_f32, 1},
-    {Engine::tiles_f32, 2},
-    {Engine::tiles_f32, 3},
-    {Engine::tiles_f32, 2, 4},
-    {Engine::tiles_f32, 2, 32},
-    {Engine::tiles_f32, 2, 128},
-    {Engine::tiles_f32, 3, 4},
-    {Engine::tiles_f64, 4},
-    {Engine::tiles_f64, 5},
-    {Engine::tiles_f64, 4, 8},
-    {Engine::tiles_f64, 4, 64},
-    {Engine::vendor},
-    {Engine::naive},
+constexpr Row<Plan> plans[] = {
+    {"tensor wmma 128x128", {Engine::tensor_cores, 0}},
+    {"tensor wmma 128x256", {Engine::tensor_cores, 1}},
+    {"tensor wmma 64x64", {Engine::tensor_cores, 2}},
+    {"tensor wmma 32x32", {Engine::tensor_cores, 3}},
+    {"tensor wmma 16x128", {Engine::tensor_cores, 4}},
+    {"tensor wmma 64x64, k in 4", {Engine::tensor_cores, 2, 4}},
+    {"tensor wmma 64x64, k in 16", {Engine::tensor_cores, 2, 16}},
+    {"tensor wmma 32x32, k in 16", {Engine::tensor_cores, 3, 16}},
+    {"tensor wmma 16x128, k in 4", {Engine::tensor_cores, 4, 4}},
+    {"f32 tiles 128x128", {Engine::tiles_f32, 0}},
+    {"f32 tiles 128x64", {Engine::tiles_f32, 1}},
+    {"f32 tiles 64x64", {Engine::tiles_f32, 2}},
+    {"f32 tiles 32x32", {Engine::tiles_f32, 3}},
+    {"f32 tiles 64x64, k in 4", {Engine::tiles_f32, 2, 4}},
+    {"f32 tiles 64x64, k in 32", {Engine::tiles_f32, 2, 32}},
+    {"f32 tiles 64x64, k in 128", {Engine::tiles_f32, 2, 128}},
+    {"f32 tiles 32x32, k in 4", {Engine::tiles_f32, 3, 4}},
+    {"f64 tiles 64x64", {Engine::tiles_f64, 4}},
+    {"f64 tiles 32x32", {Engine::tiles_f64, 5}},
+    {"f64 tiles 64x64, k in 8", {Engine::tiles_f64, 4, 8}},
+    {"f64 tiles 64x64, k in 64", {Engine::tiles_f64, 4, 64}},
+    {"f64 tensor tiles 64x64", {Engine::doubles, 0}},
+    {.name = "tensor wgmma 128x256", .config = {Engine::warpgroups, 0}, .hardware_only = true},
+    {.name = "tensor wgmma 128x128", .config = {Engine::warpgroups, 1}, .hardware_only = true},
+    {.name = "cublaslt", .config = {Engine::vendor}, .hardware_only = true, .vendor = true},
+    {.name = "naive", .config = {Engine::naive}, .naive = true},
 };
-constexpr Variant variants[] = {
-    {"tensor wmma 128x128"},
-    {"tensor wmma 128x256"},
-    {"tensor wmma 64x64"},
-    {"tensor wmma 32x32"},
-    {"tensor wmma 16x128"},
-    {"tensor wmma 64x64, k in 4"},
-    {"tensor wmma 64x64, k in 16"},
-    {"tensor wmma 32x32, k in 16"},
-    {"tensor wmma 16x128, k in 4"},
-    {"f32 tiles 128x128"},
-    {"f32 tiles 128x64"},
-    {"f32 tiles 64x64"},
-    {"f32 tiles 32x32"},
-    {"f32 tiles 64x64, k in 4"},
-    {"f32 tiles 64x64, k in 32"},
-    {"f32 tiles 64x64, k in 128"},
-    {"f32 tiles 32x32, k in 4"},
-    {"f64 tiles 64x64"},
-    {"f64 tiles 32x32"},
-    {"f64 tiles 64x64, k in 8"},
-    {"f64 tiles 64x64, k in 64"},
-    {"cublaslt", true, false, true},
-    {"naive", false, true},
-};
-static_assert(std::size(plans) == std::size(variants));
 
 constexpr int naive_block = 128;
 
-/// A thread computes one element of y straight from a and b.
+/// Each thread computes one element of y directly from a and b in global memory.
 template <class T>
 __global__ void __launch_bounds__(naive_block) naive(Gemm<T> g, bool turned_a, bool turned_b) {
   const std::int64_t rows = g.batch * g.m;
@@ -110,7 +94,10 @@ Gemm<T> gemm_of(const MatmulArgs& x, int parts = 1, void* partial = nullptr) {
           x.y.dtype == DType::f32};
 }
 
-/// Whether rows of a matrix, and so of every batch entry, begin at multiples of 16 bytes.
+/// Extents are int in kernels, and block counts have 31 bits.
+constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;
+
+/// Whether the rows of a matrix, of every batch entry, start at multiples of 16 bytes.
 bool whole_packs(const Tensor& t) {
   const std::size_t row = std::size_t(t.extent[std::size_t(t.rank - 1)]) * size_of(t.dtype);
   return row % 16 == 0 && reinterpret_cast<std::uintptr_t>(t.data) % 16 == 0;
@@ -123,7 +110,7 @@ void with_turns(const MatmulArgs& x, F&& f) {
                   [&]<int I> { f.template operator()<I / 2 == 1, I % 2 == 1>(); });
 }
 
-/// Blocks that a plan of tiles of this shape takes.
+/// Number of blocks of a plan with tiles of this shape.
 template <class Shape>
 std::int64_t blocks_of(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
   const MatmulSizes s(x);
@@ -150,6 +137,16 @@ void launch_tiles(const MatmulArgs& x, const Plan& plan, void* workspace, Stream
 }
 
 template <int Shape>
+void launch_doubles(const MatmulArgs& x, Stream& s) {
+  constexpr DoubleTileShape shape = double_tile_shapes[Shape];
+  with_turns(x, [&]<bool A, bool B> {
+    cuda::launch(double_tiles<Shape, A, B>, unsigned(blocks_of(x, shape, {})), shape.threads(),
+                 sizeof(DoublePieces<Shape, A, B>), cuda::native(s), gemm_of<double>(x), whole_packs(x.a),
+                 whole_packs(x.b));
+  });
+}
+
+template <int Shape>
 void launch_tensor_cores(const MatmulArgs& x, const Plan& plan, void* workspace, Stream& s) {
   constexpr WarpTileShape shape = warp_tile_shapes[Shape];
   visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
@@ -161,6 +158,56 @@ void launch_tensor_cores(const MatmulArgs& x, const Plan& plan, void* workspace,
     combine_parts(g, s);
   });
 }
+
+#ifdef SIMT
+bool warpgroups_fit(const MatmulArgs&, int) { return false; }
+template <int Shape>
+void launch_warpgroups(const MatmulArgs&, Stream&) {}
+#else
+std::int64_t clusters_of(const MatmulArgs& x, const WarpgroupShape& shape) {
+  const MatmulSizes s(x);
+  const std::int64_t rows = std::int64_t(shape.rows) * shape.cluster;
+  return s.batch * ((s.m + rows - 1) / rows) * ((s.n + shape.columns - 1) / shape.columns);
+}
+
+/// Copies by the copy engine need rows at multiples of 16 bytes.
+bool warpgroups_fit(const MatmulArgs& x, int shape) {
+#ifdef KOLMO_SM90A
+  const MatmulSizes s(x);
+  return (x.a.dtype == DType::f16 || x.a.dtype == DType::bf16) && s.k > 0 && x.alpha != 0 &&
+         whole_packs(x.a) && whole_packs(x.b) && s.batch < limit &&
+         clusters_of(x, warpgroup_shapes[shape]) > 0 && cuda::is_hopper(x.y.device.index);
+#else
+  return (void)x, (void)shape, false;
+#endif
+}
+
+/// A factor for the copy engine: `others` is its extent other than k, of which boxes have `rows`. Along: k is
+/// contiguous in memory.
+cuda::TensorMap boxes_of(const MatmulArgs& x, const Tensor& t, bool along, std::int64_t others, int rows) {
+  const MatmulSizes s(x);
+  if (along) return cuda::tensor_map({t.data, s.batch, others, s.k, rows});
+  return cuda::tensor_map({t.data, s.batch, s.k, others, WarpgroupShape::depth});
+}
+
+template <int Shape>
+void launch_warpgroups(const MatmulArgs& x, Stream& s) {
+  const WarpgroupShape& shape = warpgroup_shapes[Shape];
+  const MatmulSizes of(x);
+  const std::int64_t clusters = clusters_of(x, shape);
+  const auto at_once = std::int64_t(cuda::multiprocessors(x.y.device.index)) / shape.cluster;
+  const auto blocks = unsigned(std::min(clusters, at_once) * shape.cluster);
+  const cuda::TensorMap a = boxes_of(x, x.a, !x.transpose_a, of.m, shape.rows),
+                        b = boxes_of(x, x.b, x.transpose_b, of.n, shape.columns / shape.cluster);
+  const bool packs = whole_packs(x.y) && !adds_c(x) && x.activation <= Activation::relu;
+  visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
+    with_turns(x, [&]<bool A, bool B> {
+      cuda::launch(warpgroup_tiles<T, Shape, A, B>, blocks, warpgroup_shapes[Shape].threads(),
+                   WarpgroupMemory<Shape>::bytes, cuda::native(s), gemm_of<T>(x), packs, clusters, a, b);
+    });
+  });
+}
+#endif
 
 void launch_naive(const MatmulArgs& x, Stream& s) {
   visit<double, float, Half, BFloat16>(x.a.dtype, [&]<class T> {
@@ -190,15 +237,31 @@ cuda::VendorMatmul vendor_call(const MatmulArgs& x) {
           x.y.data};
 }
 
-void launch(const MatmulArgs& x, void* workspace, Stream& s, int variant) {
+std::size_t workspace_bytes(const MatmulArgs& x, int variant) {
+  const Plan plan = plans[variant].config;
+  if (plan.engine == Engine::vendor) return cuda::vendor_matmul_workspace;
+  const std::size_t sum = x.a.dtype == DType::f64 ? sizeof(double) : sizeof(float);
+  return plan.parts > 1 ? std::size_t(plan.parts) * std::size_t(x.y.size()) * sum : 0;
+}
+
+void* take_workspace(Arena& arena, const MatmulArgs& x, int variant) {
+  return arena.take<std::byte>(std::int64_t(workspace_bytes(x, variant)));
+}
+
+void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
+  void* const workspace = take_workspace(scratch, x, variant);
   cuda::select<int(std::size(plans))>(variant, [&]<int V> {
-    constexpr Plan plan = plans[V];
-    if constexpr (plan.engine == Engine::tensor_cores)
+    constexpr Plan plan = plans[V].config;
+    if constexpr (plan.engine == Engine::warpgroups)
+      launch_warpgroups<plan.shape>(x, s);
+    else if constexpr (plan.engine == Engine::tensor_cores)
       launch_tensor_cores<plan.shape>(x, plan, workspace, s);
     else if constexpr (plan.engine == Engine::tiles_f32)
       launch_tiles<float, plan.shape>(x, plan, workspace, s);
     else if constexpr (plan.engine == Engine::tiles_f64)
       launch_tiles<double, plan.shape>(x, plan, workspace, s);
+    else if constexpr (plan.engine == Engine::doubles)
+      launch_doubles<plan.shape>(x, s);
     else if constexpr (plan.engine == Engine::vendor)
       cuda::vendor_matmul(vendor_call(x), workspace, s);
     else
@@ -206,36 +269,33 @@ void launch(const MatmulArgs& x, void* workspace, Stream& s, int variant) {
   });
 }
 
-/// Extents are int in kernels, and blocks are counted in 31 bits.
-constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;
 constexpr std::size_t most_workspace = std::size_t(256) << 20;
 
-/// Every part has a step to do.
+/// Whether every part has at least one step.
 template <class Shape>
 bool shape_fits(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
   return blocks_of(x, shape, plan) < limit &&
          (plan.parts == 1 || MatmulSizes(x).k > std::int64_t(plan.parts - 1) * shape.depth);
 }
 
-std::size_t workspace(const MatmulArgs& x, int variant) {
-  const Plan plan = plans[variant];
-  if (plan.engine == Engine::vendor) return cuda::vendor_matmul_workspace;
-  const std::size_t sum = x.a.dtype == DType::f64 ? sizeof(double) : sizeof(float);
-  return plan.parts > 1 ? std::size_t(plan.parts) * std::size_t(x.y.size()) * sum : 0;
-}
+void lay(Arena& arena, const MatmulArgs& x, const Site& site) { take_workspace(arena, x, site.row); }
 
 bool fits(const MatmulArgs& x, int variant) {
   const MatmulSizes s(x);
-  if (s.m > limit || s.n > limit || s.k > limit || workspace(x, variant) > most_workspace) return false;
-  const Plan plan = plans[variant];
+  if (s.m > limit || s.n > limit || s.k > limit || workspace_bytes(x, variant) > most_workspace) return false;
+  const Plan plan = plans[variant].config;
   const DType t = x.a.dtype;
   switch (plan.engine) {
+    case Engine::warpgroups:
+      return x.y.device.kind != DeviceKind::simt && warpgroups_fit(x, plan.shape);
     case Engine::tensor_cores:
       return (t == DType::f16 || t == DType::bf16) && shape_fits(x, warp_tile_shapes[plan.shape], plan);
     case Engine::tiles_f32:
       return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::tiles_f64:
       return t == DType::f64 && shape_fits(x, tile_shapes[plan.shape], plan);
+    case Engine::doubles:
+      return t == DType::f64 && shape_fits(x, double_tile_shapes[plan.shape], plan);
     case Engine::vendor:
       return x.y.device.kind != DeviceKind::simt && cuda::vendor_matmul_fits(vendor_call(x));
     default:
@@ -243,9 +303,9 @@ bool fits(const MatmulArgs& x, int variant) {
   }
 }
 
-/// Microseconds on an H200, without what all plans have in common. A multiprocessor takes its share of the
-/// blocks in the time of its arithmetic, but no less than one block takes for its steps, and then writes
-/// tiles; parts pass through memory and a second kernel.
+/// Estimated microseconds on an H200, without the cost that all plans have in common. A multiprocessor
+/// computes its share of the blocks in the time of their arithmetic, but not faster than one block takes for
+/// its steps; then it writes the tiles. Several parts additionally pass through memory and a second kernel.
 template <class Shape>
 double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
   constexpr double multiprocessors = 132, of_element = 4.5e-4, of_byte = 2.5e-7, of_combine = 4;
@@ -257,29 +317,37 @@ double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
   return plan.parts == 1 ? time : time + of_combine + bytes * of_byte;
 }
 
-/// The plan of tiles that is estimated to take the least time; never the vendor's library.
+double estimate(const MatmulArgs& x, const Plan& plan) {
+  switch (plan.engine) {
+#ifndef SIMT
+    case Engine::warpgroups:
+      return estimate(x, warpgroup_shapes[plan.shape], plan);
+#endif
+    case Engine::tensor_cores:
+      return estimate(x, warp_tile_shapes[plan.shape], plan);
+    case Engine::doubles:
+      return estimate(x, double_tile_shapes[plan.shape], plan);
+    default:
+      return estimate(x, tile_shapes[plan.shape], plan);
+  }
+}
+
+/// The plan of tiles with the shortest estimated time; never the vendor's library.
 int preferred(const MatmulArgs& x) {
   constexpr int last = int(std::size(plans)) - 1;
-  static_assert(plans[last].engine == Engine::naive);
-  const DType t = x.a.dtype;
-  const Engine engine = t == DType::f64   ? Engine::tiles_f64
-                        : t == DType::f32 ? Engine::tiles_f32
-                                          : Engine::tensor_cores;
+  static_assert(plans[last].config.engine == Engine::naive);
   int best = last;
   double least = std::numeric_limits<double>::infinity();
   for (int v = 0; v < last; ++v) {
-    const Plan& plan = plans[v];
-    if (plan.engine != engine || !fits(x, v)) continue;
-    const double time = engine == Engine::tensor_cores ? estimate(x, warp_tile_shapes[plan.shape], plan)
-                                                       : estimate(x, tile_shapes[plan.shape], plan);
-    if (time < least) best = v, least = time;
+    if (plans[v].vendor || !fits(x, v)) continue;
+    if (const double time = estimate(x, plans[v].config); time < least) best = v, least = time;
   }
   return best;
 }
 
 }  // namespace
 
-extern constinit const CudaImpl matmul_cuda =
-    cuda_impl<MatmulArgs, launch, workspace, fits, preferred>(variants);
+extern constinit const Impl<MatmulArgs> matmul_cuda{
+    {.rows = plans, .launch = launch, .lay = lay, .fits = fits, .preferred = preferred}};
 
 }  // namespace kolmo

@@ -1,19 +1,19 @@
 #include "kolmo/ops/dense/matmul/matmul_cpu.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <climits>
-#include <mutex>
 
+#include "kolmo/ops/dense/matmul/matmul_epilogue.hpp"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
+#include "kolmo/runtime/cpu/blas.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
 using A = MatmulArgs;
 
-constexpr double worth_a_thread = 1 << 18;  // products; some 20 us
+constexpr double worth_a_thread = 1 << 18;  // products per thread; about 20 us
 
 /// Calls f.operator()<T, Y>() with the element types of the inputs and of y.
 template <class F>
@@ -26,13 +26,13 @@ void visit_types(const A& x, F&& f) {
   });
 }
 
-/// A part of y that one thread computes: of one batch entry, whole rows or whole columns.
+/// A part of y that one thread computes: whole rows or whole columns of one batch entry.
 struct Part {
   std::int64_t entry, row, rows, column, columns;
 };
 
-/// Cuts y into parts for so many threads: batch entries first, then the longer side in multiples of 16, each
-/// part worth a thread.
+/// Splits y into parts for a number of threads: by batch entry, then along the longer side in multiples of
+/// 16. Parts have at least worth_a_thread products.
 class Parts {
  public:
   Parts(const MatmulSizes& s, int threads) : s_(s) {
@@ -64,37 +64,14 @@ void for_each_part(const MatmulSizes& s, int threads, F&& work) {
   parallel_for(small ? 1 : threads, parts.count(), [&](std::int64_t i, int) { work(parts[i]); });
 }
 
-/// Held while OpenBLAS works where that is a build without threads: calls at the same time share its buffers
-/// then, and their results are wrong.
-std::unique_lock<std::mutex> turn() {
-  static const bool any_number_at_once = openblas_get_parallel() != OPENBLAS_SEQUENTIAL;
-  static std::mutex one_at_a_time;
-  return any_number_at_once ? std::unique_lock<std::mutex>() : std::unique_lock(one_at_a_time);
-}
-
-// clang-format off
-void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a, int lda,
-          const double* b, int ldb, double beta, double* c, int ldc) {
-  const auto lock = turn();
-  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const float* a, int lda,
-          const float* b, int ldb, double beta, float* c, int ldc) {
-  const auto lock = turn();
-  cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, float(alpha), a, lda, b, ldb, float(beta), c, ldc);
-}
-// clang-format on
-
-/// The tensor as numbers of type S: itself, or widened into `room`, which moves on.
+/// The tensor as numbers of type S: its own memory, or a widened copy in `to`.
 template <class S, class T>
-const S* widened(const Tensor& t, S*& room, int threads) {
+const S* widened(const Tensor& t, [[maybe_unused]] float* to, int threads) {
   if constexpr (std::is_same_v<S, T>) {
     return t.as<T>();
   } else {
-    S* const to = room;
     const T* from = t.as<T>();
     const std::int64_t n = t.size(), block = 1 << 16;
-    room += n;
     parallel_for(threads, (n + block - 1) / block, [&](std::int64_t i, int) {
       std::transform(from + i * block, from + std::min(n, (i + 1) * block), to + i * block,
                      [](T v) { return S(v); });
@@ -105,23 +82,29 @@ const S* widened(const Tensor& t, S*& room, int threads) {
 
 }  // namespace
 
-void matmul_openblas(const A& x, void* workspace, Stream& stream) {
-  // Kolmo's threads share out the work; OpenBLAS's own, where it has any, stay out of it.
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
+MatmulFloats::MatmulFloats(Arena& arena, const A& x) {
+  if (x.a.dtype == DType::f64 || x.a.dtype == DType::f32) return;
+  a = arena.take<float>(x.a.size()), b = arena.take<float>(x.b.size());
+  if (x.y.dtype != DType::f32) sums = arena.take<float>(x.y.size());
+}
+
+void matmul_openblas(const A& x, Arena scratch, Stream& stream) {
   const MatmulSizes s(x);
   const int threads = stream.threads(), k = x.alpha == 0 ? 0 : int(s.k), lda = int(x.transpose_a ? s.m : s.k),
             ldb = int(x.transpose_b ? s.k : s.n), ldy = int(s.n);
   visit_types(x, [&]<class T, class Y> {
     using S = SumOf<T>;
-    S* room = static_cast<S*>(workspace);
-    const S *a = k ? widened<S, T>(x.a, room, threads) : nullptr,
-            *b = k ? widened<S, T>(x.b, room, threads) : nullptr;
+    const MatmulFloats floats(scratch, x);
+    const S *a = k ? widened<S, T>(x.a, floats.a, threads) : nullptr,
+            *b = k ? widened<S, T>(x.b, floats.b, threads) : nullptr;
     const T *c = adds_c(x) ? x.c.as<T>() : nullptr, *bias = x.bias.given() ? x.bias.as<T>() : nullptr;
     Y* const y = x.y.as<Y>();
-    S* sums = room;
-    if constexpr (std::is_same_v<S, Y>) sums = y;
-    for_each_part(s, threads, [&](const Part& p) {
+    S* sums = nullptr;
+    if constexpr (std::is_same_v<S, Y>)
+      sums = y;
+    else if constexpr (std::is_same_v<S, float>)
+      sums = floats.sums;
+    const auto compute = [&](const Part& p) {
       const std::int64_t origin = (p.entry * s.m + p.row) * s.n + p.column;
       const auto each_row = [&](auto&& work) {
         for (std::int64_t i = 0; i < p.rows; ++i) work(origin + i * s.n);
@@ -133,8 +116,7 @@ void matmul_openblas(const A& x, void* workspace, Stream& stream) {
         });
       const double beta = c ? x.beta : 0;
       if (k)
-        gemm(x.transpose_a ? CblasTrans : CblasNoTrans, x.transpose_b ? CblasTrans : CblasNoTrans,
-             int(p.rows), int(p.columns), k, x.alpha,
+        gemm({x.transpose_a, x.transpose_b, int(p.rows), int(p.columns), k}, x.alpha,
              a + p.entry * s.m * s.k + p.row * (x.transpose_a ? 1 : s.k), lda,
              b + p.entry * s.k * s.n + p.column * (x.transpose_b ? s.k : 1), ldb, beta, sums + origin, ldy);
       else
@@ -144,17 +126,26 @@ void matmul_openblas(const A& x, void* workspace, Stream& stream) {
       const void* const written = y;
       if (bias || x.activation != Activation::none || written != same)
         each_row([&](std::int64_t at) {
-          for (std::int64_t j = 0; j < p.columns; ++j)
-            y[at + j] = Y(activate(x.activation, bias ? sums[at + j] + S(bias[p.column + j]) : sums[at + j]));
+          if constexpr (std::is_same_v<S, T>) {
+            finish_row(x.activation, sums + at, bias ? bias + p.column : nullptr, p.columns);
+          } else {
+            for (std::int64_t j = 0; bias && j < p.columns; ++j) sums[at + j] += S(bias[p.column + j]);
+            finish_row(x.activation, sums + at, static_cast<const S*>(nullptr), p.columns);
+          }
+          if (written != same)
+            for (std::int64_t j = 0; j < p.columns; ++j) y[at + j] = Y(sums[at + j]);
         });
+    };
+    // An epilogue follows while its rows are in the cache, unless the product takes much longer than a pass over y.
+    const bool epilogue = bias || x.activation != Activation::none || static_cast<void*>(y) != sums,
+               strips = epilogue && k <= 512;
+    for_each_part(s, threads, [&](const Part& p) {
+      const std::int64_t strip =
+          strips ? std::max<std::int64_t>(256, (1 << 16) / std::max<std::int64_t>(p.columns, 1)) : p.rows;
+      for (std::int64_t row = 0; row < p.rows; row += strip)
+        compute({p.entry, p.row + row, std::min(strip, p.rows - row), p.column, p.columns});
     });
   });
-}
-
-std::size_t matmul_openblas_workspace(const A& x, int) {
-  if (x.a.dtype == DType::f64 || x.a.dtype == DType::f32) return 0;
-  const std::int64_t sums = x.y.dtype == DType::f32 ? 0 : x.y.size();
-  return std::size_t(x.a.size() + x.b.size() + sums) * sizeof(float);
 }
 
 bool matmul_openblas_fits(const A& x) {
@@ -162,7 +153,7 @@ bool matmul_openblas_fits(const A& x) {
   return s.m <= INT_MAX && s.n <= INT_MAX && s.k <= INT_MAX;
 }
 
-void matmul_naive(const A& x, void*, Stream& stream) {
+void matmul_naive(const A& x, Arena, Stream& stream) {
   const MatmulSizes s(x);
   visit_types(x, [&]<class T, class Y> {
     using S = SumOf<T>;

@@ -1,14 +1,21 @@
 #pragma once
+#include "kolmo/base/arena.hpp"
 #include "kolmo/ops/dense/matmul/matmul.hpp"
 
 namespace kolmo {
 
-/// By OpenBLAS, parts of y shared out over the stream's threads; 16-bit tensors are widened in the workspace.
-void matmul_openblas(const MatmulArgs& x, void* workspace, Stream& stream);
-std::size_t matmul_openblas_workspace(const MatmulArgs& x, int threads);
+/// Memory for 16-bit tensors as f32, for OpenBLAS: both factors, and the sums if y has 16 bits.
+struct MatmulFloats {
+  float *a = nullptr, *b = nullptr, *sums = nullptr;
+  MatmulFloats(Arena& arena, const MatmulArgs& x);
+};
+
+/// Uses OpenBLAS, with parts of y distributed over the stream's threads; 16-bit tensors are widened in the
+/// workspace.
+void matmul_openblas(const MatmulArgs& x, Arena scratch, Stream& stream);
 bool matmul_openblas_fits(const MatmulArgs& x);
 
-/// Rows of y one after another, 256 columns at a time: what a compiler makes of three loops.
-void matmul_naive(const MatmulArgs& x, void* workspace, Stream& stream);
+/// Baseline: three plain loops over rows of y, 256 columns at a time.
+void matmul_naive(const MatmulArgs& x, Arena scratch, Stream& stream);
 
 }  // namespace kolmo

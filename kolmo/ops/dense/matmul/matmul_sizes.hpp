@@ -5,14 +5,14 @@
 
 namespace kolmo {
 
-/// What products of T are summed in.
+/// The type in which products of T are summed.
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 /// The sizes of a call, read from a, b and the transpositions.
 struct MatmulSizes {
   std::int64_t batch = 1, m, n, k;
-  std::int64_t k_of_b;  ///< differs from k in wrong calls only
+  std::int64_t k_of_b;  ///< differs from k only in invalid calls
 
   explicit MatmulSizes(const MatmulArgs& x) {
     const auto last = [](const Tensor& t, int back) { return t.extent[std::size_t(t.rank - back)]; };
@@ -22,7 +22,7 @@ struct MatmulSizes {
   }
 };
 
-/// Whether c takes part.
+/// Whether c contributes to the result.
 inline bool adds_c(const MatmulArgs& x) { return x.c.given() && x.beta != 0; }
 
 }  // namespace kolmo

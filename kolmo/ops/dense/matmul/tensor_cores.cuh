@@ -1,6 +1,6 @@
 #pragma once
-// matmul on tensor cores: f16 or bf16 factors, sums in f32. A block computes a tile of y, a warp a part of it
-// in fragments, from pieces of a and b that asynchronous copies bring into shared memory several steps ahead.
+// matmul on tensor cores: f16 or bf16 factors, sums in f32. A block computes a tile of y, and a warp a part
+// of it in fragments. Asynchronous copies bring pieces of a and b into shared memory several steps ahead.
 // Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/mma.cuh"
@@ -10,8 +10,8 @@
 namespace kolmo {
 namespace {
 
-/// A block's tile is rows x columns, `depth` products at a time, `stages` pieces in shared memory; a warp's
-/// part is high x wide; `blocks` share a multiprocessor's registers.
+/// A block's tile has rows x columns elements and takes `depth` products at a time, with `stages` pieces in
+/// shared memory. A warp's part is high x wide. `blocks` blocks share a multiprocessor's registers.
 struct WarpTileShape {
   int rows, columns, depth, high, wide, stages, blocks;
   StepTime step;
@@ -23,13 +23,13 @@ constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4, 2, {1.15
                                               {32, 32, 64, 16, 16, 3, 4, {0.60, 0.19}},
                                               {16, 128, 64, 16, 32, 3, 4, {1.05, 0.44}}};
 
-/// Rows x Columns elements in shared memory; the pad spreads rows over banks.
+/// Rows x Columns elements in shared memory, padded to avoid bank conflicts.
 template <int Rows, int Columns>
 struct Piece {
   static constexpr int stride = Columns + 8, size = Rows * stride;
 };
 
-/// Starts copying a piece of a matrix from (row0, column0) on, zeros where it ends.
+/// Starts copying a piece of a matrix from (row0, column0) on; elements outside the matrix become 0.
 template <class T, int Rows, int Columns, int Threads>
 __device__ void fetch(T* to, const T* from, int row0, int column0, int rows, int columns, bool packs) {
   constexpr int stride = Piece<Rows, Columns>::stride;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
   T* const pieces_a = cuda::dynamic_shared<T>();
   T* const pieces_b = pieces_a + S.stages * W::A::size;
 
-  const TileIndex tile(g, S.rows, S.columns, S.depth);
+  const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
   const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
   const auto fetch_piece = [&](int step) {
     if (step < tile.last_step) {

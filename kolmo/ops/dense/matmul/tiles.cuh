@@ -1,7 +1,7 @@
 #pragma once
-// matmul on the ordinary cores, in f32 and f64: a block computes a tile of y, a thread a part of it in
-// registers, from pieces of a and b that asynchronous copies bring into shared memory while it works on those
-// before. Anonymous namespace: see device/grid.cuh.
+// matmul on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in
+// registers. Asynchronous copies bring the next pieces of a and b into shared memory during the computation
+// with the current ones. Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/async.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -9,8 +9,9 @@
 namespace kolmo {
 namespace {
 
-/// A block's tile is rows x columns, `depth` products at a time; a thread's part is high x wide, in groups of
-/// 16 bytes that lie evenly over the tile; `blocks` share a multiprocessor's registers.
+/// A block's tile has rows x columns elements and takes `depth` products at a time. A thread's part is high x
+/// wide, in groups of 16 bytes spread evenly over the tile. `blocks` blocks share a multiprocessor's
+/// registers.
 struct TileShape {
   int rows, columns, depth, high, wide, blocks;
   StepTime step;
@@ -25,18 +26,18 @@ constexpr TileShape tile_shapes[] = {
     {32, 32, 32, 2, 2, 3, {2.60, 1.04}},    // f64
 };
 
-/// 16 bytes, which move at once.
+/// 16 bytes, copied at once.
 template <class T>
 struct alignas(16) Pack {
   static constexpr int size = 16 / sizeof(T);
   T value[size];
 };
 
-/// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on, zeros where it ends. The matrix
-/// is depth x extent, or extent x depth if Turned; shared memory holds depth along its rows.
-template <class T, int Depth, int Extent, int Threads, bool Turned>
-__device__ void fetch(T (*to)[Extent + Pack<T>::size], const T* from, int k0, int e0, int depth, int extent,
-                      bool packs) {
+/// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on; elements outside the matrix
+/// become 0. The matrix is depth x extent, or extent x depth if Turned. Rows in shared memory are indexed by
+/// depth.
+template <class T, int Depth, int Extent, int Threads, bool Turned, int Row>
+__device__ void fetch(T (*to)[Row], const T* from, int k0, int e0, int depth, int extent, bool packs) {
   constexpr int width = Pack<T>::size;
   const int thread = int(threadIdx.x);
   if constexpr (Turned) {
@@ -81,14 +82,14 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   constexpr TileShape S = tile_shapes[V];
   constexpr int width = Pack<T>::size, across = S.columns / S.wide, groups = S.high / width;
   struct Pieces {
-    T a[2][S.depth][S.rows + width];  // the pad keeps rows aligned, and apart in banks
+    T a[2][S.depth][S.rows + width];  // the pad keeps rows aligned and avoids bank conflicts
     T b[2][S.depth][S.columns + width];
   };
   static_assert(S.rows / S.high * (S.columns + 1) * sizeof(T) <= sizeof(Pieces) &&
                 sizeof(Pieces) <= 48 * 1024);
   __shared__ __align__(16) Pieces pieces;
 
-  const TileIndex tile(g, S.rows, S.columns, S.depth);
+  const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
   const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
   const auto fetch_piece = [&](int step) {
     const int k0 = step * S.depth, at = step % 2;
@@ -117,7 +118,8 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
     }
   }
 
-  // Row i of every thread's part goes through shared memory, so that neighbours write neighbours.
+  // Row i of every thread's part goes through shared memory, so that neighbouring threads write neighbouring
+  // elements.
   T(*strip)[S.columns + 1] = reinterpret_cast<T(*)[S.columns + 1]>(&pieces);
   constexpr int parts = S.wide / width;
 #pragma unroll

@@ -8,9 +8,9 @@ struct Fp16ToFp32Args {
   Out y;
 
   static constexpr auto fields() {
-    return std::tuple{
-        Field{"x", &Fp16ToFp32Args::x, "...", DTypes::of(DType::f16), "half precision"},
-        Field{"y", &Fp16ToFp32Args::y, "...", DTypes::of(DType::f32), "single precision"},
+    return std::array{
+        field<&Fp16ToFp32Args::x>("x", "...", DTypes::of(DType::f16), "half precision"),
+        field<&Fp16ToFp32Args::y>("y", "...", DTypes::of(DType::f32), "single precision"),
     };
   }
 };

@@ -3,30 +3,32 @@
 #include <algorithm>
 #include <bit>
 
+#include "kolmo/op/define.hpp"
 #include "kolmo/runtime/cpu/f16c.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
 using A = Fp32ToFp16Args;
 
-void simple(const A& a, void*, Stream&) {
+void simple(const A& a, Stream&) {
   const float* x = a.x.as<float>();
   std::copy(x, x + a.x.size(), a.y.as<Half>());
 }
 
-void vectors(const A& a, void*, Stream& s) {
+void vectors(const A& a, Stream& s) {
   parallel_ranges(s.threads(), a.x.size(), [&](std::int64_t begin, std::int64_t end) {
     f16c::convert(a.x.as<float>() + begin, a.y.as<Half>() + begin, end - begin);
   });
 }
 
-constexpr CpuVariant<A> cpu_variants[] = {
-    {.row = {"F16C vectors"}, .run = vectors, .fits = [](const A&) { return f16c::available(); }},
-    {.row = {"one by one", false, true}, .run = simple},
-};
+constexpr Row<NoConfig> rows[] = {{"F16C vectors"}, {.name = "one by one", .naive = true}};
 
-/// Each f16 with both signs and the middle to the next, with the floats beside them.
+void cpu(const A& a, Arena, Stream& s, int row) { row == 0 ? vectors(a, s) : simple(a, s); }
+bool fits(const A&, int row) { return row != 0 || f16c::available(); }
+
+/// Each f16 and the midpoint to the next, with both signs, and the neighbouring floats.
 void around_every_half(A& a) {
   auto* const x = a.x.as<float>();
   for (std::int64_t i = 0; i < a.x.size(); ++i) {
@@ -45,13 +47,16 @@ constexpr Case<A> cases[] = {
     {.name = "n=2^24", .sizes = {{"...", 1 << 24}}, .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<A> fp32_to_fp16{
+constinit const Definition<Fp32ToFp16Args> definition{
     {.name = "fp32_to_fp16",
      .summary = "y = x rounded to half precision, to nearest even",
      .source = "IEEE 754-2019, 5.4.2",
      .determinism = Determinism::everywhere},
-    {.flops = [](const A& a) { return double(a.x.size()); }, .cpu_variants = cpu_variants, .cases = cases}};
+    {.flops = [](const A& a) { return double(a.x.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<Fp32ToFp16Args> fp32_to_fp16{definition};
+extern constinit const Impl<A> fp32_to_fp16_cpu{{.rows = rows, .launch = cpu, .fits = fits}};
 
 }  // namespace kolmo

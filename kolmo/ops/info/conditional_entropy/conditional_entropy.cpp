@@ -1,19 +1,21 @@
 #include "kolmo/ops/info/conditional_entropy/conditional_entropy.hpp"
 
 #include "kolmo/base/entropy.hpp"
+#include "kolmo/op/define.hpp"
 #include "kolmo/runtime/cpu/sum_items.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
 using A = ConditionalEntropyArgs;
 
-std::size_t workspace(const A& a, int) { return TableShape(a.joint.rank, a.joint.extent.data()).workspace(); }
+TableShape shape_of(const A& a) { return {a.joint.rank, a.joint.extent.data()}; }
 
-void cpu(const A& a, void* workspace, Stream& s) {
-  const TableShape shape(a.joint.rank, a.joint.extent.data());
+void cpu(const A& a, Arena scratch, Stream& s, int) {
+  const TableShape shape = shape_of(a);
   visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
     const ConditionalEntropyOfTable done{a.entropy.as<double>(), a.miller_madow};
-    sum_tables<false>(a.joint.as<T>(), shape, done, workspace, SumItems{s.threads()});
+    sum_tables<false>(a.joint.as<T>(), shape, done, TableScratch(scratch, shape), SumItems{s.threads()});
   });
 }
 
@@ -47,17 +49,18 @@ constexpr Case<A> cases[] = {
      .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<ConditionalEntropyArgs> conditional_entropy{
+constinit const Definition<ConditionalEntropyArgs> definition{
     {.name = "conditional_entropy",
      .summary = "H(Y|X) = - sum_xy p_xy ln(p_xy / p_x) from joint counts, in nats",
      .source = "Cover & Thomas, section 2.2; Miller 1955",
      .determinism = Determinism::everywhere},
     // A logarithm (30 operations), a product and three sums for each bin.
-    {.flops = [](const A& a) { return 34.0 * double(a.joint.size()); },
-     .cpu_workspace = workspace,
-     .cpu = cpu,
-     .cases = cases}};
+    {.flops = [](const A& a) { return 34.0 * double(a.joint.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<ConditionalEntropyArgs> conditional_entropy{definition};
+extern constinit const Impl<A> conditional_entropy_cpu{
+    {.launch = cpu, .lay = [](Arena& arena, const A& a, const Site&) { TableScratch(arena, shape_of(a)); }}};
 
 }  // namespace kolmo

@@ -1,25 +1,11 @@
 #include "kolmo/ops/info/digamma/digamma.hpp"
 
-#include <algorithm>
-
-#include "kolmo/base/digamma.hpp"
-#include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/info/digamma/digamma_function.hpp"
+#include "kolmo/skeleton/elementwise_cpu.hpp"
 
 namespace kolmo {
 namespace {
-
-void cpu(const DigammaArgs& a, void*, Stream& s) {
-  constexpr std::int64_t part = 1 << 14;
-  const std::int64_t n = a.x.size();
-  visit<double, float>(a.x.dtype, [&]<class T> {
-    const T* x = a.x.as<T>();
-    T* y = a.y.as<T>();
-    parallel_for(s.threads(), (n + part - 1) / part, [&](std::int64_t p, int) {
-      for (std::int64_t i = p * part, end = std::min(n, i + part); i < end; ++i)
-        y[i] = T(digamma_exact(double(x[i])));
-    });
-  });
-}
 
 template <auto From>
 void arguments(DigammaArgs& a) {
@@ -32,8 +18,8 @@ double integers(std::int64_t i) { return double(i + 1); }
 double powers(std::int64_t i) { return i < 1000 ? 1e-3 / double(i + 1) : double(i) * double(i) * 1e3; }
 double negative(std::int64_t i) { return 0.013 - double(i) / 64; }
 
-// f64: 1e-12 is the promise; 8e-16 is the bound of base/digamma.hpp. f32: half a unit in the last place.
-// Negative arguments: |pi cot(pi x)| is below 80 at these distances (0.013 at least) from poles.
+// f64: the documented bound of 1e-12; base/digamma.hpp guarantees 8e-16. f32: half a unit in the last place.
+// Negative arguments are at least 0.013 from the poles, where |pi cot(pi x)| is below 80.
 constexpr Case<DigammaArgs> cases[] = {
     {.name = "one", .sizes = {{"...", 1}}, .tolerance = 8e-16},
     {.name = "(0, 20] f64", .sizes = {{"...", 20000}}, .tolerance = 8e-16, .setup = arguments<thousandths>},
@@ -48,16 +34,19 @@ constexpr Case<DigammaArgs> cases[] = {
     {.name = "n=2^24 f64", .sizes = {{"...", 1 << 24}}, .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<DigammaArgs> digamma{
+constinit const Definition<DigammaArgs> definition{
     {.name = "digamma",
      .summary = "y = psi(x) = d/dx ln Gamma(x), element by element",
      .source = "Abramowitz & Stegun, section 6.3",
      .determinism = Determinism::everywhere,
      .in_place = true},
-    // 22 coefficients and a quotient below 10, a logarithm and 8 coefficients beyond: about as many
+    // Below 10: 22 coefficients and a quotient. Beyond: a logarithm and 8 coefficients, about as many
     // operations.
-    {.flops = [](const DigammaArgs& a) { return 60.0 * double(a.x.size()); }, .cpu = cpu, .cases = cases}};
+    {.flops = [](const DigammaArgs& a) { return 60.0 * double(a.x.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<DigammaArgs> digamma{definition};
+extern constinit const Impl<DigammaArgs> digamma_cpu = cpu::elementwise<DigammaElements>();
 
 }  // namespace kolmo

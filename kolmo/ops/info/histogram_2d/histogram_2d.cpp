@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cmath>
 
-#include "kolmo/base/bins.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/info/histogram_2d/bins.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
@@ -24,8 +26,9 @@ void check(const A& a) {
   check_range("y", a.y_min, a.y_max, a.bins_y);
 }
 
-/// Parts of a batch element are counted by several threads; an increment without order is enough.
-void cpu(const A& a, void*, Stream& s) {
+/// Several threads count parts of one batch element, so counters are incremented atomically, without
+/// ordering.
+void cpu(const A& a, Arena, Stream& s, int) {
   constexpr std::int64_t part = 1 << 16;
   const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], bins = a.bins_x * a.bins_y,
                      parts = (n + part - 1) / part, batch = a.counts.size() / bins;
@@ -53,7 +56,7 @@ void cpu(const A& a, void*, Stream& s) {
 void unequal_bins(A& a) { a.bins_x = 7, a.bins_y = 3, a.x_min = -0.5, a.x_max = 0.9, a.y_min = 0.1; }
 void clamped(A& a) { unequal_bins(a), a.outside = OutsidePolicy::clamp; }
 void many_bins(A& a) { a.bins_x = 200, a.bins_y = 150; }
-/// Samples on the edges, one ulp beside them, outside, and not a number.
+/// Samples on the edges, one ulp beside them, outside, and NaN.
 void edges(A& a) {
   a.bins_x = 10, a.bins_y = 3, a.x_min = -0.1, a.x_max = 0.7;
   double *x = a.x.as<double>(), *y = a.y.as<double>();
@@ -81,17 +84,17 @@ constexpr Case<A> cases[] = {
     {.name = "10^5 histograms of 1000", .sizes = {{"...", 100000}, {"n", 1000}}, .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<Histogram2dArgs> histogram_2d{
+constinit const Definition<Histogram2dArgs> definition{
     {.name = "histogram_2d",
      .summary = "counts[i, j] = number of samples (x, y) in bin i of x and bin j of y",
      .source = "numpy.histogram2d",
      .determinism = Determinism::everywhere},
     // Two axes: a difference, a quotient and two edges of two operations each.
-    {.check = check,
-     .flops = [](const A& a) { return 12.0 * double(a.x.size()); },
-     .cpu = cpu,
-     .cases = cases}};
+    {.check = check, .flops = [](const A& a) { return 12.0 * double(a.x.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<Histogram2dArgs> histogram_2d{definition};
+extern constinit const Impl<Histogram2dArgs> histogram_2d_cpu{{.launch = cpu}};
 
 }  // namespace kolmo

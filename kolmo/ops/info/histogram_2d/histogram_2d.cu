@@ -1,5 +1,6 @@
-#include "kolmo/base/bins.hpp"
 #include "kolmo/device/grid.cuh"
+#include "kolmo/op/impl.hpp"
+#include "kolmo/ops/info/histogram_2d/bins.hpp"
 #include "kolmo/ops/info/histogram_2d/histogram_2d.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
 
@@ -7,14 +8,14 @@ namespace kolmo {
 namespace {
 using A = Histogram2dArgs;
 
-/// A block counts `per_thread` samples a thread of one histogram, in shared memory if the bins fit there.
+/// A block counts `per_thread` samples per thread of one histogram, in shared memory if the bins fit.
 struct Shape {
   int block;
   bool shared;
   std::int64_t per_thread;
 };
 constexpr Shape shapes[] = {{256, true, 32}, {512, true, 64}, {256, false, 4}};
-constexpr Variant variants[] = {{"shared, block 256"}, {"shared, block 512"}, {"global, block 256"}};
+constexpr Row<NoConfig> variants[] = {{"shared, block 256"}, {"shared, block 512"}, {"global, block 256"}};
 constexpr std::int64_t shared_bins = 12 * 1024;  // 48 KiB of 32-bit counts
 
 __global__ void zero(std::int64_t* counts, std::int64_t n) {
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(shapes[V].block)
   }
 }
 
-void launch(const A& a, void*, Stream& s, int variant) {
+void launch(const A& a, Arena, Stream& s, int variant) {
   const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], bins = a.bins_x * a.bins_y,
                      batch = a.counts.size() / bins;
   auto* const counts = a.counts.as<std::int64_t>();
@@ -79,7 +80,7 @@ bool fits(const A& a, int variant) { return !shapes[variant].shared || a.bins_x 
 
 }  // namespace
 
-extern constinit const CudaImpl histogram_2d_cuda =
-    cuda_impl<A, launch, detail::no_workspace<A>, fits>(variants);
+extern constinit const Impl<Histogram2dArgs> histogram_2d_cuda{
+    {.rows = variants, .launch = launch, .fits = fits}};
 
 }  // namespace kolmo

@@ -1,23 +1,12 @@
 #include "kolmo/ops/info/kl_divergence/kl_divergence.hpp"
 
-#include "kolmo/base/entropy.hpp"
-#include "kolmo/runtime/cpu/sum_items.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/info/kl_divergence/kl_divergence_terms.hpp"
+#include "kolmo/skeleton/row_sum_cpu.hpp"
 
 namespace kolmo {
 namespace {
 using A = KlDivergenceArgs;
-
-std::int64_t row_length(const A& a) { return a.p.extent[std::size_t(a.p.rank - 1)]; }
-
-std::size_t workspace(const A& a, int) { return sum_rows_bytes<1>(a.divergence.size(), row_length(a)); }
-
-void cpu(const A& a, void* workspace, Stream& s) {
-  const std::int64_t k = row_length(a);
-  visit<double, float>(a.p.dtype, [&]<class T> {
-    sum_rows<1>(DivergenceRows<T>{a.p.as<T>(), a.q.as<T>(), k}, DivergenceOfRow{a.divergence.as<double>()},
-                a.divergence.size(), k, workspace, SumItems{s.threads()});
-  });
-}
 
 // 32 roundings (base/sums.hpp) of 2^-53 times the sum of magnitudes |p ln(p/q)|: below 1e-13 up to a sum
 // of 18.
@@ -31,17 +20,17 @@ constexpr Case<A> cases[] = {
     {.name = "one row of 2^24 f64", .sizes = {{"...", 1}, {"k", 1 << 24}}, .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<KlDivergenceArgs> kl_divergence{
+constinit const Definition<KlDivergenceArgs> definition{
     {.name = "kl_divergence",
      .summary = "KL(p||q) = sum_i p_i ln(p_i / q_i) along the last axis, in nats",
      .source = "Kullback & Leibler 1951",
      .determinism = Determinism::everywhere},
     // A logarithm (30 operations), a quotient, a product and a sum for each pair.
-    {.flops = [](const A& a) { return 33.0 * double(a.p.size()); },
-     .cpu_workspace = workspace,
-     .cpu = cpu,
-     .cases = cases}};
+    {.flops = [](const A& a) { return 33.0 * double(a.p.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<KlDivergenceArgs> kl_divergence{definition};
+extern constinit const Impl<KlDivergenceArgs> kl_divergence_cpu = cpu::row_sum<Divergence>();
 
 }  // namespace kolmo

@@ -1,8 +1,10 @@
 #include <algorithm>
 
-#include "kolmo/device/ksg_lists.cuh"
-#include "kolmo/knn/arena.hpp"
+#include "kolmo/base/arena.hpp"
+#include "kolmo/knn/ksg_lists.cuh"
 #include "kolmo/knn/list_length.hpp"
+#include "kolmo/knn/listed.hpp"
+#include "kolmo/op/impl.hpp"
 #include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
 
@@ -12,13 +14,11 @@ namespace {
 using Args = KsgConditionalMutualInformationArgs;
 using cuda::KsgPlan;
 
-// Row 0 lists each point's neighbours in (y, z) once and gives each lane of a warp one estimate of it: for
-// many estimates of the same y and z. Row 1 gives a warp one point of one estimate.
-constexpr Variant variants[] = {{"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}};
+// Row 0 lists each point's neighbours in (y, z) once, and each lane of a warp computes one estimate of the
+// point; for many estimates of the same y and z. In row 1 a warp computes one point of one estimate.
+constexpr Row<NoConfig> variants[] = {{"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}};
 constexpr int listed = 0, block = cuda::ksg_block;
-constexpr std::int64_t fewest_lanes = 8;         // that pay for the lists
 constexpr int most_columns = 3;                  // of x
-constexpr std::int64_t most_listed = 65536;      // rows: places are 16-bit integers
 constexpr double lane_memory[] = {32e6, 512e6};  // bytes of rearranged x at a time
 
 int columns(const Tensor& t) { return t.given() ? int(t.extent[std::size_t(t.rank - 1)]) : 0; }
@@ -32,18 +32,17 @@ std::int64_t lanes_at_once(const Args& a, int variant) {
   return std::min({all, most, room});
 }
 
-/// Places everything; without memory it only counts.
+/// Places the workspace; without memory the arena only counts.
 template <class T>
-KsgPlan<T> make_plan(const Args& a, int variant, knn::Arena& arena) {
+KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
   const auto n = std::size_t(a.y.extent[0]);
   KsgPlan<T> p{};
   p.n = a.y.extent[0], p.b = a.x.extent[0], p.e = 1 + a.surrogates;
   p.t = int(a.segments.given() ? a.segments.extent[0] - 1 : 1);
   p.dx = columns(a.x), p.dy = columns(a.y), p.dz = columns(a.z), p.k = int(a.k), p.theiler = a.theiler;
   p.first_kind = a.algorithm == KsgAlgorithm::ksg1;
-  p.segments = a.segments.as<std::int64_t>(), p.set = a.set.as<std::int32_t>();
-  p.streams = a.streams.as<std::int64_t>(), p.seed = a.seed, p.block_length = a.block_length;
-  p.surrogate_type = a.surrogate_type;
+  p.time = a.time.as<std::int64_t>();
+  p.streams = a.streams.as<std::int64_t>(), p.surrogate_options = surrogate_options(a);
   p.source_x = a.x.as<T>(), p.source_y = a.y.as<T>(), p.source_z = a.z.as<T>();
   p.value = a.value.as<double>(), p.local = a.local.as<double>();
 
@@ -54,7 +53,10 @@ KsgPlan<T> make_plan(const Args& a, int variant, knn::Arena& arena) {
     p.sort.key[i] = arena.take<T>(n * std::size_t(p.sort.arrays));
     p.sort.row[i] = arena.take<std::uint32_t>(n * std::size_t(p.sort.arrays));
   }
-  if (a.segments.given()) p.sort.group = p.group = arena.take<std::int32_t>(n);
+  if (a.segments.given()) {
+    p.segments = p.offsets = arena.take<std::int64_t>(std::size_t(p.t) + 1);
+    p.sort.group = p.group = arena.take<std::int32_t>(n);
+  }
   p.at = arena.take<std::uint32_t>(n);
   p.yz = arena.take<T>(n * std::size_t(p.dy + p.dz));
   p.x = arena.take<T>(n * std::size_t(p.dx) * lanes);
@@ -74,7 +76,7 @@ KsgPlan<T> make_plan(const Args& a, int variant, knn::Arena& arena) {
   return p;
 }
 
-/// Points a warp takes one after the other: enough warps to fill a device, few enough additions to memory.
+/// Number of consecutive points per warp: enough warps to fill a device, few enough additions to memory.
 int points_per_warp(std::int64_t points, std::int64_t groups) {
   return int(std::clamp<std::int64_t>(points * groups / 65536, 1, 8));
 }
@@ -99,7 +101,8 @@ template <class T>
 void launch_estimates(const KsgPlan<T>& p, int variant, cudaStream_t s) {
   const bool few = p.k <= 4, single = p.dx == 1 && p.dy == 1;
   if (variant == listed) {
-    if (few && p.dx == 1 && p.dz == 1) return launch_listed<4, 1, true>(p, s);
+    if (few && p.dx == 1)
+      return p.dz == 1 ? launch_listed<4, 1, true>(p, s) : launch_listed<4, 1, false>(p, s);
     return few ? launch_listed<4, most_columns, false>(p, s) : launch_listed<16, most_columns, false>(p, s);
   }
   if (few && single && p.dz == 1) return launch_points<4, 111>(p, s);
@@ -109,11 +112,13 @@ void launch_estimates(const KsgPlan<T>& p, int variant, cudaStream_t s) {
 }
 
 template <class T>
-void launch_all(const Args& a, void* workspace, Stream& stream, int variant) {
+void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
   constexpr int threads = 256;
   const auto s = cuda::native(stream);
-  knn::Arena arena(workspace);
   KsgPlan<T> p = make_plan<T>(a, variant, arena);
+  p.status = stream.status();
+  if (a.segments.given())
+    cuda::launch(cuda::ksg_check_segments<T>, 1, threads, 0, s, p, a.segments.as<std::int64_t>());
   const unsigned over_columns = cuda::blocks(p.n * p.sort.arrays + 1, threads);
   cuda::launch(cuda::ksg_prepare<T>, over_columns, threads, 0, s, p);
   cuda::sort_rows(p.sort, s);
@@ -129,26 +134,24 @@ void launch_all(const Args& a, void* workspace, Stream& stream, int variant) {
   cuda::launch(cuda::ksg_finish<T>, cuda::blocks(all * p.t, threads), threads, 0, s, p);
 }
 
-void launch(const Args& a, void* workspace, Stream& s, int variant) {
-  visit<double, float>(a.x.dtype, [&]<class T> { launch_all<T>(a, workspace, s, variant); });
+void launch(const Args& a, Arena scratch, Stream& s, int variant) {
+  visit<double, float>(a.x.dtype, [&]<class T> { launch_all<T>(a, scratch, s, variant); });
 }
 
-std::size_t workspace(const Args& a, int variant) {
-  knn::Arena arena;
-  visit<double, float>(a.x.dtype, [&]<class T> { make_plan<T>(a, variant, arena); });
-  return arena.used();
+void lay(Arena& arena, const Args& a, const Site& site) {
+  visit<double, float>(a.x.dtype, [&]<class T> { make_plan<T>(a, site.row, arena); });
 }
 
 bool fits(const Args& a, int variant) {
   const std::int64_t n = a.y.extent[0];
   if (variant != listed) return true;
-  return columns(a.z) > 0 && a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= most_listed &&
-         columns(a.x) <= most_columns && a.x.extent[0] * (1 + a.surrogates) >= fewest_lanes;
+  return columns(a.z) > 0 && a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= knn::most_listed_rows &&
+         columns(a.x) <= most_columns && a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
 }
 
 }  // namespace
 
-extern constinit const CudaImpl ksg_conditional_mutual_information_cuda =
-    cuda_impl<Args, launch, workspace, fits>(variants);
+extern constinit const Impl<Args> ksg_conditional_mutual_information_cuda{
+    {.rows = variants, .launch = launch, .lay = lay, .fits = fits}};
 
 }  // namespace kolmo

@@ -1,7 +1,12 @@
 #include "kolmo/ops/info/ksg_transfer_entropy/ksg_transfer_entropy.hpp"
 
-#include "kolmo/knn/arena.hpp"
-#include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
+#include <algorithm>
+#include <string>
+
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/info/ksg_transfer_entropy/transfer_entropy_rows.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
@@ -10,49 +15,37 @@ using Args = KsgTransferEntropyArgs;
 
 void check(const Args& a) {
   const std::string name = "ksg_transfer_entropy: ";
-  const EmbeddedSeries e = embedded(a);
-  require(e.rows >= 1, name + "n = " + std::to_string(a.target.extent[1]) +
-                           " samples, but the embedding reaches " + std::to_string(e.back) + " steps back");
-  require(e.condition <= 16, name + "history and given series together make at most 16 columns");
-  require_rows("ksg_transfer_entropy", e.rows * a.target.extent[0], a.k, a.theiler);
+  const TransferEntropyEmbedding e = embedding_of(a);
+  require(rows_per_trial(a) >= 1, name + "n = " + std::to_string(a.target.extent[1]) +
+                                      " samples, but the embedding reaches " + std::to_string(e.reach()) +
+                                      " steps back");
+  require(e.z_columns() <= 16, name + "history and given series together make at most 16 columns");
+  const std::int64_t rows = rows_per_trial(a) * a.target.extent[0];
+  require_rows("ksg_transfer_entropy", rows, a.k, a.theiler);
+  require_blocks("ksg_transfer_entropy", a, rows);
 }
 
 void sizes(const Args& a, Dims& dims) {
-  dims.set("rows", embedded(a).rows);
+  dims.set("rows", rows_per_trial(a));
   dims.set("e", 1 + a.surrogates);
 }
 
-double flops(const Args& a) {  // as in ksg_conditional_mutual_information
-  const EmbeddedSeries e = embedded(a);
-  const double n = double(e.rows * a.target.extent[0]), d = double(a.source_history + 1 + e.condition);
-  return double(a.source.extent[0]) * double(1 + a.surrogates) * n * double(a.k) * (2 * d + 3);
+double flops(const Args& a) {
+  const TransferEntropyEmbedding e = embedding_of(a);
+  return ksg_flops(a, a.source.extent[0], rows_per_trial(a) * a.target.extent[0],
+                   e.x_columns() + 1 + e.z_columns());
 }
 
-template <class T>
-void embed(const Args& a, const EmbeddedSeries& e) {
-  const std::int64_t b = a.source.extent[0], trials = a.target.extent[0], n = a.target.extent[1];
-  const std::int64_t m = trials * e.rows, g = e.condition - a.history;
-  const T *source = a.source.as<T>(), *target = a.target.as<T>(), *given = g ? a.given.as<T>() : nullptr;
-  T *x = e.x.as<T>(), *y = e.y.as<T>(), *z = e.z.as<T>();
-  for (std::int64_t r = 0; r < m; ++r) {
-    const std::int64_t trial = r / e.rows, now = trial * n + e.back + r % e.rows;
-    e.set.as<std::int32_t>()[r] = std::int32_t(trial);
-    y[r] = target[now];
-    for (std::int64_t i = 0; i < a.history; ++i) z[r * e.condition + i] = target[now - 1 - i * a.tau];
-    for (std::int64_t i = 0; i < g; ++i) z[r * e.condition + a.history + i] = given[i * trials * n + now - 1];
-    for (std::int64_t s = 0; s < b; ++s)
-      for (std::int64_t j = 0; j < a.source_history; ++j)
-        x[(s * m + r) * a.source_history + j] = source[s * trials * n + now - a.lag - j * a.source_tau];
-  }
+void cpu(const Args& a, Arena scratch, Stream& s, int) {
+  run_transfer_entropy(a, scratch, s, [&](const auto& rows) {
+    constexpr std::int64_t part = 4096;
+    parallel_for(s.threads(), (rows.all_rows + part - 1) / part, [&](std::int64_t item, int) {
+      for (std::int64_t r = item * part; r < std::min(rows.all_rows, (item + 1) * part); ++r) rows(r);
+    });
+  });
 }
 
-void cpu(const Args& a, void* workspace, Stream& s) {
-  const EmbeddedSeries e = embedded(a, workspace);
-  visit<double, float>(a.source.dtype, [&]<class T> { embed<T>(a, e); });
-  ksg_conditional_mutual_information(estimation(a, e), s);
-}
-
-// The arithmetic is that of ksg_conditional_mutual_information; so are the tolerances.
+// The arithmetic and the tolerances are those of ksg_conditional_mutual_information.
 constexpr double rounding = 1e-13;
 constexpr Case<Args> cases[] = {
     {.name = "n=60",
@@ -73,6 +66,19 @@ constexpr Case<Args> cases[] = {
      .dtype = DType::f32,
      .tolerance = rounding,
      .setup = [](Args& a) { a.algorithm = KsgAlgorithm::ksg2; }},
+    {.name = "n=60 surrogates=2 circular",
+     .sizes = {{"b", 1}, {"trials", 1}, {"n", 60}},
+     .tolerance = rounding,
+     .setup = [](Args& a) { a.surrogates = 2, a.seed = 3, a.surrogate_type = SurrogateType::circular; }},
+    {.name = "n=13 surrogates=3, five trials",
+     .sizes = {{"b", 1}, {"trials", 5}, {"n", 13}},
+     .tolerance = rounding,
+     .setup =
+         [](Args& a) { a.surrogates = 3, a.block_length = 12, a.surrogate_type = SurrogateType::trials; }},
+    {.name = "n=60 surrogates=2 blocks of 7",
+     .sizes = {{"b", 1}, {"trials", 1}, {"n", 60}},
+     .tolerance = rounding,
+     .setup = [](Args& a) { a.surrogates = 2, a.block_length = 7, a.surrogate_type = SurrogateType::block; }},
     {.name = "b=19 n=1000 surrogates=200",
      .sizes = {{"b", 19}, {"trials", 1}, {"n", 1000}},
      .benchmark_only = true,
@@ -80,55 +86,19 @@ constexpr Case<Args> cases[] = {
     {.name = "n=100000", .sizes = {{"b", 1}, {"trials", 1}, {"n", 100000}}, .benchmark_only = true},
 };
 
-}  // namespace
+constexpr std::string_view faults[] = {"source is not finite", "target is not finite", "given is not finite"};
 
-constinit const Op<Args> ksg_transfer_entropy{
+constinit const Definition<Args> definition{
     {.name = "ksg_transfer_entropy",
      .summary = "transfer entropy I(source past; target next | target past) by k nearest neighbours",
      .source = "Schreiber, PRL 85, 461 (2000); Wibral et al. (2014)",
-     .determinism = Determinism::everywhere},
-    {.check = check,
-     .sizes = sizes,
-     .flops = flops,
-     .cpu_workspace = [](const Args& a, int) { return embedded(a).bytes; },
-     .cpu = cpu,
-     .cases = cases}};
+     .determinism = Determinism::everywhere,
+     .faults = faults},
+    {.check = check, .sizes = sizes, .flops = flops, .cases = cases}};
 
-EmbeddedSeries embedded(const Args& a, void* workspace) {
-  EmbeddedSeries e;
-  e.condition = a.history + (a.given.given() ? a.given.extent[0] : 0);
-  e.back = std::max((a.history - 1) * a.tau + 1, (a.source_history - 1) * a.source_tau + a.lag);
-  e.rows = std::max<std::int64_t>(0, a.target.extent[1] - e.back);
-  const std::int64_t m = a.target.extent[0] * e.rows, b = a.source.extent[0];
-  const DType dtype = a.target.dtype;
-  knn::Arena arena(workspace);
-  const auto take = [&](DType t, std::initializer_list<std::int64_t> shape) {
-    Tensor place = tensor(nullptr, t, shape, a.target.device);
-    place.data = arena.take<std::byte>(place.bytes());
-    return place;
-  };
-  e.x = take(dtype, {b, m, a.source_history}), e.y = take(dtype, {m, 1}), e.z = take(dtype, {m, e.condition});
-  e.set = take(DType::i32, {m});
-  e.bytes = arena.used();
-  return e;
-}
+}  // namespace
 
-KsgConditionalMutualInformationArgs estimation(const Args& a, const EmbeddedSeries& e) {
-  const std::int64_t b = a.source.extent[0], value[] = {1, b, 1 + a.surrogates}, local[] = {b, e.y.extent[0]};
-  KsgConditionalMutualInformationArgs c{.x = e.x,
-                                        .y = e.y,
-                                        .z = e.z,
-                                        .set = e.set,
-                                        .value = tensor(a.value.data, DType::f64, value, a.value.device),
-                                        .k = a.k,
-                                        .theiler = a.theiler,
-                                        .surrogates = a.surrogates,
-                                        .block_length = a.block_length,
-                                        .seed = a.seed,
-                                        .algorithm = a.algorithm,
-                                        .surrogate_type = a.surrogate_type};
-  if (a.local.given()) c.local = tensor(a.local.data, DType::f64, local, a.local.device);
-  return c;
-}
+constinit const Op<Args> ksg_transfer_entropy{definition};
+extern constinit const Impl<Args> ksg_transfer_entropy_cpu{{.launch = cpu, .lay = lay_transfer_entropy}};
 
 }  // namespace kolmo

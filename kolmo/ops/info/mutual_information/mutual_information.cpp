@@ -1,19 +1,21 @@
 #include "kolmo/ops/info/mutual_information/mutual_information.hpp"
 
 #include "kolmo/base/entropy.hpp"
+#include "kolmo/op/define.hpp"
 #include "kolmo/runtime/cpu/sum_items.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
 using A = MutualInformationArgs;
 
-std::size_t workspace(const A& a, int) { return TableShape(a.joint.rank, a.joint.extent.data()).workspace(); }
+TableShape shape_of(const A& a) { return {a.joint.rank, a.joint.extent.data()}; }
 
-void cpu(const A& a, void* workspace, Stream& s) {
-  const TableShape shape(a.joint.rank, a.joint.extent.data());
+void cpu(const A& a, Arena scratch, Stream& s, int) {
+  const TableShape shape = shape_of(a);
   visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
     const MutualInformationOfTable done{a.information.as<double>(), a.miller_madow};
-    sum_tables<true>(a.joint.as<T>(), shape, done, workspace, SumItems{s.threads()});
+    sum_tables<true>(a.joint.as<T>(), shape, done, TableScratch(scratch, shape), SumItems{s.threads()});
   });
 }
 
@@ -47,17 +49,18 @@ constexpr Case<A> cases[] = {
      .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<MutualInformationArgs> mutual_information{
+constinit const Definition<MutualInformationArgs> definition{
     {.name = "mutual_information",
      .summary = "I(X;Y) = sum_xy p_xy ln(p_xy / (p_x p_y)) from joint counts, in nats",
      .source = "Cover & Thomas, section 2.3; Miller 1955",
      .determinism = Determinism::everywhere},
     // A logarithm (30 operations), a product and three sums for each bin; a sum over columns.
-    {.flops = [](const A& a) { return 35.0 * double(a.joint.size()); },
-     .cpu_workspace = workspace,
-     .cpu = cpu,
-     .cases = cases}};
+    {.flops = [](const A& a) { return 35.0 * double(a.joint.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<MutualInformationArgs> mutual_information{definition};
+extern constinit const Impl<A> mutual_information_cpu{
+    {.launch = cpu, .lay = [](Arena& arena, const A& a, const Site&) { TableScratch(arena, shape_of(a)); }}};
 
 }  // namespace kolmo

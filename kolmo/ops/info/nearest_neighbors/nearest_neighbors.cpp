@@ -4,7 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "kolmo/knn/finite.hpp"
+#include "kolmo/knn/theiler.hpp"
+#include "kolmo/op/define.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
@@ -20,19 +24,18 @@ void check(const NearestNeighborsArgs& a) {
                           " rows, needs more than k + 2 theiler = " + std::to_string(a.k + 2 * a.theiler));
 }
 
-/// Rows in the order of their first column, with their points beside one another.
+/// Rows in the order of their first column, with the columns of a point stored contiguously.
 template <class T>
 struct Sorted {
   std::int64_t n, d;
   std::int64_t* row;
   T* point;
 
-  Sorted(const NearestNeighborsArgs& a, void* workspace)
-      : n(a.x.extent[0]),
-        d(a.x.extent[1]),
-        row(static_cast<std::int64_t*>(workspace)),
-        point(reinterpret_cast<T*>(row + n)) {
-    const T* x = a.x.as<T>();
+  /// Places the arrays; without memory the arena only counts.
+  Sorted(const NearestNeighborsArgs& a, Arena& arena)
+      : n(a.x.dim(0)), d(a.x.dim(1)), row(arena.take<std::int64_t>(n)), point(arena.take<T>(n * d)) {}
+
+  void sort(const T* x) {
     std::iota(row, row + n, std::int64_t(0));
     std::sort(row, row + n, [&](std::int64_t i, std::int64_t j) {
       return x[i * d] < x[j * d] || (x[i * d] == x[j * d] && i < j);
@@ -44,7 +47,7 @@ struct Sorted {
   }
 };
 
-/// The k best so far, by distance, then row.
+/// The k nearest rows so far, by distance, then row.
 struct Best {
   explicit Best(std::int64_t wanted) : k(wanted) {}
   std::int64_t k, count = 0;
@@ -61,15 +64,16 @@ struct Best {
   }
 };
 
-/// Walks away from a point along the first column, the nearer side first, until no point can be nearer.
+/// Searches from a point outwards along the first column, the nearer side first, until no nearer point is
+/// possible.
 template <class T>
 void find(const NearestNeighborsArgs& a, const Sorted<T>& s, std::int64_t i) {
-  const std::int32_t* set = a.set.given() ? a.set.as<std::int32_t>() : nullptr;
+  const auto* time = a.time.as<std::int64_t>();
   const std::int64_t me = s.row[i];
   Best best(a.k);
   const auto visit = [&](std::int64_t p) {
     const std::int64_t j = s.row[p];
-    if (std::abs(j - me) <= a.theiler && (!set || set[j] == set[me])) return;
+    if (in_theiler_window(me, j, time, a.theiler)) return;
     double e = 0;
     for (std::int64_t c = 0; c < s.d; ++c)
       e = std::max(e, std::fabs(double(s.point[p * s.d + c]) - double(s.point[i * s.d + c])));
@@ -85,9 +89,12 @@ void find(const NearestNeighborsArgs& a, const Sorted<T>& s, std::int64_t i) {
   if (a.index.given()) std::copy_n(best.row, a.k, a.index.as<std::int64_t>() + me * a.k);
 }
 
-void cpu(const NearestNeighborsArgs& a, void* workspace, Stream& stream) {
+void cpu(const NearestNeighborsArgs& a, Arena scratch, Stream& stream, int) {
   visit<double, float>(a.x.dtype, [&]<class T> {
-    const Sorted<T> s(a, workspace);
+    if (!check_finite(stream.status(), 0, a.x.as<T>(), 0, a.x.size())) return;
+    if (!check_ascending(stream.status(), 1, a.time.as<std::int64_t>(), 0, a.x.dim(0))) return;
+    Sorted<T> s(a, scratch);
+    s.sort(a.x.as<T>());
     constexpr std::int64_t chunk = 256;
     parallel_for(stream.threads(), (s.n + chunk - 1) / chunk, [&](std::int64_t c, int) {
       for (std::int64_t i = c * chunk; i < std::min(s.n, (c + 1) * chunk); ++i) find(a, s, i);
@@ -95,7 +102,11 @@ void cpu(const NearestNeighborsArgs& a, void* workspace, Stream& stream) {
   });
 }
 
-// Points on a grid: many equal distances.
+void lay(Arena& arena, const NearestNeighborsArgs& a, const Site&) {
+  visit<double, float>(a.x.dtype, [&]<class T> { Sorted<T>(a, arena); });
+}
+
+// Points on a grid, which have many equal distances.
 void on_a_grid(NearestNeighborsArgs& a) {
   visit<double, float>(a.x.dtype, [&]<class T> {
     T* x = a.x.as<T>();
@@ -114,13 +125,13 @@ constexpr Case<NearestNeighborsArgs> cases[] = {
      .dtype = DType::f32,
      .optional = "index",
      .setup = [](NearestNeighborsArgs& a) { a.k = 64; }},
-    {.name = "n=300 d=3 k=5 theiler=7, three sets",
+    {.name = "n=300 d=3 k=5 theiler=7, times with gaps",
      .sizes = {{"n", 300}, {"d", 3}},
-     .optional = "index set",
+     .optional = "index time",
      .setup =
          [](NearestNeighborsArgs& a) {
            a.k = 5, a.theiler = 7;
-           for (std::int64_t i = 0; i < 300; ++i) a.set.as<std::int32_t>()[i] = std::int32_t(i / 100);
+           for (std::int64_t i = 0; i < 300; ++i) a.time.as<std::int64_t>()[i] = i + i / 100 * 4;
          }},
     {.name = "n=400 d=2 k=6, equal distances",
      .sizes = {{"n", 400}, {"d", 2}},
@@ -130,21 +141,25 @@ constexpr Case<NearestNeighborsArgs> cases[] = {
            a.k = 6;
            on_a_grid(a);
          }},
+    {.name = "n=64 d=2 k=4, distances alone", .sizes = {{"n", 64}, {"d", 2}}},
     {.name = "n=100000 d=3", .sizes = {{"n", 100000}, {"d", 3}}, .benchmark_only = true},
 };
 
-}  // namespace
+constexpr std::string_view faults[] = {"x is not finite", "time does not ascend"};
 
-constinit const Op<NearestNeighborsArgs> nearest_neighbors{
+constinit const Definition<NearestNeighborsArgs> definition{
     {.name = "nearest_neighbors",
      .summary = "k nearest neighbours of every row in the maximum norm",
      .source = "definition",
-     .determinism = Determinism::everywhere},
+     .determinism = Determinism::everywhere,
+     .faults = faults},
     {.check = check,
      .flops = [](const NearestNeighborsArgs& a) { return 2.0 * double(a.x.size()) * double(a.k); },
-     .cpu_workspace = [](const NearestNeighborsArgs& a,
-                         int) { return std::size_t(a.x.extent[0]) * sizeof(std::int64_t) + a.x.bytes(); },
-     .cpu = cpu,
      .cases = cases}};
+
+}  // namespace
+
+constinit const Op<NearestNeighborsArgs> nearest_neighbors{definition};
+extern constinit const Impl<NearestNeighborsArgs> nearest_neighbors_cpu{{.launch = cpu, .lay = lay}};
 
 }  // namespace kolmo

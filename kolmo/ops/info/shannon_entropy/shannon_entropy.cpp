@@ -1,7 +1,8 @@
 #include "kolmo/ops/info/shannon_entropy/shannon_entropy.hpp"
 
-#include "kolmo/base/entropy.hpp"
-#include "kolmo/runtime/cpu/sum_items.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/info/shannon_entropy/shannon_entropy_terms.hpp"
+#include "kolmo/skeleton/row_sum_cpu.hpp"
 
 namespace kolmo {
 namespace {
@@ -10,19 +11,6 @@ using A = ShannonEntropyArgs;
 void check(const A& a) {
   if (a.miller_madow && a.kind == WeightKind::probabilities)
     fail<InvalidArgument>("shannon_entropy: miller_madow needs kind=counts: probabilities do not tell N");
-}
-
-std::size_t workspace(const A& a, int) {
-  return sum_rows_bytes<3>(a.entropy.size(), a.weights.extent[std::size_t(a.weights.rank - 1)]);
-}
-
-void cpu(const A& a, void* workspace, Stream& s) {
-  const std::int64_t k = a.weights.extent[std::size_t(a.weights.rank - 1)];
-  visit<double, float, std::int64_t, std::int32_t>(a.weights.dtype, [&]<class T> {
-    const EntropyOfRow done{a.entropy.as<double>(), a.kind == WeightKind::counts, a.miller_madow};
-    sum_rows<3>(WeightRows<T>{a.weights.as<T>(), k}, done, a.entropy.size(), k, workspace,
-                SumItems{s.threads()});
-  });
 }
 
 /// Divides the rows by their sums.
@@ -60,18 +48,17 @@ constexpr Case<A> cases[] = {
     {.name = "one row of 2^24 f64", .sizes = {{"...", 1}, {"k", 1 << 24}}, .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<ShannonEntropyArgs> shannon_entropy{
+constinit const Definition<ShannonEntropyArgs> definition{
     {.name = "shannon_entropy",
      .summary = "H = - sum_i p_i ln p_i of counts or probabilities along the last axis, in nats",
      .source = "Shannon 1948; Miller 1955",
      .determinism = Determinism::everywhere},
     // A logarithm (30 operations), a product and three sums for each weight.
-    {.check = check,
-     .flops = [](const A& a) { return 34.0 * double(a.weights.size()); },
-     .cpu_workspace = workspace,
-     .cpu = cpu,
-     .cases = cases}};
+    {.check = check, .flops = [](const A& a) { return 34.0 * double(a.weights.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<ShannonEntropyArgs> shannon_entropy{definition};
+extern constinit const Impl<ShannonEntropyArgs> shannon_entropy_cpu = cpu::row_sum<EntropySums>();
 
 }  // namespace kolmo

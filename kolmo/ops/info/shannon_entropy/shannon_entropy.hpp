@@ -3,10 +3,10 @@
 
 namespace kolmo {
 
-/// What the weights of a distribution are. Counts are divided by their sum; probabilities are taken as they
-/// are.
+/// The kind of weights of a distribution. Counts are divided by their sum; probabilities are used unchanged.
 enum class WeightKind : std::int32_t { counts, probabilities };
 inline constexpr std::string_view weight_kind_names[] = {"counts", "probabilities"};
+constexpr std::span<const std::string_view> names_of(WeightKind) { return weight_kind_names; }
 inline constexpr DTypes weight_dtypes = DTypes::of(DType::f64, DType::f32, DType::i64, DType::i32);
 
 struct ShannonEntropyArgs {
@@ -17,22 +17,21 @@ struct ShannonEntropyArgs {
 
   static constexpr auto fields() {
     using A = ShannonEntropyArgs;
-    return std::tuple{
-        Field{"weights", &A::weights, "... k", weight_dtypes, "counts or probabilities", Domain::count},
-        Field{"entropy", &A::entropy, "...", DTypes::of(DType::f64), "entropy of each row, in nats"},
-        Choice{"kind", &A::kind, weight_kind_names, "counts are divided by their sum, probabilities are not"},
-        Option{"miller_madow", &A::miller_madow, 0, 1,
-               "add the bias correction (K - 1) / (2 N); counts only"},
+    return std::array{
+        field<&A::weights>("weights", "... k", weight_dtypes, "counts or probabilities", Domain::count),
+        field<&A::entropy>("entropy", "...", DTypes::of(DType::f64), "entropy of each row, in nats"),
+        option<&A::kind>("kind", "counts are divided by their sum, probabilities are not"),
+        option<&A::miller_madow>("miller_madow", "add the bias correction (K - 1) / (2 N); counts only"),
     };
   }
 };
 
 /// Plug-in entropy in nats along the last axis, with 0 ln 0 = 0:
-///   counts        H = - sum_i (n_i / N) ln(n_i / N),  N = sum_i n_i   (any non-negative weights)
-///   probabilities H = - sum_i p_i ln p_i, not normalised
+///   counts           H = - sum_i (n_i / N) ln(n_i / N),  N = sum_i n_i   (any non-negative weights)
+///   probabilities    H = - sum_i p_i ln p_i, not normalised
 /// miller_madow adds (K - 1) / (2 N) with K the number of n_i > 0. Computed in double for every dtype; same
-/// bits on every device. NaN for a row with a negative or NaN weight, and for counts that sum to 0. Source:
-/// Shannon 1948; Miller, Note on the bias of information estimates, 1955.
+/// bits on every device. NaN for a row with a negative or NaN weight, and for counts that sum to 0.
+/// Sources: Shannon 1948; Miller, Note on the bias of information estimates, 1955.
 extern const Op<ShannonEntropyArgs> shannon_entropy;
 
 }  // namespace kolmo

@@ -15,25 +15,27 @@ struct LayerNormArgs {
   static constexpr auto fields() {
     using A = LayerNormArgs;
     constexpr DTypes f64 = DTypes::of(DType::f64);
-    return std::tuple{
-        Field{"x", &A::x, "... k", floats, "rows to normalise"},
-        Field{"scale", &A::scale, "k", floats, "factor of each column, 1 if left out"},
-        Field{"shift", &A::shift, "k", floats, "summand of each column, 0 if left out"},
-        Field{"y", &A::y, "... k", floats, "activation((x - mean) rstd scale + shift)"},
-        Field{"mean", &A::mean, "...", f64, "mean of each row"},
-        Field{"rstd", &A::rstd, "...", f64, "1 / sqrt(variance + eps) of each row"},
-        Option{"eps", &A::eps, 0, unlimited, "added to the variance, in units of x squared"},
-        Choice{"activation", &A::activation, activation_names, "applied to the result"},
+    return std::array{
+        field<&A::x>("x", "... k", floats, "rows to normalise"),
+        field<&A::scale>("scale", "k", floats, "factor of each column, 1 if left out"),
+        field<&A::shift>("shift", "k", floats, "summand of each column, 0 if left out"),
+        field<&A::y>("y", "... k", floats, "activation((x - mean) rstd scale + shift)"),
+        field<&A::mean>("mean", "...", f64, "mean of each row"),
+        field<&A::rstd>("rstd", "...", f64, "1 / sqrt(variance + eps) of each row"),
+        option<&A::eps>("eps", 0, unlimited, "added to the variance, in units of x squared"),
+        option<&A::activation>("activation", "applied to the result"),
     };
   }
 };
 
-/// y = activation((x - mean) rstd scale + shift) along the last axis, with mean = sum x / k,
-/// rstd = 1 / sqrt(variance + eps), variance = sum (x - mean)^2 / k, for rows of any length k >= 1.
-/// x, scale, shift, y: one dtype of f64, f32, f16, bf16; arithmetic is f64 for f64, else f32, in two passes
-/// over values held on chip, so that a large mean does not cancel. y may be x. A row without variance gives
-/// shift if eps > 0, else NaN. The alias fused_layernorm_gelu has activation = gelu.
+/// Layer normalisation along the last axis, for rows of any length k >= 1:
+///   y = activation((x - mean) rstd scale + shift)
+///   mean = sum x / k,  variance = sum (x - mean)^2 / k,  rstd = 1 / sqrt(variance + eps)
+/// x, scale, shift, y: one dtype of f64, f32, f16, bf16. Arithmetic is f64 for f64, else f32, in two passes
+/// over values held on chip, so that a large mean causes no cancellation. y may be x. A row with variance 0
+/// gives shift if eps > 0, else NaN. The alias fused_layernorm_gelu has activation = gelu.
 /// Source: Ba, Kiros & Hinton, arXiv:1607.06450.
 extern const Op<LayerNormArgs> layer_norm;
+extern const Alias<LayerNormArgs> fused_layernorm_gelu;
 
 }  // namespace kolmo

@@ -2,8 +2,9 @@
 
 #include <cmath>
 
-#include "kolmo/base/random.hpp"
-#include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/random/random_uniform/uniform_values.hpp"
+#include "kolmo/skeleton/draw_cpu.hpp"
 
 namespace kolmo {
 namespace {
@@ -14,28 +15,14 @@ void check(const A& a) {
           "random_uniform: low must not exceed high, and both must be finite");
 }
 
-template <class T>
-RandomSequence<T, UniformValue<T>> sequence(const A& a) {
-  using C = Compute<T>;
-  return {Philox(std::uint64_t(a.seed)), {C(a.low), C(a.high) - C(a.low)}, a.offset, a.n, a.values.as<T>()};
-}
-
-void cpu(const A& a, void*, Stream& s) {
-  visit<double, float, Half, BFloat16>(a.values.dtype, [&]<class T> {
-    const auto random = sequence<T>(a);
-    parallel_ranges(s.threads(), random.blocks(), [&](std::int64_t b, std::int64_t end) {
-      for (; b < end; ++b) random.write(b);
-    });
-  });
-}
-
-// The oracle does the same in long double: exactly for [0, 1), else with two roundings of numbers below 8.
+// The oracle computes the same in long double: exactly for [0, 1), else with two roundings of numbers below
+// 8.
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"n", 1}}},
     {.name = "n=1001 f64 from 3",
      .sizes = {{"n", 1001}},
      .tolerance = 0x1p-50,
-     .setup = [](A& a) { a.seed = -5, a.offset = 3, a.low = -2, a.high = 6; }},
+     .setup = [](A& a) { a.seed = ~0ull - 4, a.offset = 3, a.low = -2, a.high = 6; }},
     {.name = "n=1002 f32", .sizes = {{"n", 1002}}, .dtype = DType::f32},
     {.name = "n=1003 f32 from 2^33 + 1",
      .sizes = {{"n", 1003}},
@@ -48,14 +35,17 @@ constexpr Case<A> cases[] = {
     {.name = "n=2^24 f64", .sizes = {{"n", 1 << 24}}, .benchmark_only = true},
 };
 
-}  // namespace
-
-constinit const Op<A> random_uniform{
+constinit const Definition<RandomUniformArgs> definition{
     {.name = "random_uniform",
      .summary = "values = low + (high - low) u, u uniform on [0, 1), from Philox4x32-10",
      .source = "Salmon et al., SC 2011",
      .determinism = Determinism::everywhere},
-    // A conversion, a product, and product and sum with the bounds; integer operations do not count.
-    {.check = check, .flops = [](const A& a) { return 4.0 * double(a.n); }, .cpu = cpu, .cases = cases}};
+    // A conversion, a product, then product and sum with the bounds. Integer operations are not counted.
+    {.check = check, .flops = [](const A& a) { return 4.0 * double(a.n); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<RandomUniformArgs> random_uniform{definition};
+extern constinit const Impl<RandomUniformArgs> random_uniform_cpu = cpu::draw<UniformDraws>();
 
 }  // namespace kolmo

@@ -1,28 +1,21 @@
 #include "kolmo/ops/reduce/reduce_sum/reduce_sum.hpp"
 
-#include "kolmo/base/row_terms.hpp"
-#include "kolmo/runtime/cpu/sum_items.hpp"
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/reduce/reduce_sum/reduce_sum_terms.hpp"
+#include "kolmo/skeleton/row_sum_cpu.hpp"
 
 namespace kolmo {
 namespace {
 using A = ReduceSumArgs;
 
-std::int64_t row_length(const A& a) { return a.x.extent[std::size_t(a.x.rank - 1)]; }
-
-std::size_t workspace(const A& a, int) { return sum_rows_bytes<1>(a.sum.size(), row_length(a)); }
-
-void cpu(const A& a, void* workspace, Stream& s) {
-  const std::int64_t k = row_length(a);
-  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
-    sum_rows<1>(ValueRows<T>{a.x.as<T>(), k}, RoundedSum<T>{a.sum.as<T>()}, a.sum.size(), k, workspace,
-                SumItems{s.threads()});
-  });
-}
-
 // Half an ulp of the dtype. f64: 25 roundings (base/sums.hpp) of 2^-53 times sum |x_i|, about 0.8 k.
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 5}, {"k", 1}}},
     {.name = "k=7 f64", .sizes = {{"...", 100}, {"k", 7}}, .tolerance = 0x1p-46},
+    {.name = "k=6 f64", .sizes = {{"...", 65}, {"k", 6}}, .tolerance = 0x1p-46},
+    {.name = "k=16 f32", .sizes = {{"...", 300}, {"k", 16}}, .dtype = DType::f32, .tolerance = 0x1p-24},
+    {.name = "k=24 f16", .sizes = {{"...", 7}, {"k", 24}}, .dtype = DType::f16, .tolerance = 0x1p-11},
+    {.name = "k=32 bf16", .sizes = {{"...", 130}, {"k", 32}}, .dtype = DType::bf16, .tolerance = 0x1p-8},
     {.name = "k=33 f32", .sizes = {{"...", 65}, {"k", 33}}, .dtype = DType::f32, .tolerance = 0x1p-24},
     {.name = "k=1024 f32", .sizes = {{"...", 9}, {"k", 1024}}, .dtype = DType::f32, .tolerance = 0x1p-24},
     {.name = "k=2100 f64", .sizes = {{"...", 5}, {"k", 2100}}, .tolerance = 0x1p-37},
@@ -48,15 +41,16 @@ constexpr Case<A> cases[] = {
      .benchmark_only = true},
 };
 
+constinit const Definition<ReduceSumArgs> definition{
+    {.name = "reduce_sum",
+     .summary = "sum = sum_i x_i along the last axis",
+     .source = "Higham 1993, pairwise summation",
+     .determinism = Determinism::everywhere},
+    {.flops = [](const A& a) { return double(a.x.size()); }, .cases = cases}};
+
 }  // namespace
 
-constinit const Op<A> reduce_sum{{.name = "reduce_sum",
-                                  .summary = "sum = sum_i x_i along the last axis",
-                                  .source = "Higham 1993, pairwise summation",
-                                  .determinism = Determinism::everywhere},
-                                 {.flops = [](const A& a) { return double(a.x.size()); },
-                                  .cpu_workspace = workspace,
-                                  .cpu = cpu,
-                                  .cases = cases}};
+constinit const Op<ReduceSumArgs> reduce_sum{definition};
+extern constinit const Impl<ReduceSumArgs> reduce_sum_cpu = cpu::row_sum<SumOfRow>();
 
 }  // namespace kolmo

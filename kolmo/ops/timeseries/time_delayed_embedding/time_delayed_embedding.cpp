@@ -1,6 +1,8 @@
 #include "kolmo/ops/timeseries/time_delayed_embedding/time_delayed_embedding.hpp"
 
+#include "kolmo/op/define.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
@@ -18,7 +20,7 @@ void check(const A& a) {
 
 void sizes(const A& a, Dims& dims) { dims.set("rows", length(a) - reach(a)); }
 
-void cpu(const A& a, void*, Stream& s) {
+void cpu(const A& a, Arena, Stream& s, int) {
   const std::int64_t n = length(a), rows = n - reach(a), m = a.dimension, batch = a.x.size() / n;
   constexpr std::int64_t part = 1 << 12;
   const std::int64_t parts = (rows + part - 1) / part;
@@ -55,13 +57,16 @@ constexpr Case<A> cases[] = {
      .setup = three_by_seven},
 };
 
-}  // namespace
-
-constinit const Op<TimeDelayedEmbeddingArgs> time_delayed_embedding{
+constinit const Definition<TimeDelayedEmbeddingArgs> definition{
     {.name = "time_delayed_embedding",
      .summary = "rows [x_t, x_{t-tau}, ..., x_{t-(m-1) tau}]",
      .source = "Takens 1981",
      .determinism = Determinism::everywhere},
-    {.check = check, .sizes = sizes, .flops = [](const A&) { return 0.0; }, .cpu = cpu, .cases = cases}};
+    {.check = check, .sizes = sizes, .flops = [](const A&) { return 0.0; }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<TimeDelayedEmbeddingArgs> time_delayed_embedding{definition};
+extern constinit const Impl<TimeDelayedEmbeddingArgs> time_delayed_embedding_cpu{{.launch = cpu}};
 
 }  // namespace kolmo

@@ -1,4 +1,5 @@
 #include "kolmo/device/grid.cuh"
+#include "kolmo/op/impl.hpp"
 #include "kolmo/ops/timeseries/time_delayed_embedding/time_delayed_embedding.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
 
@@ -7,11 +8,11 @@ namespace {
 using A = TimeDelayedEmbeddingArgs;
 
 constexpr int block_sizes[] = {256, 128, 512};
-constexpr Variant variants[] = {{"block 256"}, {"block 128"}, {"block 512"}};
+constexpr Row<NoConfig> variants[] = {{"block 256"}, {"block 128"}, {"block 512"}};
 constexpr std::int64_t rows_per_thread = 4;
 
-/// A block writes a run of rows, neighbouring threads neighbouring elements; x is read from the cache. Within
-/// a run 32 bits are enough, which keeps the division by m cheap.
+/// A block writes a run of rows, and neighbouring threads write neighbouring elements; x is read through the
+/// cache. Within a run, indices fit into 32 bits, which keeps the division by m cheap.
 template <class T, int V>
 __global__ void __launch_bounds__(block_sizes[V])
     embed(const T* x, T* out, std::int64_t n, std::int64_t rows, std::uint32_t m, std::int64_t tau,
@@ -30,7 +31,7 @@ __global__ void __launch_bounds__(block_sizes[V])
   }
 }
 
-void launch(const A& a, void*, Stream& s, int variant) {
+void launch(const A& a, Arena, Stream& s, int variant) {
   const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], rows = n - (a.dimension - 1) * a.tau,
                      batch = a.x.size() / n;
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
@@ -46,6 +47,7 @@ void launch(const A& a, void*, Stream& s, int variant) {
 
 }  // namespace
 
-extern constinit const CudaImpl time_delayed_embedding_cuda = cuda_impl<A, launch>(variants);
+extern constinit const Impl<TimeDelayedEmbeddingArgs> time_delayed_embedding_cuda{
+    {.rows = variants, .launch = launch}};
 
 }  // namespace kolmo

@@ -1,0 +1,111 @@
+#include "cli/files.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <tuple>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
+
+namespace kolmo::cli {
+namespace {
+
+/// An existing file by device and inode; one that is still to be made by its folder's, and its name.
+using Identity = std::tuple<dev_t, ino_t, std::string>;
+
+Identity identity_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return {status.st_dev, status.st_ino, ""};
+  const auto full = std::filesystem::absolute(path);
+  if (::stat(full.parent_path().c_str(), &status) != 0) return {0, 0, full.string()};
+  return {status.st_dev, status.st_ino, full.filename().string()};
+}
+
+struct Declared {
+  std::string option, path;
+  Identity identity;
+  bool output;
+};
+
+/// Of this thread, which runs one command at a time.
+std::vector<Declared>& declared() {
+  thread_local std::vector<Declared> all;
+  return all;
+}
+
+void declare(std::string_view option, const std::string& path, bool output) {
+  if (path.empty() || !is_regular(path)) return;
+  Declared file{std::string(option), path, identity_of(path), output};
+  for (const Declared& other : declared())
+    if (other.identity == file.identity && (output || other.output)) {
+      const Declared& written = output ? file : other;
+      const Declared& kept = output ? other : file;
+      fail<InvalidArgument>(written.option + ": " + file_label(written.path) + " is the same file as " +
+                            kept.option + " " + file_label(kept.path));
+    }
+  declared().push_back(std::move(file));
+}
+
+}  // namespace
+
+bool is_regular(const std::string& path) {
+  struct stat status {};
+  return path != "-" && (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode));
+}
+
+void forget_files() { declared().clear(); }
+
+void declare_input(std::string_view option, const std::string& path) { declare(option, path, false); }
+
+void declare_output(std::string_view option, const std::string& path) {
+  if (path.empty() || path == "-") return;
+  const std::string named = std::string(option) + ": ";
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (!std::filesystem::is_directory(folder))
+    fail<InvalidArgument>(named + file_label(path) + ": there is no folder " + file_label(folder.string()));
+  declare(option, path, true);
+  if (!is_regular(path) && !std::filesystem::is_directory(path))
+    return;  // opening a pipe would wait for its reader
+  try {
+    const AtomicFile can_be_written(path);
+  } catch (const Error& e) {
+    fail<InvalidArgument>(named + e.what());
+  }
+}
+
+CLI::Option* add_input(CLI::App& command, const std::string& name, std::string& path,
+                       const std::string& help) {
+  return command.add_option(name, path, help)->each([name](const std::string& p) { declare_input(name, p); });
+}
+
+CLI::Option* add_output(CLI::App& command, const std::string& name, std::string& path,
+                        const std::string& help) {
+  const auto declared_path = [name](const std::string& given) {
+    std::string p = given == "/dev/stdout" || given == "/dev/fd/1" ? "-" : given;
+    declare_output(name, p);
+    return p;
+  };
+  return command.add_option(name, path, help)->transform(declared_path, "");
+}
+
+void write_results(const std::vector<std::pair<std::string, std::string>>& files) {
+  std::string failures;
+  for (const auto& [path, content] : files) try {
+      write_file(path, content);
+    } catch (const Error& e) {
+      failures += (failures.empty() ? "" : "; ") + std::string(e.what());
+      if (!is_regular(path)) continue;
+      const auto name = std::filesystem::path(path).filename().string();
+      const auto kept =
+          std::filesystem::temp_directory_path() / ("kolmo-" + std::to_string(::getpid()) + "-" + name);
+      write_file(kept.string(), content);
+      failures += "; it is in " + file_label(kept.string());
+    }
+  if (!failures.empty()) fail<Error>(failures);
+}
+
+}  // namespace kolmo::cli

@@ -1,0 +1,61 @@
+#include "cli/input_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/analysis_options.hpp"
+#include "kolmo/base/error.hpp"
+#include "kolmo/io/file.hpp"
+
+namespace kolmo::cli {
+namespace {
+
+constexpr std::string_view decimal_names[] = {".", ","};
+
+std::vector<std::string> marks_in(const std::string& list, char separator) {
+  std::vector<std::string> marks;
+  if (list.empty()) return marks;
+  for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+    to = list.find(separator, from);
+    const std::string item = list.substr(from, to == std::string::npos ? to : to - from);
+    const auto first = item.find_first_not_of(" \t");
+    require(first != std::string::npos, "--na: '" + printable(list) + "' holds an empty text");
+    marks.push_back(item.substr(first, item.find_last_not_of(" \t") + 1 - first));
+  }
+  return marks;
+}
+
+}  // namespace
+
+void InputOptions::add(CLI::App& c) {
+  add_choice(c, "--header", header_, header_names,
+             "whether the first row of a text holds names; auto: it does if it holds text and no number");
+  c.add_option("--na", missing_,
+               "texts that mean a missing value besides NA, NaN, null and the like, comma-separated "
+               "(semicolons with --decimal ,); a number stands for all ways to write it")
+      ->type_name("LIST");
+  add_choice(c, "--decimal", decimal_, decimal_names,
+             "decimal mark of a text; with a comma, semicolons, tabs or blanks separate columns");
+  c.add_flag("--transpose", transpose_, "rows of FILE are series, columns are time");
+}
+
+TableOptions InputOptions::table() const {
+  const bool comma = decimal_ == 1;
+  return {header_, {comma ? ',' : '.', marks_in(missing_, comma ? ';' : ',')}, transpose_};
+}
+
+nlohmann::ordered_json InputOptions::used() const {
+  nlohmann::ordered_json j = nlohmann::ordered_json::object();
+  if (header_ != Header::automatic) j["header"] = header_names[std::size_t(header_)];
+  if (!missing_.empty()) j["na"] = missing_;
+  if (decimal_) j["decimal"] = decimal_names[std::size_t(decimal_)];
+  if (transpose_) j["transpose"] = true;
+  return j;
+}
+
+void InputOptions::add_to_command(std::vector<std::pair<std::string, std::string>>& options) const {
+  const nlohmann::ordered_json given = used();
+  for (const auto& [name, value] : given.items())
+    options.emplace_back("--" + name, value.is_string() ? value.get<std::string>() : "");
+}
+
+}  // namespace kolmo::cli

@@ -1,0 +1,31 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "kolmo/io/table_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace kolmo::cli {
+
+/// How FILE is read: `--header`, `--na`, `--decimal` and `--transpose`.
+class InputOptions {
+ public:
+  void add(CLI::App& command);
+  /// Throws InvalidArgument for an empty text in `--na`.
+  TableOptions table() const;
+  /// Those that were given, by name.
+  nlohmann::ordered_json used() const;
+  /// Appends those that were given, as options of a command line and their values.
+  void add_to_command(std::vector<std::pair<std::string, std::string>>& options) const;
+
+ private:
+  Header header_ = Header::automatic;
+  std::string missing_;
+  std::int32_t decimal_ = 0;
+  bool transpose_ = false;
+};
+
+}  // namespace kolmo::cli

@@ -1,0 +1,131 @@
+#include "cli/network_output.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+
+#include "cli/files.hpp"
+#include "cli/table.hpp"
+#include "kolmo/base/error.hpp"
+#include "kolmo/flow/graph_export.hpp"
+#include "kolmo/flow/groups.hpp"
+#include "kolmo/flow/link_table.hpp"
+#include "kolmo/flow/network_json.hpp"
+#include "kolmo/flow/report.hpp"
+#include "kolmo/io/file.hpp"
+
+namespace kolmo::cli {
+
+void NetworkOutput::add(CLI::App& c) {
+  add_output(c, "--out", out_, "write the result here")->type_name("FILE.json");
+  add_output(c, "--report", report_, "write a page to read here")->type_name("FILE.html");
+  add_output(c, "--table", table_, "write one row for each ordered pair here")->type_name("FILE.csv");
+  add_output(c, "--graph", graph_, "write the graph here")->type_name("FILE.graphml|.dot");
+  c.add_flag("--graph-all", graph_all_, "the graph holds all pairs; significant ones are marked");
+  time_.add(c, "to show lags in time as well");
+  add_input(c, "--groups", groups_file_, "lines variable,group: order and colour of variables in figures")
+      ->type_name("FILE.csv");
+}
+
+void NetworkOutput::check() const {
+  require(graph_.empty() || graph_.ends_with(".graphml") || graph_.ends_with(".dot"),
+          "--graph: '" + graph_ + "' ends neither in .graphml nor in .dot");
+  require(!graph_all_ || !graph_.empty(), "--graph-all: needs --graph");
+  time_.step();
+  int printed = 0;
+  for (const std::string* path : paths()) printed += *path == "-";
+  require(printed < 2, "--out, --report, --table and --graph: only one can go to standard output");
+}
+
+void NetworkOutput::read_groups(const std::vector<std::string>& variables) {
+  if (!groups_file_.empty()) groups_ = kolmo::read_groups(groups_file_, variables);
+}
+
+void NetworkOutput::describe(NetworkDocument& document) const {
+  document.time_step = time_.step();
+  if (const auto& t = document.time_step)
+    document.options["dt"] = t->step, document.options["dt_unit"] = t->unit;
+  if (groups_file_.empty()) return;
+  document.groups = groups_;
+  document.options["groups"] = groups_file_;
+}
+
+void NetworkOutput::write(const NetworkDocument& document, const Series& series,
+                          const std::vector<std::int32_t>& variables) const {
+  std::vector<std::pair<std::string, std::string>> files;
+  if (!out_.empty())
+    files.emplace_back(
+        out_, network_json(document).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  if (!report_.empty()) {
+    ReportSeries shown;
+    for (const std::int32_t v : variables) {
+      shown.names.push_back(series.names[std::size_t(v)]);
+      shown.values.push_back(series.values[std::size_t(v)]);
+    }
+    files.emplace_back(report_, html_report(document, shown));
+  }
+  if (!table_.empty()) files.emplace_back(table_, link_table_csv(document));
+  if (!graph_.empty()) {
+    const GraphLinks links = graph_all_ ? GraphLinks::all : GraphLinks::significant;
+    files.emplace_back(graph_, graph_.ends_with(".dot") ? dot(document, links) : graphml(document, links));
+  }
+  write_results(files);
+}
+
+std::string NetworkOutput::checkpoint() const {
+  for (const std::string* path : paths())
+    if (!path->empty() && is_regular(*path)) return *path + ".partial";
+  return "";
+}
+
+bool NetworkOutput::to_standard_output() const {
+  const auto all = paths();
+  return std::any_of(all.begin(), all.end(), [](const std::string* path) { return *path == "-"; });
+}
+
+namespace {
+
+/// Without a test the largest values are shown.
+void print_untested(const NetworkDocument& d) {
+  constexpr std::size_t most = 20;
+  std::vector<const NetworkLink*> links;
+  for (const NetworkLink& l : d.links) links.push_back(&l);
+  std::stable_sort(links.begin(), links.end(),
+                   [](const NetworkLink* a, const NetworkLink* b) { return a->value > b->value; });
+  links.resize(std::min(most, links.size()));
+  TextTable table({"source", "target", ">lag", ">" + d.units});
+  for (const NetworkLink* l : links)
+    table.add({printable(d.variables[l->source], 200), printable(d.variables[l->target], 200),
+               printable(d.lag_text(l->lag), 200), significant(l->value, 4)});
+  table.print(std::cout);
+  std::cout << d.links.size() << " links, none of them tested: without surrogates";
+  if (d.links.size() > most) std::cout << "; these are the " << most << " of the largest values";
+  std::cout << "\ncaution: " << printable(caution(d), 4096) << '\n';
+}
+
+}  // namespace
+
+void print_links(const NetworkDocument& d) {
+  if (!d.tested()) return print_untested(d);
+  TextTable table(
+      {"source", "target", ">lag", ">" + d.units, ">bias-corrected", ">z", ">p-value", ">adjusted"});
+  const auto links = d.significant_links();
+  for (const NetworkLink* l : links)
+    table.add({printable(d.variables[l->source], 200), printable(d.variables[l->target], 200),
+               printable(d.lag_text(l->lag), 200), significant(l->value, 4),
+               significant(bias_corrected(*l), 4), significant(z_score(*l), 3), p_text(d, *l),
+               significant(l->p_adjusted, 3)});
+  if (!table.empty()) table.print(std::cout);
+  std::cout << links.size() << " of " << d.links.size()
+            << " links significant at alpha = " << d.number_option("alpha") << ", correction "
+            << d.text_option("correction") << ", ";
+  if (const std::string test = d.text_option("test"); !test.empty())
+    std::cout << test << " test" << (d.text_option("lag_correction").empty() ? "" : ", Sidak over the lags")
+              << '\n';
+  else
+    std::cout << surrogates_used(d) << ' ' << d.text_option("surrogate_type")
+              << " surrogates, p = " << d.text_option("p_value_convention") << '\n';
+  if (!links.empty()) std::cout << "caution: " << printable(caution(d), 4096) << '\n';
+}
+
+}  // namespace kolmo::cli

@@ -1,0 +1,132 @@
+#include "cli/scheduler.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/version.hpp"
+
+extern char** environ;
+
+namespace kolmo::cli {
+namespace {
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+/// A temporary file: a line of JSON, then the values (f64, by row), then the trial of each row (i32), if there are trials.
+File written(const ClusterWork& work) {
+  File file(std::tmpfile());
+  if (!file) fail<Error>("--scheduler: cannot make a temporary file");
+  const Table& t = work.table;
+  const nlohmann::json header = {
+      {"version", version()},        {"options", work.options},
+      {"targets", work.targets},     {"rows", t.rows()},
+      {"columns", t.columns.size()}, {"names", t.named ? t.names : std::vector<std::string>()},
+      {"trials", !t.trial.empty()},  {"name", t.file}};
+  const std::string line = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  bool good = std::fwrite(line.data(), 1, line.size(), file.get()) == line.size();
+  std::vector<double> row(t.columns.size());
+  for (std::size_t i = 0; i < t.rows(); ++i) {
+    for (std::size_t c = 0; c < row.size(); ++c) row[c] = t.columns[c][i];
+    good = good && std::fwrite(row.data(), sizeof(double), row.size(), file.get()) == row.size();
+  }
+  good =
+      good && std::fwrite(t.trial.data(), sizeof(t.trial[0]), t.trial.size(), file.get()) == t.trial.size();
+  if (!good || std::fflush(file.get()) != 0) fail<Error>("--scheduler: cannot write a temporary file");
+  std::rewind(file.get());
+  return file;
+}
+
+/// A program that reads a file and whose output is read here. Ends with its reader.
+struct Program {
+  pid_t id = 0;
+  File output;
+
+  Program(const std::vector<std::string>& words, std::FILE* input) {
+    int ends[2];
+    if (::pipe(ends) != 0) fail<Error>("--scheduler: cannot make a pipe");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ::fileno(input), 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    for (const int end : ends) posix_spawn_file_actions_addclose(&actions, end);
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const int status = ::posix_spawnp(&id, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[1]);
+    output.reset(::fdopen(ends[0], "r"));
+    if (status)
+      fail<Error>("--scheduler: cannot run " + words[0] + " (" + std::strerror(status) +
+                  "); KOLMO_PYTHON names another Python");
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { wait(); }
+
+  /// What waitpid says.
+  int wait() {
+    int status = 0;
+    output.reset();
+    if (id > 0) ::waitpid(std::exchange(id, 0), &status, 0);
+    return status;
+  }
+};
+
+std::string bytes_of(std::string_view hex) {
+  std::string bytes(hex.size() / 2, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    unsigned value = 0;
+    std::from_chars(hex.data() + 2 * i, hex.data() + 2 * i + 2, value, 16);
+    bytes[i] = char(value);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void run_on_cluster(const std::string& address, const ClusterWork& work, FinishedWork& finished,
+                    Progress& progress) {
+  const char* named = std::getenv("KOLMO_PYTHON");
+  const std::string python = named && *named ? named : "python3";
+  const File input = written(work);
+  Program program({python, "-m", "kolmo.distributed", address}, input.get());
+  char* line = nullptr;
+  std::size_t room = 0;
+  std::string error;
+  bool complete = false;
+  FinishedWork::Records records;  // of a target
+  while (!complete && ::getline(&line, &room, program.output.get()) > 0) {
+    const auto said = nlohmann::json::parse(line, nullptr, false);
+    if (said.is_discarded()) continue;  // of something else that runs there
+    if (said.contains("error")) error = said["error"];
+    complete = said.contains("end");
+    if (!said.contains("records")) continue;
+    records.clear();
+    for (const auto& r : said["records"]) records[{r[0], r[1]}] = bytes_of(r[2].get<std::string>());
+    finished.add(records);
+    progress.advance(1);
+  }
+  std::free(line);
+  const int status = program.wait();
+  if (!error.empty()) fail<Error>("--scheduler: " + error);
+  if (!complete)
+    fail<Error>(
+        "--scheduler: " + python + " -m kolmo.distributed ended with status " +
+        std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)) +
+        "; it needs the Python package: pip install 'kolmo[dask]' (KOLMO_PYTHON names another Python)");
+}
+
+}  // namespace kolmo::cli

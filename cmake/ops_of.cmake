@@ -1,0 +1,50 @@
+# What the tree and kolmo_add_operators have in common.
+
+# kolmo_ops_of(<header> <variable>): the operators that a header declares, by its lines `extern const Op<...> name;`
+function(kolmo_ops_of header variable)
+  file(STRINGS ${header} lines REGEX "^extern const Op<")
+  set(names "")
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^extern const Op<[A-Za-z0-9_]+> ([a-z0-9_, ]+);")
+      message(FATAL_ERROR "${header}: one line, extern const Op<Args> a, b;")
+    endif()
+    string(REPLACE ", " ";" found "${CMAKE_MATCH_1}")
+    list(APPEND names ${found})
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  set(${variable} ${names} PARENT_SCOPE)
+endfunction()
+
+# kolmo_operator_folders(<root> <variable>): the folders <group>/<name> below <root> that hold <name>.hpp. Each must
+# declare operators and have its oracle; no other header may declare any.
+function(kolmo_operator_folders root variable)
+  file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${root} ${root}/*/*/*.hpp)
+  set(folders "")
+  foreach(header IN LISTS headers)
+    cmake_path(GET header PARENT_PATH folder)
+    cmake_path(GET folder FILENAME name)
+    file(STRINGS ${root}/${header} declared REGEX "^extern const Op<" LIMIT_COUNT 1)
+    if(header STREQUAL "${folder}/${name}.hpp")
+      if(NOT declared)
+        message(FATAL_ERROR "${root}/${header}: no line `extern const Op<...> name;`")
+      endif()
+      if(NOT EXISTS ${root}/${folder}/${name}_oracle.cpp)
+        message(FATAL_ERROR "${root}/${folder}: ${name}_oracle.cpp is missing")
+      endif()
+      list(APPEND folders ${folder})
+    elseif(declared)
+      message(FATAL_ERROR "${root}/${header}: declares operators, which ${name}.hpp must do")
+    endif()
+  endforeach()
+  set(${variable} ${folders} PARENT_SCOPE)
+endfunction()
+
+# kolmo_simt_wrapper(<wrapper> <source> <op>...): writes <wrapper>, which compiles <source>, as it is included, for the
+# emulated GPU
+function(kolmo_simt_wrapper wrapper source)
+  set(renamed "")
+  foreach(op IN LISTS ARGN)
+    string(APPEND renamed "#define ${op}_cuda ${op}_simt\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${wrapper} CONTENT "@renamed@#include \"@source@\"\n" @ONLY)
+endfunction()

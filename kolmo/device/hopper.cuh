@@ -1,0 +1,167 @@
+#pragma once
+// Instructions of compute capability 9.0 (sm_90a): barriers in shared memory, copies by the copy engine, and
+// products by warpgroups of 128 threads. Addresses are of shared memory, in its 32-bit window. Empty on other
+// architectures. Source: PTX ISA 9.0, sections on mbarrier, cp.async.bulk.tensor and wgmma. Anonymous
+// namespace: see device/grid.cuh.
+#include <cstdint>
+
+#include "kolmo/base/half.hpp"
+#include "kolmo/runtime/cuda/tensor_copies.hpp"
+
+namespace kolmo::cuda {
+namespace {
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+__device__ inline std::uint32_t shared_address(const void* p) {
+  return std::uint32_t(__cvta_generic_to_shared(p));
+}
+
+/// A barrier is complete after `arrivals` arrivals and the bytes expected of copies; then its phase changes.
+__device__ inline void make_barrier(std::uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+/// Makes new barriers visible to the cluster and to the copy engine.
+__device__ inline void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/// Arrives and adds to the bytes that the phase waits for.
+__device__ inline void expect_bytes(std::uint32_t barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+/// Arrives at the barrier with this address in another block of the cluster.
+__device__ inline void arrive_at(std::uint32_t barrier, int block) {
+  asm volatile(
+      "{\n.reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "r"(block)
+      : "memory");
+}
+/// Waits until the phase of this parity is over.
+__device__ inline void wait_for(std::uint32_t barrier, int parity) {
+  std::uint32_t over = 0;
+  while (!over)
+    asm volatile(
+        "{\n.reg .pred over;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, over;\n}"
+        : "=r"(over)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+}
+
+__device__ inline int block_in_cluster() {
+  int rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+/// All threads of all blocks of the cluster.
+__device__ inline void meet_cluster() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/// Starts copying the box whose first element is (column, row) of matrix `entry`, to the same place in each
+/// block of the cluster that `blocks` has a bit for. The barrier there counts the bytes.
+template <int Blocks>
+__device__ void copy_box(std::uint32_t to, const TensorMap& map, std::uint32_t barrier, int column, int row,
+                         int entry) {
+  if constexpr (Blocks == 1)
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+        "%5}], [%2];" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(column), "r"(row), "r"(entry)
+        : "memory");
+  else
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(column), "r"(row), "r"(entry), "h"(std::uint16_t((1 << Blocks) - 1))
+        : "memory");
+}
+
+/// Registers of each thread of this warpgroup from now on.
+template <int Count>
+__device__ void give_up_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
+}
+template <int Count>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
+}
+
+/// Describes a factor in shared memory as copy_box left it. Along: whether the summed index is contiguous.
+/// Pieces of 64 elements in the other index are 64 x 128 bytes apart if it is not.
+template <bool Along>
+__device__ std::uint64_t factor(std::uint32_t address) {
+  constexpr std::uint64_t swizzle_128 = 1ull << 62, eight_rows = 1024 >> 4, piece = Along ? 1 : 64 * 128 >> 4;
+  return swizzle_128 | eight_rows << 32 | piece << 16 | (address & 0x3ffff) >> 4;
+}
+/// What the next 16 summed indices add to a description.
+template <bool Along>
+inline constexpr std::uint64_t next_factor = (Along ? 32 : 16 * 128) >> 4;
+
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/// Returns once at most the last `Pending` groups of products are unfinished.
+template <int Pending>
+__device__ void wait_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+// Operands %0 to %127 and their list, ten and eight at a time.
+// clang-format off
+#define KOLMO_TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
+#define KOLMO_64 KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) KOLMO_TEN(3) KOLMO_TEN(4) KOLMO_TEN(5) "%60,%61,%62,%63"
+#define KOLMO_128 \
+  KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) KOLMO_TEN(3) KOLMO_TEN(4) KOLMO_TEN(5) KOLMO_TEN(6) KOLMO_TEN(7) \
+  KOLMO_TEN(8) KOLMO_TEN(9) KOLMO_TEN(10) KOLMO_TEN(11) "%120,%121,%122,%123,%124,%125,%126,%127"
+#define KOLMO_SUMS_8(i) \
+  "+f"(sum[i]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3]), "+f"(sum[(i) + 4]), \
+  "+f"(sum[(i) + 5]), "+f"(sum[(i) + 6]), "+f"(sum[(i) + 7])
+#define KOLMO_SUMS_64(i) \
+  KOLMO_SUMS_8(i), KOLMO_SUMS_8((i) + 8), KOLMO_SUMS_8((i) + 16), KOLMO_SUMS_8((i) + 24), \
+  KOLMO_SUMS_8((i) + 32), KOLMO_SUMS_8((i) + 40), KOLMO_SUMS_8((i) + 48), KOLMO_SUMS_8((i) + 56)
+#define KOLMO_WGMMA(columns, type, registers, a, b, add, along_a, along_b) \
+  "{\n.reg .pred add;\nsetp.ne.b32 add, " add ", 0;\n" \
+  "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type " {" registers "}, " a ", " b \
+  ", add, 1, 1, " along_a ", " along_b ";\n}"
+// clang-format on
+
+/// Starts sum = product of 64 x 16 and 16 x Columns factors, plus sum if `add`. Of the 64 x Columns sums, a
+/// thread holds those of row thread / 4 + 8 (i / 2 % 2) of its warp's 16 rows, and column 8 (i / 4) +
+/// 2 (thread % 4) + i % 2.
+template <class T, int Columns, bool AlongA, bool AlongB>
+__device__ void multiply(float (&sum)[Columns / 2], std::uint64_t a, std::uint64_t b, bool add) {
+  static_assert(Columns == 128 || Columns == 256);
+  constexpr bool half = std::is_same_v<T, Half>;
+  if constexpr (Columns == 128 && half)
+    asm volatile(KOLMO_WGMMA("128", "f16", KOLMO_64, "%64", "%65", "%66", "%67", "%68")
+                 : KOLMO_SUMS_64(0)
+                 : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
+  else if constexpr (Columns == 128)
+    asm volatile(KOLMO_WGMMA("128", "bf16", KOLMO_64, "%64", "%65", "%66", "%67", "%68")
+                 : KOLMO_SUMS_64(0)
+                 : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
+  else if constexpr (half)
+    asm volatile(KOLMO_WGMMA("256", "f16", KOLMO_128, "%128", "%129", "%130", "%131", "%132")
+                 : KOLMO_SUMS_64(0), KOLMO_SUMS_64(64)
+                 : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
+  else
+    asm volatile(KOLMO_WGMMA("256", "bf16", KOLMO_128, "%128", "%129", "%130", "%131", "%132")
+                 : KOLMO_SUMS_64(0), KOLMO_SUMS_64(64)
+                 : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
+}
+#undef KOLMO_TEN
+#undef KOLMO_64
+#undef KOLMO_128
+#undef KOLMO_SUMS_8
+#undef KOLMO_SUMS_64
+#undef KOLMO_WGMMA
+
+#endif
+
+}  // namespace
+}  // namespace kolmo::cuda

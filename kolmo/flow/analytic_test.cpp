@@ -1,0 +1,79 @@
+#include "kolmo/flow/analytic_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <cmath>
+
+namespace kolmo {
+namespace {
+
+/// Without long double, which takes several times as long.
+using Doubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+
+/// Autocorrelations at lags 1, 2, ... of pairs within one set, up to the first within its noise of
+/// 2 / sqrt(N), at most 200.
+std::vector<double> autocorrelations(const Series& series, std::size_t variable) {
+  constexpr std::int64_t most = 200;
+  const auto& values = series.values[variable];
+  const Scaling z = scaling_of(values);
+  const auto n = double(std::count_if(series.set.begin(), series.set.end(), [](auto s) { return s >= 0; }));
+  std::vector<double> r;
+  for (std::int64_t lag = 1; lag <= std::min(most, series.rows() / 2); ++lag) {
+    double sum = 0;
+    for (const std::int64_t t : embeddable(series, lag))
+      sum += (values[std::size_t(t)] - z.mean) * (values[std::size_t(t - lag)] - z.mean);
+    const double now = sum / (n * z.deviation * z.deviation);
+    if (std::abs(now) < 2 / std::sqrt(n)) break;
+    r.push_back(now);
+  }
+  return r;
+}
+
+}  // namespace
+
+double analytic_p_value(double value, const GaussianSize& s) {
+  if (s.x == 0 || s.y == 0) return 1;
+  const std::size_t few = std::min(s.x, s.y), many = std::max(s.x, s.y);
+  const double left = double(s.rows) - 1 - double(s.z);
+  if (few == 1)
+    return boost::math::ibeta((left - double(many)) / 2, double(many) / 2, std::exp(-2 * value), Doubles());
+  const double statistic = 2 * std::max(left - double(s.x + s.y + 1) / 2, 1.0) * value;
+  return boost::math::gamma_q(double(s.x * s.y) / 2, statistic / 2, Doubles());
+}
+
+std::string_view analytic_test(std::size_t x_columns, std::size_t y_columns) {
+  return std::min(x_columns, y_columns) == 1 ? "F" : "chi-square";
+}
+
+double sidak(std::span<const double> p) {
+  if (p.empty()) return 1;
+  const double smallest = *std::min_element(p.begin(), p.end());
+  return smallest >= 1 ? 1 : -std::expm1(double(p.size()) * std::log1p(-smallest));
+}
+
+std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
+                                           const EstimatorOptions& options) {
+  constexpr double inflated = 1.5;
+  if (!options.tested_analytically()) return {};
+  std::string found;
+  for (const Coordinate& x : task.x.at(0))
+    for (const Coordinate& y : task.y) {
+      const auto rx = autocorrelations(series, std::size_t(x.variable)),
+                 ry = autocorrelations(series, std::size_t(y.variable));
+      double inflation = 1;
+      for (std::size_t i = 0; i < std::min(rx.size(), ry.size()); ++i) inflation += 2 * rx[i] * ry[i];
+      if (inflation > inflated)
+        found += fmt::format("{}{} and {} ({} rows count as {:.0f} or fewer)", found.empty() ? "" : ", ",
+                             series.names[std::size_t(x.variable)], series.names[std::size_t(y.variable)],
+                             task.times.size(), std::max(1.0, double(task.times.size()) / inflation));
+    }
+  if (found.empty()) return {};
+  return {{"analytic_test",
+           found + ": both are autocorrelated, so that the analytic p-value is too small; --surrogates with "
+                   "--surrogate-type circular keeps that; te and network condition on the target's past"}};
+}
+
+}  // namespace kolmo

@@ -1,0 +1,58 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+
+#include "kolmo/runtime/device.hpp"
+
+namespace kolmo {
+
+/// How much work is queued on a device at once. A batch should take about `seconds`, so that progress is
+/// shown and little work is lost when the process is killed. The lower bounds keep batches large enough, and
+/// the upper bounds small enough, for the estimator's fastest variant: a slower variant would be measured as
+/// the rate, and later batches would stay too small. Results do not depend on any of these.
+/// on any of these.
+struct BatchLimits {
+  double seconds = 0.5;
+  std::int64_t least_estimates = 1;  ///< estimates of one target
+  double least_work = 0;             ///< estimates x rows
+  std::int64_t most_rows = INT64_MAX;
+  double most_bytes = 512e6;
+
+  /// The limits for a series of `rows` rows on a device.
+  static BatchLimits of(DeviceKind kind, std::int64_t rows);
+};
+
+/// The size of a batch: some or all links of one target, or all links of several targets.
+struct BatchSize {
+  std::int64_t targets, links;  ///< links of each target
+};
+
+/// Chooses batch sizes from the time that earlier batches took.
+class Batching {
+ public:
+  /// A link takes `estimates` estimates of `rows` rows each and `bytes` bytes of data.
+  Batching(const BatchLimits& limits, std::int64_t estimates, std::int64_t rows, double bytes);
+
+  /// The next batch, if the first target has `links` links left and the next `alike` targets (itself
+  /// included) as many each. A target that is split is split into nearly equal parts.
+  BatchSize next(std::int64_t links, std::int64_t alike) const;
+  /// How many of `count` equal items fit into a batch, at least one. The `work` of an item is estimates x
+  /// rows.
+  std::int64_t fit(double work, std::int64_t count) const;
+
+  void took(double work, double seconds);
+  template <class F>
+  auto measure(double work, F&& f) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto result = f();
+    took(work, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    return result;
+  }
+
+ private:
+  BatchLimits limits_;
+  std::int64_t rows_, least_links_, most_links_;
+  double link_work_, rate_ = 1e6, seconds_;
+};
+
+}  // namespace kolmo

@@ -1,0 +1,21 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace kolmo {
+
+/// How information is estimated from rows:
+///   ksg        nearest neighbours, of continuous values (Kraskov et al. 2004)
+///   gaussian   covariances, of linear relations between continuous values (gaussian.hpp)
+///   discrete   frequencies, of columns with few different values (discrete.hpp)
+///   ordinal    frequencies of ordinal patterns; the series holds patterns already (ordinal.hpp)
+/// All but ksg run on the CPU only.
+enum class Estimator : std::int32_t { ksg, gaussian, discrete, ordinal };
+inline constexpr std::string_view estimator_names[] = {"ksg", "gaussian", "discrete", "ordinal"};
+
+/// Correction of the bias of plug-in entropies: none, or (K - 1) / (2 N) with K the number of states seen
+/// (Miller 1955).
+enum class Bias : std::int32_t { none, miller_madow };
+inline constexpr std::string_view bias_names[] = {"none", "miller-madow"};
+
+}  // namespace kolmo

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kolmo {
+
+/// Whether the first row of a text table is a header: as its cells look, always or never.
+enum class Header : std::int32_t { automatic, yes, no };
+inline constexpr std::string_view header_names[] = {"auto", "yes", "no"};
+
+/// What stands in cells.
+struct CellFormat {
+  char decimal = '.';                ///< '.' or ','
+  std::vector<std::string> missing;  ///< mean a missing value besides the usual marks; numbers by their value
+};
+
+/// How a table is read.
+struct TableOptions {
+  Header header = Header::automatic;
+  CellFormat cells;
+  bool transpose = false;  ///< rows of the file are columns of the table
+};
+
+/// The longest row of a text table in bytes, with its line ends, and the most cells in one.
+inline constexpr std::size_t longest_row = std::size_t(16) << 20;
+inline constexpr std::size_t most_columns = 100000;
+
+}  // namespace kolmo

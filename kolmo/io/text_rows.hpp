@@ -1,0 +1,45 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kolmo/io/byte_reader.hpp"
+#include "kolmo/io/row_splitter.hpp"
+
+namespace kolmo {
+
+/// The rows of a text table, of which a few are in memory at a time. Throws InvalidArgument, naming file and
+/// line, for what RowSplitter refuses, for rows longer than longest_row, and for input that is not text.
+class TextRows {
+ public:
+  /// Reads as far as it takes to find the separator. Both arguments must outlive it.
+  TextRows(ByteReader& bytes, const std::string& name, char decimal);
+  TextRows(const TextRows&) = delete;
+  TextRows& operator=(const TextRows&) = delete;
+
+  char separator() const { return separator_; }
+  /// The next row; false at the end. Its cells are valid until the next call.
+  bool next(std::vector<RowSplitter::Field>& fields, std::size_t& blank_line);
+  std::size_t line() const { return splitter_->line(); }  // where the last row starts, from 1
+  std::uint64_t position() const { return before_ + splitter_->position(); }  // of what follows it, in bytes
+
+ private:
+  bool more();
+  void skip_to_first_row();
+  void sample(char decimal);
+  void drop(std::size_t n);
+  [[noreturn]] void fail_at(std::size_t line, const std::string& what) const;
+
+  ByteReader& bytes_;
+  const std::string& name_;
+  std::string window_;                         // from the last row on, or from what follows it
+  std::size_t piece_ = std::size_t(16) << 10;  // read at once; grows
+  std::uint64_t before_ = 0;
+  std::size_t line_ = 1;  // of the window's start
+  bool ended_ = false;
+  char separator_ = ',';
+  std::optional<RowSplitter> splitter_;
+};
+
+}  // namespace kolmo

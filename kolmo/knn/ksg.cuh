@@ -1,0 +1,212 @@
+#pragma once
+// Code shared by all kernels of the nearest-neighbour estimators, and the steps before and after the
+// estimates. Anonymous namespace: see device/grid.cuh.
+#include <bit>
+#include <cmath>
+
+#include "kolmo/base/sums.hpp"
+#include "kolmo/knn/finite.hpp"
+#include "kolmo/knn/ksg.hpp"
+#include "kolmo/knn/psi_sum.hpp"
+#include "kolmo/knn/row_sort.cuh"
+#include "kolmo/knn/surrogate.hpp"
+#include "kolmo/knn/theiler.hpp"
+
+namespace kolmo::cuda {
+namespace {
+
+/// One call: t problems, whose rows are stored end to end in n rows, with b alternatives of x and e estimates
+/// of each. Within each problem, points are numbered in the order of the key: the first column of z, or of y
+/// without z. A lane is an estimate.
+template <class T>
+struct KsgPlan {
+  std::int64_t n, b, e, theiler;
+  int t, dx, dy, dz, k;
+  bool first_kind;  // ksg1
+  SurrogateOptions surrogate_options;
+  const std::int64_t *segments, *streams, *time;
+  const T *source_x, *source_y, *source_z;
+  double *value, *local;
+  Status status;
+
+  std::int64_t* offsets;  // the segments after they were checked
+  RowSort<T> sort;        // the key; then each column of each alternative of x, if intervals are counted
+  std::int32_t* group;    // problem of each row, if there are segments
+  std::uint32_t* at;      // point of each row
+  T* yz;                  // columns of y, then z, in point order
+  T* x;                   // of the current lanes, each at lane_offset; see column_step, row_step
+  PsiTerm* terms;
+  PsiSum* sums;       // [problem][lane]
+  double* constants;  // the additive constant of the estimator, per problem; NaN if its data are faulty
+  std::int64_t column_step, row_step, first_lane, lanes;
+
+  // With neighbour lists: places of the rows of x in their sorted columns, laid out like x; and for each
+  // point the other points by distance in (y, z), `cap` entries per point. All points nearer than `reach` are
+  // listed.
+  std::uint16_t *place, *lane_place;
+  std::int64_t cap;
+  T *list_distance, *reach;
+  std::uint32_t *list_point, *list_length;
+  uint2* open;  // (point, lane) pairs whose lists are too short
+  unsigned long long* open_count;
+
+  struct Range {
+    int problem;
+    std::int64_t begin, end;
+  };
+  /// Lanes are stored one after the other, or interleaved in groups of a warp.
+  __device__ std::int64_t lane_offset(std::int64_t lane) const {
+    return row_step == 1 ? lane * n * dx : lane / 32 * 32 * n * dx + lane % 32;
+  }
+  __device__ Range problem_of(std::int64_t r) const {
+    if (!segments) return {0, 0, n};
+    const int g = group[r];
+    return {g, segments[g], segments[g + 1]};
+  }
+  __device__ const T* key() const { return sort.key[0]; }
+  __device__ std::uint32_t row(std::int64_t point) const { return sort.row[0][point]; }
+  /// A column of x, in ascending order within each problem.
+  __device__ const T* sorted_x(std::int64_t alternative, int column) const {
+    return sort.key[0] + (1 + alternative * dx + column) * n;
+  }
+  __device__ void report(KsgFault fault, std::int64_t index) const { status.report(int(fault), index); }
+  /// Reports a value that is not finite. A fault sets the estimates of its row's problem to NaN.
+  __device__ void check(KsgFault fault, T v, std::int64_t index, std::int64_t r) const {
+    if (!is_finite(v)) refuse(fault, index, r);
+  }
+  __device__ void refuse(KsgFault fault, std::int64_t index, std::int64_t r) const {
+    report(fault, index);
+    const double nan = one_nan(NAN);
+    atomicExch(reinterpret_cast<unsigned long long*>(constants + problem_of(r).problem),
+               std::bit_cast<unsigned long long>(nan));
+  }
+  __device__ bool excluded(std::int64_t row_i, std::int64_t row_j) const {
+    return in_theiler_window(row_i, row_j, time, theiler);
+  }
+};
+
+template <class T>
+__device__ T distance_of(T a, T b) {
+  return a < b ? b - a : a - b;
+}
+template <class T>
+__device__ T larger(T a, T b) {
+  return a > b ? a : b;
+}
+/// The largest distance over `count` columns.
+template <class T>
+__device__ T distance_of(const T* column, int count, std::int64_t column_step, int a, int b) {
+  T far = 0;
+  for (int c = 0; c < count; ++c, column += column_step) far = larger(far, distance_of(column[a], column[b]));
+  return far;
+}
+
+/// Runs in one block. Segments that do not ascend from 0 to n would cause accesses out of range: all problems
+/// then become empty.
+template <class T>
+__global__ void ksg_check_segments(KsgPlan<T> p, const std::int64_t* segments) {
+  bool wrong = false;
+  for (int i = int(threadIdx.x); i <= p.t; i += int(blockDim.x)) {
+    const bool bad = (i == 0 && segments[i] != 0) || (i == p.t && segments[i] != p.n) ||
+                     (i < p.t && segments[i] > segments[i + 1]);
+    if (bad) p.report(KsgFault::segments, i);
+    wrong = wrong || bad;
+  }
+  const bool none = __syncthreads_or(wrong);
+  for (int i = int(threadIdx.x); i <= p.t; i += int(blockDim.x)) p.offsets[i] = none ? 0 : segments[i];
+}
+
+template <class T>
+__global__ void ksg_prepare(KsgPlan<T> p) {
+  const KsgAlgorithm algorithm = p.first_kind ? KsgAlgorithm::ksg1 : KsgAlgorithm::ksg2;
+  for (std::int64_t i = thread_index(); i <= p.n; i += thread_count())
+    p.terms[i] = psi_term(algorithm, p.dz > 0, i);
+  for (std::int64_t i = thread_index(); i < p.t * p.b * p.e; i += thread_count()) p.sums[i] = {};
+  for (std::int64_t i = thread_index(); i < p.t; i += thread_count()) {
+    const std::int64_t rows = p.segments ? p.segments[i + 1] - p.segments[i] : p.n;
+    const bool few = rows <= p.k + 2 * p.theiler;
+    if (few) p.report(KsgFault::rows, i);
+    p.constants[i] = few ? one_nan(NAN) : PsiSum::constant(algorithm, p.dz > 0, p.k, rows);
+  }
+  for (std::int64_t r = thread_index(); p.segments && r < p.n; r += thread_count()) {
+    int low = 0, high = p.t;  // segments[low] <= r < segments[high]
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      if (p.segments[middle] <= r)
+        low = middle;
+      else
+        high = middle;
+    }
+    p.group[r] = low;
+  }
+  const int from = p.sort.first();
+  for (std::int64_t i = thread_index(); i < p.n * p.sort.arrays; i += thread_count()) {
+    const std::int64_t r = i % p.n, column = i / p.n - 1, b = column / p.dx, c = column % p.dx;
+    p.sort.rows(from)[i] = std::uint32_t(r);
+    p.sort.keys(from)[i] = column >= 0 ? p.source_x[(b * p.n + r) * p.dx + c]
+                           : p.dz      ? p.source_z[r * p.dz]
+                                       : p.source_y[r * p.dy];
+  }
+}
+
+/// After the sort: stores y and z in point order, and the point of each row. Reports values that are not
+/// finite.
+template <class T>
+__global__ void ksg_gather(KsgPlan<T> p) {
+  for (std::int64_t i = thread_index(); i < p.n * p.sort.arrays; i += thread_count()) {
+    const std::int64_t at = i % p.n, column = i / p.n - 1, r = p.sort.row[0][i];
+    if (column >= 0) {
+      if (p.place) p.place[column * p.n + r] = std::uint16_t(at - p.problem_of(at).begin);
+      continue;
+    }
+    p.at[r] = std::uint32_t(at);
+    const auto place = [&](KsgFault fault, T* to, const T* from, std::int64_t index) {
+      p.check(fault, from[index], index, r);
+      to[at] = from[index];
+    };
+    for (int c = 0; c < p.dy; ++c) place(KsgFault::y, p.yz + c * p.n, p.source_y, r * p.dy + c);
+    for (int c = 0; c < p.dz; ++c) place(KsgFault::z, p.yz + (p.dy + c) * p.n, p.source_z, r * p.dz + c);
+  }
+  for (std::int64_t r = thread_index(); p.time && r < p.n; r += thread_count())
+    if (r > p.problem_of(r).begin && p.time[r] <= p.time[r - 1]) p.refuse(KsgFault::time, r, r);
+  for (std::int64_t i = thread_index(); i < p.b * p.n * p.dx; i += thread_count())
+    p.check(KsgFault::x, p.source_x[i], i, i / p.dx % p.n);
+}
+
+/// Rearranges x for the current lanes: surrogates exist only in this copy.
+template <class T>
+__global__ void ksg_fill(KsgPlan<T> p) {
+  if (p.open_count && blockIdx.x + blockIdx.y + threadIdx.x == 0) *p.open_count = 0;
+  for (std::int64_t l = blockIdx.y; l < p.lanes; l += gridDim.y) {
+    const std::int64_t lane = p.first_lane + l, b = lane / p.e, number = lane % p.e;
+    int made_for = -1;
+    SurrogateMap map({}, 0, 0, 0);
+    for (std::int64_t r = thread_index(); r < p.n; r += thread_count()) {
+      const auto range = p.problem_of(r);
+      if (range.problem != made_for) {
+        const std::int64_t rows = range.end - range.begin, stream = range.problem * p.b + b;
+        map = SurrogateMap(p.surrogate_options, rows, std::uint64_t(p.streams ? p.streams[stream] : stream),
+                           std::uint64_t(number));
+        made_for = range.problem;
+      }
+      const std::int64_t from = range.begin + map(std::uint32_t(r - range.begin)), at = p.at[r];
+      for (int c = 0; c < p.dx; ++c) {
+        const std::int64_t to = p.lane_offset(l) + c * p.column_step + at * p.row_step;
+        p.x[to] = p.source_x[(b * p.n + from) * p.dx + c];
+        if (p.place) p.lane_place[to] = p.place[(b * p.dx + c) * p.n + from];
+      }
+    }
+  }
+}
+
+template <class T>
+__global__ void ksg_finish(KsgPlan<T> p) {
+  for (std::int64_t i = thread_index(); i < p.t * p.b * p.e; i += thread_count()) {
+    const std::int64_t problem = i / (p.b * p.e);
+    const std::int64_t rows = p.segments ? p.segments[problem + 1] - p.segments[problem] : p.n;
+    p.value[i] = one_nan(p.sums[i].estimate(p.constants[problem], rows));
+  }
+}
+
+}  // namespace
+}  // namespace kolmo::cuda

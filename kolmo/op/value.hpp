@@ -1,0 +1,77 @@
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+
+namespace kolmo {
+
+/// A short list of integers, such as strides or qubits; a plain value.
+struct Integers {
+  static constexpr int capacity = 16;
+  std::int64_t items[capacity] = {};
+  int count = 0;
+
+  constexpr Integers() = default;
+  constexpr Integers(std::initializer_list<std::int64_t> list) {
+    for (const std::int64_t i : list) items[count < capacity ? count++ : capacity - 1] = i;
+  }
+  constexpr std::int64_t operator[](int i) const { return items[i]; }
+  constexpr const std::int64_t* begin() const { return items; }
+  constexpr const std::int64_t* end() const { return items + count; }
+  constexpr int size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  friend constexpr bool operator==(const Integers& a, const Integers& b) {
+    if (a.count != b.count) return false;
+    for (int i = 0; i < a.count; ++i)
+      if (a.items[i] != b.items[i]) return false;
+    return true;
+  }
+};
+
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+enum class ValueKind : std::uint8_t { none, integer, natural, real, flag, choice, list };
+
+/// The value of an option without its C++ type. Integers are exact; `none` is an optional number that is left
+/// out.
+struct Value {
+  ValueKind kind = ValueKind::none;
+  union {
+    std::int64_t integer = 0;  ///< also flags, and choices as the index of the name
+    std::uint64_t natural;
+    double real;
+  };
+  Integers list;
+
+  constexpr Value() = default;
+  static constexpr Value of(ValueKind kind, std::int64_t i) {
+    Value v;
+    v.kind = kind, v.integer = i;
+    return v;
+  }
+  static constexpr Value of(std::int64_t i) { return of(ValueKind::integer, i); }
+  static constexpr Value of(std::uint64_t n) {
+    Value v;
+    v.kind = ValueKind::natural, v.natural = n;
+    return v;
+  }
+  static constexpr Value of(double x) {
+    Value v;
+    v.kind = ValueKind::real, v.real = x;
+    return v;
+  }
+  static constexpr Value of(const Integers& l) {
+    Value v;
+    v.kind = ValueKind::list, v.list = l;
+    return v;
+  }
+  friend constexpr bool operator==(const Value& a, const Value& b) {
+    if (a.kind != b.kind) return false;
+    if (a.kind == ValueKind::none) return true;
+    if (a.kind == ValueKind::natural) return a.natural == b.natural;
+    if (a.kind == ValueKind::real) return a.real == b.real;
+    return a.kind == ValueKind::list ? a.list == b.list : a.integer == b.integer;
+  }
+};
+
+}  // namespace kolmo

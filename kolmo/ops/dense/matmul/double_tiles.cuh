@@ -1,0 +1,112 @@
+#pragma once
+// matmul on tensor cores in f64. A block computes a tile of y, and a warp a part of it, in tiles of 16x8.
+// Asynchronous copies bring pieces of a and b into shared memory several steps ahead. Anonymous namespace: see
+// device/grid.cuh.
+#include "kolmo/device/mma.cuh"
+#include "kolmo/ops/dense/matmul/tiles.cuh"
+
+namespace kolmo {
+namespace {
+
+/// A block's tile has rows x columns elements and takes `depth` products at a time, with `stages` pieces in
+/// shared memory. A warp's part is high x wide. `blocks` blocks share a multiprocessor's registers.
+struct DoubleTileShape {
+  int rows, columns, depth, high, wide, stages, blocks;
+  StepTime step;
+  constexpr int threads() const { return rows / high * (columns / wide) * 32; }
+};
+constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 3, 3, {1.13, 0.44}}};
+
+/// Pieces of a and b as they lie in memory. The pads let a warp read 8 x 4 elements without bank conflicts.
+template <int V, bool TurnedA, bool TurnedB>
+struct DoublePieces {
+  static constexpr DoubleTileShape S = double_tile_shapes[V];
+  double a[S.stages][TurnedA ? S.depth : S.rows][(TurnedA ? S.rows : S.depth) + 4];
+  double b[S.stages][TurnedB ? S.columns : S.depth][(TurnedB ? S.depth : S.columns) + 4];
+};
+
+template <int V, bool TurnedA, bool TurnedB>
+__global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_shapes[V].blocks)
+    double_tiles(Gemm<double> g, bool packs_a, bool packs_b) {
+  using Pieces = DoublePieces<V, TurnedA, TurnedB>;
+  constexpr DoubleTileShape S = double_tile_shapes[V];
+  constexpr int high = S.high / 16, wide = S.wide / 8;
+  Pieces& pieces = *cuda::dynamic_shared<Pieces>();
+
+  const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
+  const double *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
+  const auto fetch_piece = [&](int step) {
+    if (step < tile.last_step) {
+      const int k0 = step * S.depth, at = step % S.stages;
+      if constexpr (TurnedA)
+        fetch<double, S.depth, S.rows, S.threads(), false>(pieces.a[at], a, k0, tile.row, g.k, g.m, packs_a);
+      else
+        fetch<double, S.rows, S.depth, S.threads(), false>(pieces.a[at], a, tile.row, k0, g.m, g.k, packs_a);
+      if constexpr (TurnedB)
+        fetch<double, S.columns, S.depth, S.threads(), false>(pieces.b[at], b, tile.column, k0, g.n, g.k,
+                                                              packs_b);
+      else
+        fetch<double, S.depth, S.columns, S.threads(), false>(pieces.b[at], b, k0, tile.column, g.k, g.n,
+                                                              packs_b);
+    }
+    cuda::commit_copies();
+  };
+
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const int row = warp / (S.columns / S.wide) * S.high, column = warp % (S.columns / S.wide) * S.wide;
+  double sum[high][wide][4] = {};
+#pragma unroll 1
+  for (int ahead = 0; ahead < S.stages - 1; ++ahead) fetch_piece(tile.first_step + ahead);
+  for (int step = tile.first_step; step < tile.last_step; ++step) {
+    cuda::wait_copies<S.stages - 2>();
+    __syncthreads();
+    fetch_piece(step + S.stages - 1);
+    const auto& from_a = pieces.a[step % S.stages];
+    const auto& from_b = pieces.b[step % S.stages];
+#pragma unroll
+    for (int d = 0; d < S.depth; d += 16) {
+      double right[wide][4];
+#pragma unroll
+      for (int j = 0; j < wide; ++j)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int k = d + lane % 4 + 4 * i, c = column + 8 * j + lane / 4;
+          right[j][i] = TurnedB ? from_b[c][k] : from_b[k][c];
+        }
+#pragma unroll
+      for (int i = 0; i < high; ++i) {
+        double left[8];
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          const int k = d + lane % 4 + 4 * (e / 2), r = row + 16 * i + lane / 4 + 8 * (e % 2);
+          left[e] = TurnedA ? from_a[k][r] : from_a[r][k];
+        }
+#pragma unroll
+        for (int j = 0; j < wide; ++j) cuda::multiply_16x8x16(sum[i][j], left, right[j]);
+      }
+    }
+  }
+
+  cuda::wait_copies<0>();
+  __syncthreads();
+  constexpr int padded = S.wide + 2;
+  static_assert(S.threads() / 32 * 16 * padded * sizeof(double) <= sizeof pieces);
+  double* const staged = cuda::dynamic_shared<double>() + warp * 16 * padded;
+#pragma unroll
+  for (int i = 0; i < high; ++i) {
+#pragma unroll
+    for (int j = 0; j < wide; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        staged[(lane / 4 + 8 * (e / 2)) * padded + 8 * j + lane % 4 * 2 + e % 2] = sum[i][j][e];
+    __syncwarp();
+#pragma unroll 1
+    for (int e = lane; e < 16 * S.wide; e += 32)
+      g.put(tile.part, tile.entry, tile.row + row + 16 * i + e / S.wide, tile.column + column + e % S.wide,
+            staged[e / S.wide * padded + e % S.wide]);
+    __syncwarp();
+  }
+}
+
+}  // namespace
+}  // namespace kolmo

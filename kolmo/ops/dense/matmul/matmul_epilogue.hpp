@@ -1,0 +1,12 @@
+#pragma once
+#include <cstdint>
+
+#include "kolmo/base/activation.hpp"
+
+namespace kolmo {
+
+/// x_i = activation(x_i + bias_i) in vectors of the CPU; without a bias if it is null.
+void finish_row(Activation activation, double* x, const double* bias, std::int64_t n);
+void finish_row(Activation activation, float* x, const float* bias, std::int64_t n);
+
+}  // namespace kolmo

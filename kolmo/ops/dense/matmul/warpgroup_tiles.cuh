@@ -1,0 +1,234 @@
+#pragma once
+// matmul on Hopper's tensor cores: f16 or bf16 factors, sums in f32. Of a block's three warpgroups one thread
+// of the first keeps pieces of a and b coming, through the copy engine, while the other two multiply them; the
+// first pieces of the next tile arrive while the last tile is written. Blocks stay until no tile is left. The
+// blocks of a cluster compute tiles below each other, and each brings its share of b to all.
+// Anonymous namespace: see device/grid.cuh.
+#include "kolmo/device/hopper.cuh"
+#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo {
+namespace {
+
+/// A block's tile has rows x columns elements and takes 64 products at a time, with `stages` pieces in shared
+/// memory.
+struct WarpgroupShape {
+  int rows, columns, stages, cluster;
+  StepTime step;
+  static constexpr int depth = 64;
+  static constexpr int multipliers = 2;  ///< warpgroups
+  constexpr int threads() const { return (multipliers + 1) * 128; }
+};
+constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.58, 0.58}},
+                                               {128, 128, 6, 1, {0.38, 0.38}}};
+
+/// Layout of shared memory: pieces of a and b for each stage, at multiples of 1024 bytes, what each warp
+/// writes of y at a time, and barriers.
+template <int Shape>
+struct WarpgroupMemory {
+  static constexpr WarpgroupShape S = warpgroup_shapes[Shape];
+  static constexpr int piece_a = S.rows * S.depth * 2, piece_b = S.columns * S.depth * 2,
+                       stage = piece_a + piece_b;
+  static constexpr int row = 128, padded_row = row + 16, out = 16 * padded_row;
+  static constexpr int written = S.stages * stage, barriers = written + S.multipliers * 4 * out,
+                       bytes = barriers + 2 * S.stages * 8 + 1024;
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// The stage in use, and the parity of its barriers' phase.
+template <int Stages>
+struct Ring {
+  int stage = 0, parity = 0;
+  __device__ void advance() {
+    if (++stage == Stages) stage = 0, parity ^= 1;
+  }
+};
+
+/// Starts copying a piece of `Count` rows or columns of a factor; Along: k is contiguous in memory.
+template <bool Along, int Count, int Blocks>
+__device__ void copy_piece(std::uint32_t to, const cuda::TensorMap& map, std::uint32_t barrier, int k,
+                           int first, int entry) {
+  if constexpr (Along)
+    cuda::copy_box<Blocks>(to, map, barrier, k, first, entry);
+  else
+#pragma unroll
+    for (int i = 0; i < Count; i += 64)
+      cuda::copy_box<Blocks>(to + i * 128, map, barrier, first + i, k, entry);
+}
+
+/// Writes the 16 x Columns sums of a warp, as cuda::multiply leaves them, from (row, column) of y on: 32
+/// columns at a time go through `out`, so that neighbouring threads write neighbouring elements. A loop over
+/// registers that move, as unrolled it would hold each activation many times.
+template <int Columns, class T>
+__device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned char* out,
+                           std::int64_t entry, int row, int column) {
+  constexpr int padded = WarpgroupMemory<0>::padded_row / 4;
+  float* const staged = reinterpret_cast<float*>(out);
+  const int lane = int(threadIdx.x) % 32, rows = g.m - row < 16 ? g.m - row : 16;
+#pragma unroll 1
+  for (int first = 0; first < Columns; first += 32) {
+#pragma unroll
+    for (int i = 0; i < 16; i += 2)
+      reinterpret_cast<float2*>(staged + (lane / 4 + i / 2 % 2 * 8) * padded)[i / 4 * 4 + lane % 4] =
+          make_float2(sum[i], sum[i + 1]);
+#pragma unroll
+    for (int i = 16; i < Columns / 2; ++i) sum[i - 16] = sum[i];
+    __syncwarp();
+    if (const int c = column + first + lane; c < g.n)
+#pragma unroll 1
+      for (int r = 0; r < rows; ++r)
+        g.finish((entry * g.m + row + r) * g.n + c, c, staged[r * padded + lane]);
+    __syncwarp();
+  }
+}
+
+/// Two neighbouring elements.
+template <class U>
+struct alignas(2 * sizeof(U)) Two {
+  U value[2];
+};
+
+/// The same for y = activation(alpha a b + bias) of type U with no activation or relu, in packs of 16 bytes,
+/// which the rows of y must be made of.
+template <class U, int Columns, class T>
+__device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], unsigned char* out,
+                            std::int64_t entry, int row, int column) {
+  using M = WarpgroupMemory<0>;
+  constexpr int wide = M::row / int(sizeof(U)), pack = 16 / int(sizeof(U));
+  const int lane = int(threadIdx.x) % 32;
+  const bool relu = g.activation == Activation::relu;
+#pragma unroll
+  for (int first = 0; first < Columns; first += wide) {
+#pragma unroll
+    for (int i = first / 2; i < (first + wide) / 2; i += 4) {
+      const int c = i / 4 * 8 + lane % 4 * 2;
+      float bias[2] = {};
+      if (g.bias && column + c < g.n)
+        bias[0] = float(g.bias[column + c]), bias[1] = float(g.bias[column + c + 1]);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        Two<U> pair;
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float v = sum[i + half * 2 + e] * g.alpha;
+          v += bias[e];
+          pair.value[e] = U(relu && v < 0 ? 0.0f : v);
+        }
+        reinterpret_cast<Two<U>*>(out + (lane / 4 + half * 8) * M::padded_row)[(c - first) / 2] = pair;
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int pass = 0; pass < 4; ++pass) {
+      const int r = row + pass * 4 + lane / 8, c = column + first + lane % 8 * pack;
+      if (r < g.m && c < g.n)
+        *reinterpret_cast<int4*>(static_cast<U*>(g.y) + (entry * g.m + r) * g.n + c) =
+            reinterpret_cast<const int4*>(out + (r - row) * M::padded_row)[lane % 8];
+    }
+    __syncwarp();
+  }
+}
+
+#endif
+
+// Other architectures refuse the attribute.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define KOLMO_CLUSTER(blocks)
+#else
+#define KOLMO_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
+#endif
+
+template <class T, int Shape, bool TurnedA, bool TurnedB>
+__global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
+    __launch_bounds__(warpgroup_shapes[Shape].threads(), 1)
+        warpgroup_tiles(Gemm<T> g, bool packs, std::int64_t tiles,
+                        const __grid_constant__ cuda::TensorMap map_a,
+                        const __grid_constant__ cuda::TensorMap map_b) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  using M = WarpgroupMemory<Shape>;
+  constexpr WarpgroupShape S = M::S;
+  constexpr bool along_a = !TurnedA, along_b = TurnedB;
+  constexpr int columns_of_block = S.columns / S.cluster;  // of b, copied for all
+  unsigned char* const shared = cuda::dynamic_shared<unsigned char>();
+  const std::uint32_t start = (cuda::shared_address(shared) + 1023) / 1024 * 1024, full = start + M::barriers,
+                      empty = full + S.stages * 8;
+  const int group = int(threadIdx.x) / 128, rank = S.cluster == 1 ? 0 : cuda::block_in_cluster();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < S.stages; ++i) {
+      cuda::make_barrier(full + i * 8, 1);
+      cuda::make_barrier(empty + i * 8, S.multipliers * 4 * S.cluster);
+    }
+    cuda::publish_barriers();
+  }
+  if constexpr (S.cluster == 1)
+    __syncthreads();
+  else
+    cuda::meet_cluster();
+
+  const std::int64_t first = blockIdx.x / S.cluster, next = gridDim.x / S.cluster;
+  Ring<S.stages> ring;
+  if (group == 0) {
+    cuda::give_up_registers<40>();
+    if (threadIdx.x == 0)
+      for (std::int64_t t = first; t < tiles; t += next) {
+        const TileIndex tile(g, t, S.rows * S.cluster, S.columns, S.depth);
+        const int row = tile.row + rank * S.rows, entry = int(tile.entry);
+        for (int step = tile.first_step; step < tile.last_step; ++step, ring.advance()) {
+          const std::uint32_t a = start + ring.stage * M::stage, b = a + M::piece_a,
+                              barrier = full + ring.stage * 8;
+          cuda::wait_for(empty + ring.stage * 8, ring.parity ^ 1);
+          cuda::expect_bytes(barrier, M::stage);
+          copy_piece<along_a, S.rows, 1>(a, map_a, barrier, step * S.depth, row, entry);
+          copy_piece<along_b, columns_of_block, S.cluster>(b + rank * columns_of_block * 128, map_b, barrier,
+                                                           step * S.depth,
+                                                           tile.column + rank * columns_of_block, entry);
+        }
+      }
+    __syncwarp();
+  } else {
+    cuda::take_registers<232>();
+    const int warp = int(threadIdx.x) / 32 - 4, lane = int(threadIdx.x) % 32;
+    const auto release = [&](int stage) {
+      if (lane < S.cluster) cuda::arrive_at(empty + stage * 8, lane);
+    };
+    float sum[S.columns / 2] = {};
+    for (std::int64_t t = first; t < tiles; t += next) {
+      const TileIndex tile(g, t, S.rows * S.cluster, S.columns, S.depth);
+      int last = 0;
+      for (int step = tile.first_step; step < tile.last_step; ++step, ring.advance()) {
+        cuda::wait_for(full + ring.stage * 8, ring.parity);
+        const std::uint32_t piece = start + ring.stage * M::stage;
+        std::uint64_t a = cuda::factor<along_a>(piece + (group - 1) * 64 * 128),
+                      b = cuda::factor<along_b>(piece + M::piece_a);
+        cuda::begin_products();
+#pragma unroll
+        for (int k = 0; k < S.depth; k += 16) {
+          cuda::multiply<T, S.columns, along_a, along_b>(sum, a, b, step > tile.first_step || k > 0);
+          a += cuda::next_factor<along_a>, b += cuda::next_factor<along_b>;
+        }
+        cuda::commit_products();
+        cuda::wait_products<1>();
+        if (step > tile.first_step) release(last);
+        last = ring.stage;
+      }
+      cuda::wait_products<0>();
+      release(last);
+      const int row = tile.row + rank * S.rows + warp * 16;
+      unsigned char* const out = shared + (start - cuda::shared_address(shared)) + M::written + warp * M::out;
+      if (!packs)
+        write_sums<S.columns>(g, sum, out, tile.entry, row, tile.column);
+      else if (g.y_is_f32)
+        write_packs<float, S.columns>(g, sum, out, tile.entry, row, tile.column);
+      else
+        write_packs<T, S.columns>(g, sum, out, tile.entry, row, tile.column);
+    }
+  }
+  if constexpr (S.cluster > 1) cuda::meet_cluster();  // others still arrive at the barriers of this block
+#endif
+}
+#undef KOLMO_CLUSTER
+
+}  // namespace
+}  // namespace kolmo

@@ -1,0 +1,52 @@
+#pragma once
+#include "kolmo/base/log.hpp"
+#include "kolmo/base/row_terms.hpp"
+#include "kolmo/ops/dynamics/entropy_production/entropy_production.hpp"
+#include "kolmo/skeleton/row_sum.hpp"
+
+namespace kolmo {
+
+/// (f - g) ln(f / g) of the fluxes in both directions of each pair of states i < j.
+template <class T>
+struct FluxPairs {
+  const T *rates, *p;
+  std::int64_t n;
+
+  struct Row {
+    const T *rates, *p;
+    std::int64_t n;
+    KOLMO_HD double flux(std::int64_t i, std::int64_t j) const {
+      const auto w = double(rates[i * n + j]);
+      return p ? exact_mul(double(p[i]), w) : w;
+    }
+    KOLMO_HD Sums<1> operator()(std::int64_t pair) const {
+      const std::int64_t i = quotient(pair, n), j = pair - i * n;
+      if (i >= j) return {{0}};
+      const double f = flux(i, j), g = flux(j, i);
+      if (f == 0 && g == 0) return {{0}};
+      return {{exact_mul(exact_add(f, -g), exact_add(log_exact(f), -log_exact(g)))}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const {
+    return {rates + row * n * n, p ? p + row * n : nullptr, n};
+  }
+};
+
+struct FluxSums {
+  using A = EntropyProductionArgs;
+  static constexpr int sums = 1;
+  using DTypes = ElementTypes<double, float>;
+  static const Tensor& element(const A& a) { return a.rates; }
+  static std::int64_t rows(const A& a) { return a.production.size(); }
+  static std::int64_t length(const A& a) { return a.rates.dim(-1) * a.rates.dim(-1); }
+  template <class T>
+  static FluxPairs<T> terms(const A& a) {
+    return {a.rates.as<T>(), a.p.as<T>(), a.rates.dim(-1)};
+  }
+  template <class T>
+  static RoundedSum<double> done(const A& a) {
+    return {a.production.as<double>()};
+  }
+};
+
+}  // namespace kolmo

@@ -1,0 +1,41 @@
+#include "kolmo/ops/dynamics/order_parameter/order_parameter.hpp"
+
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/dynamics/order_parameter/order_parameter_terms.hpp"
+#include "kolmo/skeleton/row_sum_cpu.hpp"
+
+namespace kolmo {
+namespace {
+using A = OrderParameterArgs;
+
+// r: sine and cosine of 2 ulp and at most 32 roundings (base/sums.hpp) of sums of n terms below 1, divided by
+// n. The error of psi is that of r, divided by r, which is above 0.02 / sqrt n here.
+constexpr double r = 40 * 0x1p-53, psi = 40 * 5000 * 0x1p-53;
+constexpr Case<A> cases[] = {
+    {.name = "n=1", .sizes = {{"...", 3}, {"n", 1}}, .tolerance = r},
+    {.name = "n=33", .sizes = {{"...", 70}, {"n", 33}}, .tolerance = r, .tolerances = {{"psi", psi}}},
+    {.name = "n=1025 f32",
+     .sizes = {{"...", 5}, {"n", 1025}},
+     .dtype = DType::f32,
+     .tolerance = r,
+     .tolerances = {{"psi", psi}}},
+    {.name = "n=5000", .sizes = {{"...", 2}, {"n", 5000}}, .tolerance = r, .tolerances = {{"psi", psi}}},
+    {.name = "n=2^26 f32",
+     .sizes = {{"...", 1}, {"n", 1 << 26}},
+     .dtype = DType::f32,
+     .benchmark_only = true},
+};
+
+constinit const Definition<A> definition{
+    {.name = "order_parameter",
+     .summary = "r e^{i psi} = (1/n) sum_j e^{i theta_j} along the last axis",
+     .source = "Kuramoto 1984"},
+    // Sine and cosine (40 operations) and two sums for each phase.
+    {.flops = [](const A& a) { return 42.0 * double(a.theta.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<A> order_parameter{definition};
+extern constinit const Impl<A> order_parameter_cpu = cpu::row_sum<OrderSums>();
+
+}  // namespace kolmo

@@ -1,0 +1,49 @@
+#pragma once
+#include <cmath>
+
+#include "kolmo/ops/dynamics/order_parameter/order_parameter.hpp"
+#include "kolmo/skeleton/row_sum.hpp"
+
+namespace kolmo {
+
+template <class T>
+struct UnitVectors {
+  const T* theta;
+  std::int64_t n;
+
+  struct Row {
+    const T* theta;
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
+      return {{std::cos(double(theta[i])), std::sin(double(theta[i]))}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const { return {theta + row * n}; }
+};
+
+struct MeanVector {
+  double *r, *psi;
+  double n;
+  KOLMO_HD void operator()(std::int64_t row, const Sums<2>& s) const {
+    r[row] = one_nan(std::hypot(s.value[0], s.value[1]) / n);
+    psi[row] = one_nan(n > 0 ? std::atan2(s.value[1], s.value[0]) : r[row]);
+  }
+};
+
+struct OrderSums {
+  using A = OrderParameterArgs;
+  static constexpr int sums = 2;
+  using DTypes = ElementTypes<double, float>;
+  static const Tensor& element(const A& a) { return a.theta; }
+  static std::int64_t rows(const A& a) { return a.r.size(); }
+  static std::int64_t length(const A& a) { return a.theta.dim(-1); }
+  template <class T>
+  static UnitVectors<T> terms(const A& a) {
+    return {a.theta.as<T>(), length(a)};
+  }
+  template <class T>
+  static MeanVector done(const A& a) {
+    return {a.r.as<double>(), a.psi.as<double>(), double(length(a))};
+  }
+};
+
+}  // namespace kolmo

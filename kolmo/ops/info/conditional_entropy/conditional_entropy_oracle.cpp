@@ -1,0 +1,95 @@
+#include <cmath>
+#include <vector>
+
+#include "kolmo/check/oracle.hpp"
+#include "kolmo/ops/info/conditional_entropy/conditional_entropy.hpp"
+#include "kolmo/ops/info/mutual_information/mutual_information.hpp"
+#include "kolmo/ops/info/shannon_entropy/shannon_entropy.hpp"
+
+namespace kolmo::check {
+namespace {
+using A = ConditionalEntropyArgs;
+
+void expected(const A& a) {
+  const std::int64_t bx = a.joint.extent[std::size_t(a.joint.rank - 2)],
+                     by = a.joint.extent[std::size_t(a.joint.rank - 1)];
+  for (std::int64_t table = 0; table < a.entropy.size(); ++table) {
+    const std::int64_t begin = table * bx * by;
+    long double n = 0, h = 0;
+    int bins = 0, rows = 0;
+    for (std::int64_t i = 0; i < bx * by; ++i) n += get(a.joint, begin + i);
+    for (std::int64_t x = 0; x < bx; ++x) {
+      long double row = 0;
+      for (std::int64_t y = 0; y < by; ++y) row += get(a.joint, begin + x * by + y);
+      rows += row > 0;
+      for (std::int64_t y = 0; y < by; ++y)
+        if (const long double w = get(a.joint, begin + x * by + y); w > 0)
+          h -= w / n * std::log(w / row), ++bins;
+    }
+    if (n == 0) h = std::nan("");
+    put(a.entropy, table, a.miller_madow ? h + (bins - rows) / (2 * n) : h);
+  }
+}
+
+template <class T>
+double entropy(std::vector<T> joint, std::int64_t bx, Stream& s, bool miller_madow = false) {
+  double h = -1;
+  const std::int64_t by = std::int64_t(joint.size()) / bx;
+  call(conditional_entropy,
+       {.joint = tensor(joint.data(), {bx, by}), .entropy = tensor(&h, {}), .miller_madow = miller_madow}, s);
+  return h;
+}
+double plain(std::vector<double> counts, Stream& s, bool miller_madow = false) {
+  double h = -1;
+  call(shannon_entropy,
+       {.weights = tensor(counts.data(), {std::int64_t(counts.size())}),
+        .entropy = tensor(&h, {}),
+        .miller_madow = miller_madow},
+       s);
+  return h;
+}
+
+const double ln2 = std::log(2.0);
+
+constexpr Fact facts[] = {
+    {"x determines y: exactly 0",
+     [](Stream& s) {
+       expect(entropy<std::int64_t>({7, 0, 0, 0, 3, 0, 5, 0, 0}, 3, s) == 0, "one bin a row");
+       expect(entropy<double>({0.3, 0.1, 0.6}, 3, s) == 0, "one column");
+     }},
+    {"x tells nothing: H(Y)",
+     [](Stream& s) {
+       expect_near(entropy<std::int32_t>({2, 2, 3, 3}, 2, s), ln2, 1e-15, "fair coin");
+       expect_near(entropy<float>({2, 1, 1}, 1, s), 1.5 * ln2, 1e-15, "one row");
+     }},
+    {"table 2 2 / 4 0: H = ln(2) / 2; Miller-Madow adds (3 - 2) / 16",
+     [](Stream& s) {
+       expect_near(entropy<std::int64_t>({2, 2, 4, 0}, 2, s), ln2 / 2, 1e-15, "plug-in");
+       expect_near(entropy<std::int64_t>({2, 2, 4, 0}, 2, s, true), ln2 / 2 + 1.0 / 16, 1e-15,
+                   "Miller-Madow");
+     }},
+    {"chain rule H(X,Y) = H(X) + H(Y|X), I(X;Y) = H(Y) - H(Y|X), plug-in and corrected",
+     [](Stream& s) {
+       const std::vector<double> joint = {1, 2, 0, 4, 5, 6};
+       for (const bool corrected : {false, true}) {
+         const double given_x = entropy(joint, 2, s, corrected);
+         expect_near(plain({3, 15}, s, corrected) + given_x, plain(joint, s, corrected), 2e-15, "chain rule");
+         double table[] = {1, 2, 0, 4, 5, 6}, mi = 0;
+         call(mutual_information,
+              {.joint = tensor(table, {2, 3}), .information = tensor(&mi, {}), .miller_madow = corrected}, s);
+         expect_near(plain({5, 7, 6}, s, corrected) - given_x, mi, 2e-15, "mutual information");
+       }
+     }},
+    {"no distribution: NaN",
+     [](Stream& s) {
+       expect(std::isnan(entropy<std::int64_t>({0, 0, 0, 0}, 2, s)), "all zero");
+       expect(std::isnan(entropy<double>({1, 2, -1, 3}, 2, s)), "a negative weight");
+       expect(std::isnan(entropy<double>({1, 2, std::nan(""), 3}, 2, s)), "a NaN");
+     }},
+};
+
+}  // namespace
+
+extern constinit const Oracle<A> conditional_entropy_oracle{conditional_entropy, expected, facts};
+
+}  // namespace kolmo::check

@@ -1,0 +1,41 @@
+#include "kolmo/ops/info/free_energy/free_energy.hpp"
+
+#include "kolmo/op/define.hpp"
+#include "kolmo/ops/info/free_energy/free_energy_terms.hpp"
+#include "kolmo/skeleton/row_sum_cpu.hpp"
+
+namespace kolmo {
+namespace {
+using A = FreeEnergyArgs;
+
+// As kl_divergence: 32 roundings of 2^-53 times the sums of magnitudes, below 18.
+constexpr Case<A> cases[] = {
+    {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = 1e-13},
+    {.name = "k=5 f64",
+     .sizes = {{"...", 70}, {"k", 5}},
+     .tolerance = 1e-13,
+     .optional = "complexity accuracy"},
+    {.name = "k=33 f32",
+     .sizes = {{"...", 9}, {"k", 33}},
+     .dtype = DType::f32,
+     .tolerance = 1e-13,
+     .optional = "accuracy"},
+    {.name = "k=1025 f64", .sizes = {{"...", 5}, {"k", 1025}}, .tolerance = 1e-13, .optional = "complexity"},
+    {.name = "k=5000 f64", .sizes = {{"...", 2}, {"k", 5000}}, .tolerance = 1e-13},
+    {.name = "10^6 rows of 16 f64", .sizes = {{"...", 1000000}, {"k", 16}}, .benchmark_only = true},
+};
+
+constinit const Definition<A> definition{
+    {.name = "free_energy",
+     .summary = "F = KL(q||p) - E_q[ln p(o|s)] of categorical beliefs along the last axis, in nats",
+     .source = "Parr, Pezzulo & Friston 2022",
+     .determinism = Determinism::everywhere},
+    // A logarithm (30 operations), a quotient, two products and two sums for each state.
+    {.flops = [](const A& a) { return 35.0 * double(a.q.size()); }, .cases = cases}};
+
+}  // namespace
+
+constinit const Op<A> free_energy{definition};
+extern constinit const Impl<A> free_energy_cpu = cpu::row_sum<FreeEnergySums>();
+
+}  // namespace kolmo

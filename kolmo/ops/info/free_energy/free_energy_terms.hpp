@@ -1,0 +1,58 @@
+#pragma once
+#include <cmath>
+#include <limits>
+
+#include "kolmo/base/entropy.hpp"
+#include "kolmo/ops/info/free_energy/free_energy.hpp"
+#include "kolmo/skeleton/row_sum.hpp"
+
+namespace kolmo {
+
+/// The terms of complexity and accuracy.
+template <class T>
+struct BeliefRows {
+  const T *q, *p, *log_likelihood;
+  std::int64_t k;
+
+  struct Row {
+    const T *q, *p, *log_likelihood;
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
+      const double belief = double(q[i]), expects = double(log_likelihood[i]);
+      const bool known = expects == expects && !(belief > 0 && expects == HUGE_VAL);
+      const double accuracy = belief == 0 ? 0 : exact_mul(belief, expects);
+      return {{divergence_term(belief, double(p[i])),
+               known ? accuracy : std::numeric_limits<double>::quiet_NaN()}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const {
+    return {q + row * k, p + row * k, log_likelihood + row * k};
+  }
+};
+
+struct FreeEnergyOfRow {
+  double *free_energy, *complexity, *accuracy;
+  KOLMO_HD void operator()(std::int64_t row, const Sums<2>& s) const {
+    free_energy[row] = one_nan(exact_add(s.value[0], -s.value[1]));
+    if (complexity) complexity[row] = one_nan(s.value[0]);
+    if (accuracy) accuracy[row] = one_nan(s.value[1]);
+  }
+};
+
+struct FreeEnergySums {
+  using A = FreeEnergyArgs;
+  static constexpr int sums = 2;
+  using DTypes = ElementTypes<double, float>;
+  static const Tensor& element(const A& a) { return a.q; }
+  static std::int64_t rows(const A& a) { return a.free_energy.size(); }
+  static std::int64_t length(const A& a) { return a.q.dim(-1); }
+  template <class T>
+  static BeliefRows<T> terms(const A& a) {
+    return {a.q.as<T>(), a.p.as<T>(), a.log_likelihood.as<T>(), length(a)};
+  }
+  template <class T>
+  static FreeEnergyOfRow done(const A& a) {
+    return {a.free_energy.as<double>(), a.complexity.as<double>(), a.accuracy.as<double>()};
+  }
+};
+
+}  // namespace kolmo

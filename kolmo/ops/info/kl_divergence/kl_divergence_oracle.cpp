@@ -1,0 +1,59 @@
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kolmo/check/reference.hpp"
+#include "kolmo/ops/info/kl_divergence/kl_divergence.hpp"
+
+namespace kolmo::check {
+namespace {
+using A = KlDivergenceArgs;
+
+double divergence(std::vector<double> p, std::vector<double> q, Stream& s) {
+  double d = -1;
+  const auto k = std::int64_t(p.size());
+  call(kl_divergence, {.p = tensor(p.data(), {k}), .q = tensor(q.data(), {k}), .divergence = tensor(&d, {})},
+       s);
+  return d;
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+constexpr Fact facts[] = {
+    {"KL((1/2, 1/2) || (1/4, 3/4)) = ln 2 - ln(3) / 2",
+     [](Stream& s) {
+       expect_near(divergence({0.5, 0.5}, {0.25, 0.75}, s), std::log(2.0) - std::log(3.0) / 2, 1e-15, "KL");
+     }},
+    {"exactly 0 between equals",
+     [](Stream& s) {
+       expect(divergence({0.1, 0.2, 0.7, 0}, {0.1, 0.2, 0.7, 0}, s) == 0, "KL(p||p)");
+     }},
+    {"0 ln 0 = 0; q = 0 < p gives inf",
+     [](Stream& s) {
+       expect_near(divergence({0, 1}, {0.5, 0.5}, s), std::log(2.0), 1e-15, "p = 0");
+       expect_near(divergence({0, 1}, {0, 0.5}, s), std::log(2.0), 1e-15, "p = q = 0");
+       expect(divergence({0.5, 0.5}, {1, 0}, s) == infinity, "q = 0 < p");
+       expect(divergence({}, {}, s) == 0, "no entries");
+     }},
+    {"quotients beyond the range of double",
+     [](Stream& s) {
+       expect_near(divergence({1}, {1e-310}, s), -std::log(1e-310), 1e-13, "p / q overflows");
+       expect_near(divergence({1e-200}, {1e200}, s), 0, 1e-190, "p / q underflows");
+     }},
+    {"negative and NaN entries give NaN",
+     [](Stream& s) {
+       expect(std::isnan(divergence({-0.5, 1.5}, {0.5, 0.5}, s)), "negative p");
+       expect(std::isnan(divergence({0, 1}, {-0.5, 1.5}, s)), "negative q beside p = 0");
+       expect(std::isnan(divergence({std::nan(""), 1}, {0.5, 0.5}, s)), "NaN");
+     }},
+};
+
+}  // namespace
+
+extern constinit const Oracle<A> kl_divergence_oracle{
+    kl_divergence,
+    per_row<[](auto p, auto q) { return p == 0 ? p : p * (std::log(p) - std::log(q)); }, &A::divergence,
+            &A::p, &A::q>,
+    facts};
+
+}  // namespace kolmo::check

@@ -1,0 +1,111 @@
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "kolmo/check/oracle.hpp"
+#include "kolmo/ops/info/histogram_2d/histogram_2d.hpp"
+#include "kolmo/ops/info/kl_divergence/kl_divergence.hpp"
+#include "kolmo/ops/info/mutual_information/mutual_information.hpp"
+
+namespace kolmo::check {
+namespace {
+using A = MutualInformationArgs;
+
+void expected(const A& a) {
+  const std::int64_t bx = a.joint.extent[std::size_t(a.joint.rank - 2)],
+                     by = a.joint.extent[std::size_t(a.joint.rank - 1)];
+  for (std::int64_t table = 0; table < a.information.size(); ++table) {
+    std::vector<long double> px(std::size_t(bx), 0), py(std::size_t(by), 0);
+    const auto w = [&](std::int64_t x, std::int64_t y) { return get(a.joint, (table * bx + x) * by + y); };
+    for (std::int64_t x = 0; x < bx; ++x)
+      for (std::int64_t y = 0; y < by; ++y) px[std::size_t(x)] += w(x, y), py[std::size_t(y)] += w(x, y);
+    const long double n = std::accumulate(px.begin(), px.end(), 0.0L);
+    long double mi = n > 0 ? 0 : std::nan("");
+    int bins = 0, rows = 0, columns = 0;
+    for (const auto p : px) rows += p > 0;
+    for (const auto p : py) columns += p > 0;
+    for (std::int64_t x = 0; x < bx; ++x)
+      for (std::int64_t y = 0; y < by; ++y)
+        if (const long double p = w(x, y); p > 0)
+          mi += p / n * std::log(p * n / (px[std::size_t(x)] * py[std::size_t(y)])), ++bins;
+    put(a.information, table, a.miller_madow ? mi + (rows + columns - bins - 1) / (2 * n) : mi);
+  }
+}
+
+template <class T>
+double information(std::vector<T> joint, std::int64_t bx, Stream& s, bool miller_madow = false) {
+  double mi = -1;
+  const std::int64_t by = std::int64_t(joint.size()) / bx;
+  call(
+      mutual_information,
+      {.joint = tensor(joint.data(), {bx, by}), .information = tensor(&mi, {}), .miller_madow = miller_madow},
+      s);
+  return mi;
+}
+
+const double ln2 = std::log(2.0);
+
+constexpr Fact facts[] = {
+    {"a copy tells all: I = ln 2 for a fair coin, ln 3 for three sides",
+     [](Stream& s) {
+       expect_near(information<std::int64_t>({5, 0, 0, 5}, 2, s), ln2, 1e-15, "coin");
+       expect_near(information<double>({0, 2, 0, 2, 0, 0, 0, 0, 2}, 3, s), std::log(3.0), 1e-15,
+                   "three sides");
+     }},
+    {"independent: 0",
+     [](Stream& s) {
+       expect_near(information<std::int32_t>({1, 2, 3, 2, 4, 6}, 2, s), 0, 1e-15, "product table");
+       expect(information<float>({0.25f, 0.5f, 0.25f}, 1, s) == 0, "one row");
+       expect(information<float>({0.25f, 0.5f, 0.25f}, 3, s) == 0, "one column");
+     }},
+    {"table 3 1 / 1 3: I = ln 2 + (3/4) ln(3/4) + (1/4) ln(1/4)",
+     [](Stream& s) {
+       const double want = ln2 + 0.75 * std::log(0.75) + 0.25 * std::log(0.25);
+       expect_near(information<std::int64_t>({3, 1, 1, 3}, 2, s), want, 1e-15, "plug-in");
+       // K_x + K_y - K_xy - 1 = 2 + 2 - 4 - 1 = -1, N = 8.
+       expect_near(information<std::int64_t>({3, 1, 1, 3}, 2, s, true), want - 1.0 / 16, 1e-15,
+                   "Miller-Madow");
+     }},
+    {"symmetric: I(X;Y) = I(Y;X)",
+     [](Stream& s) {
+       expect_near(information<double>({1, 2, 0, 4, 5, 6}, 2, s),
+                   information<double>({1, 4, 2, 5, 0, 6}, 3, s), 2e-15, "transposed");
+     }},
+    {"I = KL(joint || product of margins)",
+     [](Stream& s) {
+       std::vector<double> p = {0.125, 0.25, 0, 0.125, 0.25, 0.25}, q;
+       for (const double px : {0.375, 0.625})
+         for (const double py : {0.25, 0.5, 0.25}) q.push_back(px * py);
+       double kl = 0;
+       call(kl_divergence,
+            {.p = tensor(p.data(), {6}), .q = tensor(q.data(), {6}), .divergence = tensor(&kl, {})}, s);
+       expect_near(information(p, 2, s), kl, 1e-15, "KL");
+     }},
+    {"from data: histogram_2d, then this",
+     [](Stream& s) {
+       double x[] = {0.1, 0.2, 0.8, 0.9}, y[] = {3, 4, -3, -4};
+       std::vector<std::int64_t> joint(4);
+       call(histogram_2d,
+            {.x = tensor(x, {4}),
+             .y = tensor(y, {4}),
+             .counts = tensor(joint.data(), {2, 2}),
+             .bins_x = 2,
+             .bins_y = 2,
+             .y_min = -5,
+             .y_max = 5},
+            s);
+       expect_near(information(joint, 2, s), ln2, 1e-15, "x determines y");
+     }},
+    {"no distribution: NaN",
+     [](Stream& s) {
+       expect(std::isnan(information<std::int64_t>({0, 0, 0, 0}, 2, s)), "all zero");
+       expect(std::isnan(information<double>({1, 2, -1, 3}, 2, s)), "a negative weight");
+       expect(std::isnan(information<double>({1, 2, std::nan(""), 3}, 2, s)), "a NaN");
+     }},
+};
+
+}  // namespace
+
+extern constinit const Oracle<A> mutual_information_oracle{mutual_information, expected, facts};
+
+}  // namespace kolmo::check

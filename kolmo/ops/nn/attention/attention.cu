@@ -1,0 +1,127 @@
+#include "kolmo/ops/nn/attention/attention_mma.cuh"
+#include "kolmo/ops/nn/attention/attention_tiles.cuh"
+#include "kolmo/ops/nn/attention/unfused.hpp"
+#include "kolmo/skeleton/item_steps.cuh"
+
+namespace kolmo {
+namespace {
+using A = AttentionArgs;
+
+enum class Engine : std::uint8_t { tensor_cores, tiles, unfused };
+constexpr Row<Engine> attention_engines[] = {
+    {"tensor mma", Engine::tensor_cores},
+    {"tiles", Engine::tiles},
+    {.name = "unfused", .config = Engine::unfused, .naive = true},
+};
+
+bool is_narrow(const A& a) { return size_of(a.q.dtype) == 2; }
+
+/// The table row of the shape for d.
+int shape_of(const A& a) { return a.q.dim(-1) <= 64 ? 0 : a.q.dim(-1) <= 128 ? 1 : 2; }
+
+int rows_of_block(const A& a) {
+  return is_narrow(a) ? mma_shapes[shape_of(a)].rows()
+                      : (a.q.dtype == DType::f32 ? tile_shapes_f32 : tile_shapes_f64)[shape_of(a)].rows;
+}
+
+std::int64_t attention_blocks(const A& a) {
+  const AttentionSizes n(a);
+  const std::int64_t rows = n.kv_heads ? n.heads / n.kv_heads * n.s : 0, of_block = rows_of_block(a);
+  return n.batch * n.kv_heads * ((rows + of_block - 1) / of_block);
+}
+
+/// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more; a function of the
+/// shapes alone, so results depend on nothing else.
+int parts_of_keys(const A& a) {
+  constexpr std::int64_t wanted_blocks = 264, least_keys = 256;
+  const std::int64_t blocks = attention_blocks(a), most = AttentionSizes(a).t / least_keys;
+  const std::int64_t parts = blocks ? wanted_blocks / blocks : 1;
+  return int(parts < 2 || most < 2 ? 1 : parts < most ? parts : most);
+}
+
+template <class C>
+KeyParts<C> lay_parts(Arena& arena, const A& a) {
+  const int parts = parts_of_keys(a);
+  const std::int64_t rows = a.q.size() / a.q.dim(-1), of_parts = parts > 1 ? parts * rows : 0;
+  C* const sums = arena.take<C>(of_parts * a.q.dim(-1));
+  return {parts, sums, arena.take<C>(of_parts * 2)};
+}
+
+template <class T>
+void combine_parts_of_keys(const AttentionCall<T>& c, const KeyParts<Compute<T>>& p, Stream& s) {
+  if (p.parts > 1)
+    cuda::launch(combine_keys<T>, cuda::blocks(c.groups * c.rows * c.d, combine_block), combine_block, 0,
+                 cuda::native(s), c, p);
+}
+
+/// Whether all rows begin at multiples of 16 bytes, and may be copied in packs of these.
+bool whole_packs(const A& a) {
+  std::uintptr_t bits = std::uintptr_t(a.q.dim(-1)) * size_of(a.q.dtype);
+  for (const Tensor* t : {static_cast<const Tensor*>(&a.q), static_cast<const Tensor*>(&a.k),
+                          static_cast<const Tensor*>(&a.v), static_cast<const Tensor*>(&a.y)})
+    bits |= reinterpret_cast<std::uintptr_t>(t->data);
+  return bits % 16 == 0;
+}
+
+void launch_tensor_cores(const A& a, Arena& arena, Stream& s) {
+  visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
+    const AttentionCall<T> c(a);
+    const auto p = lay_parts<float>(arena, a);
+    cuda::select<std::size(mma_shapes)>(shape_of(a), [&]<int V> {
+      cuda::launch(attend_mma<T, V>, unsigned(attention_blocks(a) * p.parts), mma_block,
+                   std::size_t(mma_shapes[V].bytes()), cuda::native(s), c, p, whole_packs(a));
+    });
+    combine_parts_of_keys(c, p, s);
+  });
+}
+
+void launch_attention_tiles(const A& a, Arena& arena, Stream& s) {
+  visit<double, float>(a.q.dtype, [&]<class T> {
+    const AttentionCall<T> c(a);
+    const auto p = lay_parts<T>(arena, a);
+    cuda::select<std::size(tile_shapes_f32)>(shape_of(a), [&]<int V> {
+      constexpr AttentionTileShape shape = attention_tile_shape<T, V>;
+      cuda::launch(attend_tiles<T, V>, unsigned(attention_blocks(a) * p.parts), tile_block,
+                   std::size_t(shape.template bytes<T>()), cuda::native(s), c, p, whole_packs(a));
+    });
+    combine_parts_of_keys(c, p, s);
+  });
+}
+
+void lay_attention(Arena& arena, const A& a, const Site& site) {
+  if (attention_engines[site.row].config == Engine::unfused)
+    UnfusedAttention(arena, a).lay(arena, site);
+  else if (a.q.dtype == DType::f64)
+    lay_parts<double>(arena, a);
+  else
+    lay_parts<float>(arena, a);
+}
+
+bool attention_fits(const A& a, int row) {
+  const Engine engine = attention_engines[row].config;
+  if (engine == Engine::unfused) return UnfusedAttention::fits(a);
+  constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;  // of block counts, and of places in kernels
+  const AttentionMask m(a);
+  return is_narrow(a) == (engine == Engine::tensor_cores) && m.rows < limit && m.t < limit &&
+         attention_blocks(a) < limit;
+}
+
+}  // namespace
+
+extern constinit const Impl<AttentionArgs> attention_cuda{
+    {.rows = attention_engines,
+     .launch =
+         [](const A& a, Arena arena, Stream& s, int row) {
+           switch (attention_engines[row].config) {
+             case Engine::tensor_cores:
+               return launch_tensor_cores(a, arena, s);
+             case Engine::tiles:
+               return launch_attention_tiles(a, arena, s);
+             case Engine::unfused:
+               return attend_unfused(a, arena, s, cuda::ItemSteps{s});
+           }
+         },
+     .lay = lay_attention,
+     .fits = attention_fits}};
+
+}  // namespace kolmo

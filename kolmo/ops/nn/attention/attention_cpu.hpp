@@ -1,0 +1,12 @@
+#pragma once
+#include "kolmo/base/arena.hpp"
+#include "kolmo/ops/nn/attention/attention.hpp"
+
+namespace kolmo {
+
+/// Blocks of queries distributed over the stream's threads; products by OpenBLAS, exponentials in vectors.
+void attend_blocked(const AttentionArgs& a, Arena scratch, Stream& stream);
+void lay_blocked_attention(Arena& arena, const AttentionArgs& a, int threads);
+bool blocked_attention_fits(const AttentionArgs& a);
+
+}  // namespace kolmo

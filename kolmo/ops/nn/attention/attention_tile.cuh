@@ -1,0 +1,180 @@
+#pragma once
+// What the kernels of attention share: which queries and keys a block has, how rows come into shared memory, and where
+// results go. Anonymous namespace: see device/grid.cuh.
+#include <cmath>
+
+#include "kolmo/base/pack.hpp"
+#include "kolmo/device/async.cuh"
+#include "kolmo/device/convert.cuh"
+#include "kolmo/device/grid.cuh"
+#include "kolmo/ops/nn/attention/attention_call.hpp"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo {
+namespace {
+
+/// Keys are split into parts that different blocks pass. With several, each part has in `sums` the weighted sum of
+/// values of every row, and in `weights` the largest score, to the base 2, and the sum of weights.
+template <class C>
+struct KeyParts {
+  int parts;
+  C *sums, *weights;
+};
+
+/// A block's rows of a group, and its range of steps through the keys. Blocks with the most keys begin first.
+struct AttentionTile {
+  std::int64_t group, row;
+  const std::uint8_t* mask;  ///< of the first position
+  int part, first_step, last_step;
+  int whole_steps;  ///< leading steps of which every row sees every key, if there is no mask
+
+  template <class T>
+  __device__ AttentionTile(const AttentionCall<T>& c, int rows, int keys, int parts) {
+    const std::int64_t high = (c.rows + rows - 1) / rows, of_part = blockIdx.x % (c.groups * high);
+    part = int(blockIdx.x / (c.groups * high));
+    group = of_part / high, row = (high - 1 - of_part % high) * rows;
+    const std::int64_t last = (row + rows < c.rows ? row + rows : c.rows) - 1;
+    const bool one_head = row / c.s == last / c.s;
+    const std::int64_t end = c.end(one_head ? last % c.s : c.s - 1),
+                       whole = c.end(one_head ? row % c.s : 0) / keys, steps = (end + keys - 1) / keys;
+    first_step = int(steps * part / parts), last_step = int(steps * (part + 1) / parts);
+    whole_steps = c.mask ? 0 : int(whole), mask = c.row(group, 0);
+  }
+};
+
+/// What a thread knows of one of its rows.
+struct AttentionRow {
+  int end = 0;                         ///< keys from here on are not seen; 0 outside the group
+  const std::uint8_t* mask = nullptr;  ///< if there is one
+  template <class T>
+  __device__ AttentionRow(const AttentionCall<T>& c, const AttentionTile& tile, std::int64_t row) {
+    if (row >= c.rows) return;
+    const auto position = std::int64_t(std::uint32_t(row) % std::uint32_t(c.s));
+    end = int(c.end(position));
+    if (tile.mask) mask = tile.mask + position * c.of_row;
+  }
+  /// Of N scores at(j), those of keys key(j) that are not seen become -inf.
+  template <int N, class At, class Key>
+  __device__ void hide(const At& at, const Key& key) const {
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      if (key(j) >= end) at(j) = -INFINITY;
+    if (mask && end) {
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        if (!mask[key(j) < end ? key(j) : 0]) at(j) = -INFINITY;
+    }
+  }
+};
+
+/// Turns N scores at(j) of a row into weights relative to its largest score so far, to the base 2, and adds them to
+/// this thread's `total`; returns the factor of what was summed before. The row is shared by Lanes neighbouring lanes.
+template <int N, int Lanes, class C, class At>
+__device__ C weigh(C& most, C& total, C factor, const At& at) {
+  C largest = most;
+#pragma unroll
+  for (int j = 0; j < N; ++j) largest = std::fmax(largest, at(j) * factor);
+#pragma unroll
+  for (int half = Lanes / 2; half; half /= 2)
+    largest = std::fmax(largest, __shfl_xor_sync(~0u, largest, half));
+  const C from = largest == C(-INFINITY) ? C(0) : largest, rescaling = std::exp2(most - from);
+  most = largest, total *= rescaling;
+#pragma unroll
+  for (int j = 0; j < N; ++j) total += at(j) = std::exp2(at(j) * factor - from);
+  return rescaling;
+}
+
+/// Starts copying Rows rows of d <= Width elements to shared memory, Stride elements apart; at(r) is where row r is, or
+/// null. What is not there becomes 0.
+template <int Rows, int Width, int Stride, int Threads, class T, class At>
+__device__ void fetch_rows(T* to, std::int64_t d, bool packs, const At& at) {
+  constexpr int w = pack_width<T>, across = Width / w;
+  const int thread = int(threadIdx.x);
+  if (packs) {
+#pragma unroll 2
+    for (int i = thread; i < Rows * across; i += Threads) {
+      const int r = i / across, column = i % across * w;
+      const T* const row = at(r);
+      cuda::copy_async(reinterpret_cast<int4*>(to + r * Stride + column),
+                       row && column < d ? reinterpret_cast<const int4*>(row + column) : nullptr);
+    }
+  } else {
+#pragma unroll 1
+    for (int i = thread; i < Rows * Width; i += Threads) {
+      const int r = i / Width, column = i % Width;
+      const T* const row = at(r);
+      to[r * Stride + column] = row && column < d ? row[column] : T(0.0f);
+    }
+  }
+}
+
+/// Where a row of a block goes: to y, or to the part's share of it.
+template <class T>
+struct AttentionResult {
+  using C = Compute<T>;
+  T* y = nullptr;
+  C *sums = nullptr, *weights = nullptr;
+  C factor = 0;
+  std::int64_t d;
+
+  /// `most` is the largest score of the row, to the base 2, and `total` its sum of weights.
+  __device__ AttentionResult(const AttentionCall<T>& c, const KeyParts<C>& p, const AttentionTile& tile,
+                             std::int64_t row, C most, C total, bool keeps)
+      : d(c.d) {
+    if (p.parts > 1) {
+      const std::int64_t at = (tile.part * c.groups + tile.group) * c.rows + row;
+      sums = p.sums + at * d, weights = p.weights + at * 2;
+      if (keeps) weights[0] = most, weights[1] = total;
+    } else {
+      y = c.y + c.query_at(tile.group, row);
+      factor = total == 0 ? C(0) : 1 / total;
+    }
+  }
+  /// Writes W neighbouring elements.
+  template <int W>
+  __device__ void put(int column, bool packs, Pack<C, W> sum) const {
+    if (sums) {
+#pragma unroll
+      for (int w = 0; w < W; ++w)
+        if (column + w < d) sums[column + w] = sum.value[w];
+      return;
+    }
+#pragma unroll
+    for (int w = 0; w < W; ++w) sum.value[w] *= factor;
+    const Pack<T, W> narrow = cuda::narrowed<T, W>(sum);
+    if (packs) {
+      if (column < d) store_pack(y + column, narrow);
+    } else {
+#pragma unroll
+      for (int w = 0; w < W; ++w)
+        if (column + w < d) y[column + w] = narrow.value[w];
+    }
+  }
+};
+
+constexpr int combine_block = 128;
+
+/// y from the parts of the keys: each row by threads of neighbouring elements.
+template <class T>
+__global__ void __launch_bounds__(combine_block) combine_keys(AttentionCall<T> c, KeyParts<Compute<T>> p) {
+  using C = Compute<T>;
+  const std::int64_t all = c.groups * c.rows;
+  for (std::int64_t i = cuda::thread_index(); i < all * c.d; i += cuda::thread_count()) {
+    const std::int64_t row = i / c.d, column = i - row * c.d;
+    C most = C(-INFINITY), sum = 0, total = 0;
+    for (int part = 0; part < p.parts; ++part) {
+      const C m = p.weights[(part * all + row) * 2];
+      most = m > most ? m : most;
+    }
+    if (most == C(-INFINITY)) most = 0;
+    for (int part = 0; part < p.parts; ++part) {
+      const std::int64_t at = part * all + row;
+      const C weight = std::exp2(p.weights[at * 2] - most);
+      sum += weight * p.sums[at * c.d + column], total += weight * p.weights[at * 2 + 1];
+    }
+    c.y[c.query_at(row / c.rows, row % c.rows) + column] = T(total == 0 ? C(0) : sum / total);
+  }
+}
+
+}  // namespace
+}  // namespace kolmo

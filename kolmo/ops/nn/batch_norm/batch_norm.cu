@@ -1,0 +1,92 @@
+#include "kolmo/base/quotient.hpp"
+#include "kolmo/device/convert.cuh"
+#include "kolmo/device/reduce.cuh"
+#include "kolmo/ops/nn/batch_norm/batch_norm_channels.hpp"
+#include "kolmo/skeleton/steps.cuh"
+
+namespace kolmo {
+namespace {
+using A = BatchNormArgs;
+
+/// The `run` of sum_rows: a warp, or a quarter of one, for each sum.
+struct SumsByWarps {
+  cudaStream_t stream;
+  template <class Job>
+  void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
+    terms > cuda::sum_shapes[0].width() ? run<1>(job, items) : run<0>(job, items);
+  }
+  template <int Shape, class Job>
+  void run(const Job& job, std::int64_t items) const {
+    cuda::launch(cuda::sum_items<Shape, Job>, cuda::sum_blocks<Shape>(items), cuda::sum_block, 0, stream, job,
+                 items);
+  }
+};
+
+/// Not inlined: the error function would make up most of the kernel.
+template <class C, int W>
+[[gnu::noinline]] __device__ Pack<C, W> activated(Activation f, Pack<C, W> x) {
+#pragma unroll
+  for (int w = 0; w < W; ++w) x.value[w] = activate(f, x.value[w]);
+  return x;
+}
+
+/// An item is 16 bytes of x, or one element if tensors do not start at multiples of 16 bytes.
+template <class T>
+struct NormaliseItem {
+  using C = Compute<T>;
+  static constexpr int width = pack_width<T>;
+  const T* x;
+  T* y;
+  const ChannelMap<C>* map;
+  BatchShape shape;
+  Activation activation;
+  bool packed;
+
+  NormaliseItem(const A& a, const ChannelMap<C>* m)
+      : x(a.x.as<T>()),
+        y(a.y.as<T>()),
+        map(m),
+        shape(a),
+        activation(a.activation),
+        packed(a.x.size() % width == 0 && packed_rows<T>(1, 0, x, y)) {}
+  std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
+  __device__ void operator()(std::int64_t i) const { packed ? normalise<width>(i) : normalise<1>(i); }
+
+ private:
+  template <int W>
+  __device__ void normalise(std::int64_t i) const {
+    const std::int64_t row = quotient(i * W, shape.s);
+    std::int64_t place = i * W - row * shape.s, channel = row - quotient(row, shape.c) * shape.c;
+    Pack<C, W> v = cuda::widened(load_pack<W>(x + i * W));
+    ChannelMap<C> of = map[channel];
+#pragma unroll
+    for (int w = 0; w < W; ++w) {
+      if (place == shape.s) {
+        place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
+        of = map[channel];
+      }
+      v.value[w] = of(v.value[w]), ++place;
+    }
+    if (activation != Activation::none) v = activated(activation, v);
+    store_pack(y + i * W, cuda::narrowed<T>(v));
+  }
+};
+
+void launch(const A& a, Arena arena, Stream& s, int) {
+  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
+    const BatchNormScratch<T> scratch(arena, a);
+    if (a.training) scratch.sum_channels(a, SumsByWarps{cuda::native(s)});
+    cuda::do_step(scratch.prepare(a), s);
+    cuda::do_step(NormaliseItem<T>(a, scratch.map), s);
+  });
+}
+
+void lay(Arena& arena, const A& a, const Site&) {
+  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> { BatchNormScratch<T>(arena, a); });
+}
+
+}  // namespace
+
+extern constinit const Impl<A> batch_norm_cuda{{.launch = launch, .lay = lay}};
+
+}  // namespace kolmo

@@ -1,0 +1,145 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "kolmo/base/entropy.hpp"
+#include "kolmo/base/sums.hpp"
+#include "kolmo/base/tensor.hpp"
+#include "kolmo/ops/nn/batch_norm/batch_norm.hpp"
+
+namespace kolmo {
+
+/// x as (n, c, s). Long rows of s values are summed as they lie. Of short ones, each of the c s columns is
+/// summed over `rows_at_a_time` of the batch.
+struct BatchShape {
+  static constexpr std::int64_t rows_at_a_time = 32;
+  std::int64_t n, c, s;
+
+  explicit BatchShape(const BatchNormArgs& a)
+      : n(a.x.dim(0)), c(a.x.dim(1)), s(a.x.size() ? a.x.size() / (n * c) : 0) {}
+  KOLMO_HD bool columns() const { return s < 32; }
+  std::int64_t pieces() const { return (n + rows_at_a_time - 1) / rows_at_a_time; }
+  std::int64_t partials() const { return columns() ? pieces() * c * s : n * c; }
+  std::int64_t partial_terms() const { return columns() ? std::min(n, rows_at_a_time) : s; }
+  std::int64_t partials_of_channel() const { return columns() ? pieces() * s : n; }
+};
+
+/// Sums of differences from the channel's first value and of their squares, for each partial.
+template <class T>
+struct DeviationRows {
+  const T* x;
+  BatchShape shape;
+
+  struct Row {
+    const T* x;
+    double origin;
+    std::int64_t step, count;
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
+      if (i >= count) return {};
+      const double d = exact_add(double(x[i * step]), -origin);
+      return {{d, exact_mul(d, d)}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t partial) const {
+    const auto& [n, c, s] = shape;
+    if (!shape.columns()) {
+      const std::int64_t channel = partial % c;
+      return {x + partial * s, double(x[channel * s]), 1, s};
+    }
+    const std::int64_t row = partial / (c * s) * BatchShape::rows_at_a_time, column = partial % (c * s);
+    return {x + row * c * s + column, double(x[column / s * s]), c * s, n - row};
+  }
+};
+
+/// The partials of each channel.
+struct PartialsOfChannel {
+  const Sums<2>* partial;
+  std::int64_t channels, each;  ///< partials of a channel that lie together
+
+  struct Row {
+    const Sums<2>* first;
+    std::int64_t each, step;
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const { return first[i / each * step + i % each]; }
+  };
+  KOLMO_HD Row operator()(std::int64_t channel) const {
+    return {partial + channel * each, each, channels * each};
+  }
+};
+
+/// The map of a channel: (x - mean) factor + shift.
+template <class C>
+struct ChannelMap {
+  C mean, factor, shift;
+  KOLMO_HD C operator()(C x) const { return (x - mean) * factor + shift; }
+};
+
+/// Finds the statistics of a channel and its map, and updates the running statistics.
+template <class T>
+struct PrepareChannel {
+  using C = Compute<T>;
+  const T *x, *scale, *shift;
+  double *running_mean, *running_variance, *mean, *rstd;
+  double eps, momentum;
+  const Sums<2>* sums;  ///< null: the running statistics are used
+  ChannelMap<C>* map;
+  BatchShape shape;
+
+  PrepareChannel(const BatchNormArgs& a, const Sums<2>* s, ChannelMap<C>* m)
+      : x(a.x.as<T>()),
+        scale(a.scale.as<T>()),
+        shift(a.shift.as<T>()),
+        running_mean(a.running_mean.as<double>()),
+        running_variance(a.running_variance.as<double>()),
+        mean(a.mean.as<double>()),
+        rstd(a.rstd.as<double>()),
+        eps(a.eps),
+        momentum(a.momentum),
+        sums(s),
+        map(m),
+        shape(a) {}
+  std::int64_t items() const { return shape.c; }
+  KOLMO_HD void operator()(std::int64_t i) const {
+    double average = running_mean[i], variance = running_variance[i];
+    if (sums) {
+      const double count = double(shape.n) * double(shape.s), deviation = sums[i].value[0] / count;
+      average = exact_add(double(x[i * shape.s]), deviation);
+      const double squares = exact_add(sums[i].value[1], -exact_mul(sums[i].value[0], deviation));
+      variance = not_below_zero(squares) / count;
+      running_mean[i] = exact_add(exact_mul(1 - momentum, running_mean[i]), exact_mul(momentum, average));
+      running_variance[i] = exact_add(exact_mul(1 - momentum, running_variance[i]),
+                                      exact_mul(momentum, variance * (count / (count - 1))));
+    }
+    const double inverse = 1 / std::sqrt(variance + eps);
+    map[i] = {C(average), C(scale ? double(scale[i]) * inverse : inverse), shift ? C(shift[i]) : C(0)};
+    if (mean) mean[i] = average;  // may be `scale` or `shift`
+    if (rstd) rstd[i] = inverse;
+  }
+};
+
+template <class T>
+struct BatchNormScratch {
+  Sums<2>*partials, *partial_parts, *sums, *sum_parts;
+  ChannelMap<Compute<T>>* map;
+
+  BatchNormScratch(Arena& arena, const BatchNormArgs& a) {
+    const BatchShape shape(a);
+    const std::int64_t with = a.training;
+    partials = arena.take<Sums<2>>(with * shape.partials());
+    partial_parts = take_partial_sums<2>(arena, with * shape.partials(), shape.partial_terms());
+    sums = arena.take<Sums<2>>(with * shape.c);
+    sum_parts = take_partial_sums<2>(arena, with * shape.c, shape.partials_of_channel());
+    map = arena.take<ChannelMap<Compute<T>>>(shape.c);
+  }
+  /// Sums each channel; `run` is that of sum_rows.
+  template <class Run>
+  void sum_channels(const BatchNormArgs& a, const Run& run) const {
+    const BatchShape shape(a);
+    sum_rows<2>(DeviationRows<T>{a.x.as<T>(), shape}, StoreSums<2>{partials}, shape.partials(),
+                shape.partial_terms(), partial_parts, run);
+    sum_rows<2>(PartialsOfChannel{partials, shape.c, shape.columns() ? shape.s : 1}, StoreSums<2>{sums},
+                shape.c, shape.partials_of_channel(), sum_parts, run);
+  }
+  PrepareChannel<T> prepare(const BatchNormArgs& a) const { return {a, a.training ? sums : nullptr, map}; }
+};
+
+}  // namespace kolmo

@@ -1,0 +1,95 @@
+// Compiled once per instruction set; the best supported one is chosen at run time.
+#include "kolmo/ops/nn/gru_sequences/gru_rows.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kolmo/ops/nn/gru_sequences/gru_rows.cpp"
+// clang-format off
+#include <hwy/foreach_target.h>
+#include "kolmo/skeleton/activation_vectors.hpp"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace kolmo {
+namespace HWY_NAMESPACE {
+namespace {  // other operators have functions of the same names
+
+/// A row of GateInput, in vectors.
+template <class D, class T = hn::TFromD<D>>
+struct InputVectors {
+  D d;
+  GateInputRow<T> row;
+
+  template <class Count>
+  HWY_INLINE hn::Vec<D> input(std::int64_t i, Count count) const {
+    const auto u = load(d, row.u + i, count);
+    return row.slope ? hn::MulAdd(load(d, row.slope + i, count), hn::Set(d, row.loss), u) : u;
+  }
+  template <class Count>
+  HWY_INLINE hn::Vec<D> of_state(std::int64_t i, const T* v, Count count) const {
+    const auto part = load(d, v, count);
+    return row.bias ? hn::Add(part, load(d, row.bias + i, count)) : part;
+  }
+  template <class Count>
+  HWY_INLINE hn::Vec<D> gate(std::int64_t i, const T* v, Count count) const {
+    return logistic(d, hn::Add(input(i, count), of_state(i, v, count)));
+  }
+};
+
+template <class T>
+void reset_rows(const ResetRows<T>& f, std::int64_t first, std::int64_t end) {
+  const hn::ScalableTag<T> d;
+  for (std::int64_t row = first; row < end; ++row) {
+    const InputVectors<decltype(d)> u{d, GateInputRow<T>(f.in, row, f.n)};
+    const T *const v = f.v + row * 2 * f.n, *const state = f.state + row * f.n;
+    each_vector(d, f.n, [&](std::int64_t i, auto count) HWY_ATTR {
+      store(d, hn::Mul(u.gate(i, v + i, count), load(d, state + i, count)), f.reset + row * f.n + i, count);
+    });
+  }
+}
+
+template <class T>
+void unit_rows(const UnitRows<T>& f, std::int64_t first, std::int64_t end) {
+  const hn::ScalableTag<T> d;
+  for (std::int64_t row = first; row < end; ++row) {
+    const InputVectors<decltype(d)> u{d, GateInputRow<T>(f.in, row, f.n)};
+    const T* const v = f.v + row * (f.candidate ? 2 : 3) * f.n;
+    T *const state = f.state + row * f.n, *const copy = f.copy ? f.copy + row * f.stride : nullptr;
+    each_vector(d, f.n, [&](std::int64_t i, auto count) HWY_ATTR {
+      const std::int64_t of_z = f.n + i, of_n = 2 * f.n + i;
+      const auto z = u.gate(of_z, v + of_z, count);
+      const auto part = f.candidate ? u.of_state(of_n, f.candidate + row * f.n + i, count)
+                                    : hn::Mul(u.gate(i, v + i, count), u.of_state(of_n, v + of_n, count));
+      const auto candidate = hn::Tanh(d, hn::Add(u.input(of_n, count), part));
+      const auto old = load(d, state + i, count);
+      const auto next = hn::MulAdd(z, hn::Sub(old, candidate), candidate);
+      store(d, next, state + i, count);
+      if (copy) store(d, next, copy + i, count);
+    });
+  }
+}
+
+static GruRows<double> rows_f64() { return {reset_rows<double>, unit_rows<double>}; }
+static GruRows<float> rows_f32() { return {reset_rows<float>, unit_rows<float>}; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace kolmo
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kolmo {
+
+HWY_EXPORT(rows_f64);
+HWY_EXPORT(rows_f32);
+
+template <>
+GruRows<double> gru_rows() {
+  return HWY_DYNAMIC_DISPATCH(rows_f64)();
+}
+template <>
+GruRows<float> gru_rows() {
+  return HWY_DYNAMIC_DISPATCH(rows_f32)();
+}
+
+}  // namespace kolmo
+#endif

@@ -1,0 +1,170 @@
+#include <iterator>
+
+#include "kolmo/ops/nn/gru_sequences/resident.cuh"
+#include "kolmo/skeleton/each_team.cuh"
+#include "kolmo/skeleton/item_steps.cuh"
+
+namespace kolmo {
+namespace {
+using Forward = GruForwardArgs;
+using Rollout = RssmRolloutArgs;
+using PairOfRanks = cuda::BlockRanks<2, 256>;
+using ClusterRanks = cuda::ClusterRanks<512>;
+
+enum class Way { block, cluster, steps };
+struct Plan {
+  Way way;
+  int ranks;
+};
+constexpr Row<Plan> plans[] = {
+    {"weights in a block", {Way::block, 2}},
+    {.name = "weights in a cluster of 8", .config = {Way::cluster, 8}, .hardware_only = true},
+    {.name = "weights in a cluster of 16", .config = {Way::cluster, 16}, .hardware_only = true},
+    {.name = "step by step", .config = {Way::steps, 1}, .naive = true},
+};
+constexpr int in_block = 0, small_cluster = 1, large_cluster = 2, step_by_step = 3;
+constexpr std::size_t block_limit = 64 * 1024;  // shared memory that every GPU has
+constexpr std::size_t cluster_limit = 227 * 1024;
+constexpr std::int64_t most_units = 2048;  // one unit has 3 n weights
+constexpr std::int64_t many = 128;         // sequences from which matrix products have enough rows
+
+template <class T>
+std::size_t shared_bytes(std::int64_t n, const Plan& p) {
+  const bool block = p.way == Way::block;
+  return cuda::Share(n, p.ranks, block ? PairOfRanks::threads : ClusterRanks::threads).template bytes<T>() *
+         std::size_t(block ? p.ranks : 1);
+}
+
+/// Whether clusters of this size can run with all of the shared memory, asked once.
+template <class T, class Job>
+bool device_has_clusters(int device, int size) {
+  static const bool of_8 = cuda::clusters_fit(device, cuda::run_resident<T, ClusterRanks, Job>, 8,
+                                              ClusterRanks::block, cluster_limit);
+  static const bool of_16 = cuda::clusters_fit(device, cuda::run_resident<T, ClusterRanks, Job>, 16,
+                                               ClusterRanks::block, cluster_limit);
+  return size == 8 ? of_8 : of_16;
+}
+template <class T, class Job>
+bool resident_fits(std::int64_t n, const Plan& p, Device device) {
+  if (p.way == Way::steps) return true;
+  if (n > most_units) return false;
+  if (p.way == Way::block) return shared_bytes<T>(n, p) <= block_limit;
+  return shared_bytes<T>(n, p) <= cluster_limit && device_has_clusters<T, Job>(device.index, p.ranks);
+}
+/// The fewest ranks that hold the weights, unless there are so many sequences that products are better.
+template <class T>
+int preferred_plan(std::int64_t n, std::int64_t sequences) {
+  if (n > most_units) return step_by_step;
+  if (shared_bytes<T>(n, plans[in_block].config) <= block_limit) return in_block;
+  if (sequences >= many) return step_by_step;
+  return shared_bytes<T>(n, plans[small_cluster].config) <= cluster_limit ? small_cluster : large_cluster;
+}
+
+template <class T, class Job>
+void run_resident(const Job& job, std::int64_t n, bool before, std::int64_t sequences, const Plan& p,
+                  Stream& s) {
+  const std::size_t shared = shared_bytes<T>(n, p);
+  if (p.way == Way::block)
+    cuda::launch(cuda::run_resident<T, PairOfRanks, Job>, cuda::blocks(sequences, 1, 1 << 10),
+                 PairOfRanks::block, shared, cuda::native(s), job, n, before);
+  else
+    cuda::launch_clusters(cuda::run_resident<T, ClusterRanks, Job>, p.ranks, cuda::blocks(sequences, 1, many),
+                          ClusterRanks::block, shared, cuda::native(s), job, n, before);
+}
+
+struct CudaTeams {
+  Stream& stream;
+  template <class F>
+  void operator()(const F& f) const {
+    constexpr int threads = 128;
+    cuda::launch(cuda::do_team_items<threads, F>, unsigned(cuda::teams(f)), threads, 0, cuda::native(stream),
+                 f, static_cast<double*>(nullptr), f.items());
+  }
+};
+
+StepProduct input_product(Arena& arena, const Forward& a) {
+  return {arena, ForwardSteps::rows_of_steps(a), a.weight_ih, a.bias_ih};
+}
+void forward(const Forward& a, Arena arena, Stream& s, int row) {
+  const Plan& p = plans[row].config;
+  visit<double, float, Half, BFloat16>(a.h.dtype, [&]<class T> {
+    if (p.way == Way::steps) return forward_by_steps<T>(a, arena, s, cuda::ItemSteps{s});
+    const StepProduct u = input_product(arena, a);
+    const std::int64_t n = a.h.dim(-1), batch = a.h.size() / n;
+    const bool before = a.reset == GruReset::before;
+    if (a.x.dim(-2)) u.run(arena, s);
+    run_resident<T>(
+        cuda::ForwardJob<T>{u.result<Compute<T>>(), a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
+                            a.states.as<T>(), a.last.as<T>(), n, a.x.dim(-2), batch, before},
+        n, before, batch, p, s);
+  });
+}
+void lay_forward(Arena& arena, const Forward& a, const Site& site) {
+  if (plans[site.row].config.way == Way::steps)
+    ForwardSteps(arena, a).lay(arena, site);
+  else
+    input_product(arena, a).lay(arena, site);
+}
+
+void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
+  const Plan& p = plans[row].config;
+  const cuda::ItemSteps each{s};
+  visit<double, float>(a.h.dtype, [&]<class T> {
+    if (p.way == Way::steps) return rollout_by_steps<T>(a, arena, s, each, CudaTeams{s});
+    const RolloutInput w(arena, a);
+    const GateInput<T> in = w.prepare<T>(a, arena, s, each);
+    const bool before = a.reset == GruReset::before;
+    run_resident<T>(cuda::RolloutJob<T>{w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(),
+                                        a.bias_hh.as<T>(), a.head_hidden.as<T>(), a.head_stochastic.as<T>(),
+                                        RolloutOutputs<T>(a), a.last.as<T>(), before},
+                    w.size.n, before, w.size.rows, p, s);
+    each(Summary<T>(w.size, a));
+  });
+}
+void lay_rollout(Arena& arena, const Rollout& a, const Site& site) {
+  if (plans[site.row].config.way == Way::steps)
+    RolloutSteps(arena, a).lay(arena, site);
+  else
+    RolloutInput(arena, a).lay(arena, site);
+}
+
+/// f.operator()<T, Job>() for the element type of the arguments.
+template <class F>
+void visit_job(const Forward& a, const F& f) {
+  visit<double, float, Half, BFloat16>(a.h.dtype,
+                                       [&]<class T> { f.template operator()<T, cuda::ForwardJob<T>>(); });
+}
+template <class F>
+void visit_job(const Rollout& a, const F& f) {
+  visit<double, float>(a.h.dtype, [&]<class T> { f.template operator()<T, cuda::RolloutJob<T>>(); });
+}
+template <class A>
+bool fits(const A& a, int row) {
+  bool fit = false;
+  visit_job(a, [&]<class T, class Job> {
+    fit = resident_fits<T, Job>(a.h.dim(-1), plans[row].config, a.h.device);
+  });
+  return fit;
+}
+template <class A>
+int preferred(const A& a) {
+  int row = 0;
+  const std::int64_t n = a.h.dim(-1);
+  visit_job(a, [&]<class T, class Job> { row = preferred_plan<T>(n, n ? a.h.size() / n : 0); });
+  return row;
+}
+
+}  // namespace
+
+extern constinit const Impl<Forward> gru_forward_cuda{{.rows = plans,
+                                                       .launch = forward,
+                                                       .lay = lay_forward,
+                                                       .fits = fits<Forward>,
+                                                       .preferred = preferred<Forward>}};
+extern constinit const Impl<Rollout> rssm_rollout_cuda{{.rows = plans,
+                                                        .launch = rollout,
+                                                        .lay = lay_rollout,
+                                                        .fits = fits<Rollout>,
+                                                        .preferred = preferred<Rollout>}};
+
+}  // namespace kolmo

@@ -1,0 +1,157 @@
+#pragma once
+// Ranks: groups of threads that work together, each with a piece of shared memory of its own which the others can
+// write to. They are parts of a block, or the blocks of a cluster (compute capability 9.0). Both have
+//   rank(), count()           which rank this thread belongs to, and of how many
+//   thread()                  its number among the `threads` of the rank
+//   group(), groups()         which group of ranks this is, and how many the grid has
+//   memory(bytes)             the rank's piece of the dynamic shared memory; every rank has `bytes` of it
+//   store(p, rank, value)     *p = value at the same place of another rank's piece, or of the own; seen after sync()
+//   sync()                    waits for all threads of all ranks
+//   sync_rank()               waits for all threads of this rank
+// All threads call the last two in the same order. Anonymous namespace: see device/grid.cuh.
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo::cuda {
+namespace {
+
+template <int Count, int Threads>
+struct BlockRanks {
+  static constexpr int threads = Threads, block = Count * Threads;
+  std::size_t bytes = 0;
+
+  __device__ int rank() const { return int(threadIdx.x) / Threads; }
+  __device__ int count() const { return Count; }
+  __device__ int thread() const { return int(threadIdx.x) % Threads; }
+  __device__ std::int64_t group() const { return blockIdx.x; }
+  __device__ std::int64_t groups() const { return gridDim.x; }
+  __device__ unsigned char* memory(std::size_t size) {
+    bytes = size;
+    return dynamic_shared<unsigned char>() + std::size_t(rank()) * size;
+  }
+  template <class T>
+  __device__ void store(T* p, int to, T value) const {
+    unsigned char* const own = reinterpret_cast<unsigned char*>(p);
+    *reinterpret_cast<T*>(own + (to - rank()) * std::ptrdiff_t(bytes)) = value;
+  }
+  __device__ void sync() const { __syncthreads(); }
+  __device__ void sync_rank() const { __syncthreads(); }
+};
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+__device__ inline int cluster_rank() {
+  unsigned r;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return int(r);
+}
+__device__ inline int cluster_size() {
+  unsigned n;
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(n));
+  return int(n);
+}
+/// Releases what this thread wrote to all blocks of the cluster and acquires what theirs wrote.
+__device__ inline void cluster_sync() {
+  asm volatile(
+      "barrier.cluster.arrive.release;\n"
+      "barrier.cluster.wait.acquire;" ::
+          : "memory");
+}
+template <class T>
+__device__ void cluster_store(T* p, int rank, T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  const auto own = unsigned(__cvta_generic_to_shared(p));
+  unsigned there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(rank));
+  if constexpr (sizeof(T) == 4)
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(std::bit_cast<unsigned>(value))
+                 : "memory");
+  else
+    asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(there),
+                 "l"(std::bit_cast<unsigned long long>(value))
+                 : "memory");
+}
+#else  // never launched: clusters_fit() is false
+__device__ inline int cluster_rank() { return 0; }
+__device__ inline int cluster_size() { return 1; }
+__device__ inline void cluster_sync() {}
+template <class T>
+__device__ void cluster_store(T*, int, T) {}
+#endif
+
+template <int Threads>
+struct ClusterRanks {
+  static constexpr int threads = Threads, block = Threads;
+
+  __device__ int rank() const { return cluster_rank(); }
+  __device__ int count() const { return cluster_size(); }
+  __device__ int thread() const { return int(threadIdx.x); }
+  __device__ std::int64_t group() const { return blockIdx.x / unsigned(cluster_size()); }
+  __device__ std::int64_t groups() const { return gridDim.x / unsigned(cluster_size()); }
+  __device__ unsigned char* memory(std::size_t) const { return dynamic_shared<unsigned char>(); }
+  template <class T>
+  __device__ void store(T* p, int to, T value) const {
+    cluster_store(p, to, value);
+  }
+  __device__ void sync() const { cluster_sync(); }
+  __device__ void sync_rank() const { __syncthreads(); }
+};
+
+#ifdef SIMT
+/// Whether clusters of this size with `shared` bytes in each block can run on a device.
+template <class Kernel>
+bool clusters_fit(int, Kernel, int, int, std::size_t) {
+  return false;
+}
+template <class... P, class... A>
+void launch_clusters(void (*)(P...), int, unsigned, int, std::size_t, cudaStream_t, A&&...) {
+  fail<Unsupported>("simt: has no clusters");
+}
+#else
+inline cudaLaunchConfig_t cluster_config(cudaLaunchAttribute& size_of_cluster, int size, unsigned clusters,
+                                         int block, std::size_t shared, cudaStream_t stream) {
+  size_of_cluster.id = cudaLaunchAttributeClusterDimension;
+  size_of_cluster.val.clusterDim.x = unsigned(size);
+  size_of_cluster.val.clusterDim.y = size_of_cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(clusters * unsigned(size)), config.blockDim = dim3(unsigned(block));
+  config.dynamicSmemBytes = shared, config.stream = stream;
+  config.attrs = &size_of_cluster, config.numAttrs = 1;
+  return config;
+}
+template <class Kernel>
+bool allow_clusters(Kernel* kernel, std::size_t shared) {
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)) ==
+             cudaSuccess &&
+         cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess;
+}
+/// Whether clusters of this size with `shared` bytes in each block can run on a device, which is the current one.
+template <class Kernel>
+bool clusters_fit(int device, Kernel* kernel, int size, int block, std::size_t shared) {
+  int major = 0, count = 0;
+  cudaLaunchAttribute attribute{};
+  const cudaLaunchConfig_t config = cluster_config(attribute, size, 1, block, shared, nullptr);
+  const bool fit = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+                   major >= 9 && allow_clusters(kernel, shared) &&
+                   cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess && count > 0;
+  if (!fit) (void)cudaGetLastError();  // the next launch would report it
+  return fit;
+}
+/// Starts a kernel on clusters of `size` blocks.
+template <class... P, class... A>
+void launch_clusters(void (*kernel)(P...), int size, unsigned clusters, int block, std::size_t shared,
+                     cudaStream_t stream, A&&... args) {
+  if (logged(reinterpret_cast<const void*>(kernel), dim3(clusters * unsigned(size)), dim3(unsigned(block)),
+             shared))
+    return;
+  cudaLaunchAttribute attribute{};
+  const cudaLaunchConfig_t config = cluster_config(attribute, size, clusters, block, shared, stream);
+  if (!allow_clusters(kernel, shared)) check_launch(cudaGetLastError());
+  check_launch(cudaLaunchKernelEx(&config, kernel, P(std::forward<A>(args))...));
+}
+#endif
+
+}  // namespace
+}  // namespace kolmo::cuda

@@ -1,0 +1,67 @@
+#pragma once
+#include <array>
+
+#include "kolmo/op/inside.hpp"
+#include "kolmo/ops/dense/matmul/matmul.hpp"
+#include "kolmo/ops/elementwise/broadcast_add/broadcast_add.hpp"
+#include "kolmo/ops/elementwise/unary/unary.hpp"
+#include "kolmo/ops/nn/linear/linear.hpp"
+
+namespace kolmo {
+
+inline constexpr Row<bool> linear_rows[] = {
+    {.name = "fused", .config = true},
+    {.name = "unfused", .config = false, .naive = true},
+};
+
+/// A product with the epilogue, or, as the baseline, the product, the sum with the bias and the activation, each of
+/// which passes over y.
+struct LinearSteps {
+  MatmulArgs product;
+  BroadcastAddArgs sum{};
+  UnaryArgs relu_of_y{};
+  GeluArgs gelu_of_y{};
+  bool adds = false, rectifies = false, gelus = false;
+
+  LinearSteps(const LinearArgs& a, bool fused) {
+    const std::int64_t k = a.x.dim(-1), n = a.y.dim(-1);
+    std::int64_t rows = 1;
+    for (int d = 0; d < a.x.rank - 1; ++d) rows *= a.x.dim(d);
+    const Tensor y = tensor(a.y.data, a.y.dtype, std::array{rows, n}, a.y.device);
+    product = {.a = tensor(a.x.data, a.x.dtype, std::array{rows, k}, a.x.device),
+               .b = a.weight,
+               .y = y,
+               .transpose_b = a.layout == WeightLayout::out_in};
+    if (fused) {
+      product.bias = a.bias, product.activation = a.activation;
+      return;
+    }
+    adds = a.bias.given(), rectifies = a.activation == Activation::relu;
+    gelus = a.activation == Activation::gelu || a.activation == Activation::gelu_tanh;
+    sum = {.x = y, .bias = a.bias, .y = y};
+    relu_of_y = {.x = y, .y = y};
+    gelu_of_y = {.x = y, .y = y, .form = a.activation == Activation::gelu ? GeluForm::erf : GeluForm::tanh};
+  }
+  void lay(Arena& arena, const Site& site) const {
+    lay_inside(matmul, &product, arena, site);
+    if (adds) lay_inside(broadcast_add, &sum, arena, site);
+    if (rectifies) lay_inside(relu, &relu_of_y, arena, site);
+    if (gelus) lay_inside(gelu, &gelu_of_y, arena, site);
+  }
+  void run(Arena& arena, Stream& s) const {
+    run_inside(matmul, &product, arena, s);
+    if (adds) run_inside(broadcast_add, &sum, arena, s);
+    if (rectifies) run_inside(relu, &relu_of_y, arena, s);
+    if (gelus) run_inside(gelu, &gelu_of_y, arena, s);
+  }
+};
+
+/// The same on every device: all work is that of the inner operators.
+inline constexpr ImplCode<LinearArgs> linear_code{
+    .rows = linear_rows,
+    .launch = [](const LinearArgs& a, Arena arena, Stream& s,
+                 int row) { LinearSteps(a, linear_rows[row].config).run(arena, s); },
+    .lay = [](Arena& arena, const LinearArgs& a,
+              const Site& site) { LinearSteps(a, linear_rows[site.row].config).lay(arena, site); }};
+
+}  // namespace kolmo

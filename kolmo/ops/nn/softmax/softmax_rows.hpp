@@ -1,0 +1,35 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "kolmo/base/hd.hpp"
+
+namespace kolmo {
+
+/// For a part of a row: its largest element and the sum of exp(x - largest), where -inf as `largest` is
+/// replaced by 0.
+template <class C>
+struct Exponentials {
+  C largest = C(-HUGE_VAL), sum = 0;
+
+  /// The factor that rescales this sum from exp(x - largest) to exp(x - to).
+  KOLMO_HD C weight(C to) const { return largest == C(-HUGE_VAL) ? C(0) : C(std::exp(largest - to)); }
+};
+template <class C>
+KOLMO_HD Exponentials<C> join(const Exponentials<C>& a, const Exponentials<C>& b) {
+  const C largest = a.largest > b.largest ? a.largest : b.largest;
+  return {largest, a.sum * a.weight(largest) + b.sum * b.weight(largest)};
+}
+
+/// CPU functions in vectors, compiled per instruction set and chosen at run time.
+template <class C>
+struct SoftmaxFunctions {
+  /// e_i = exp(x_i - largest), within 2 ulp; e may be x. NaN or inf in x makes the sum NaN.
+  Exponentials<double> (*exponentials)(const C* x, std::int64_t n, C* e);
+  /// y_i = e_i factor; y may be e.
+  void (*scale)(const C* e, std::int64_t n, C factor, C* y);
+};
+template <class C>
+SoftmaxFunctions<C> softmax_functions();
+
+}  // namespace kolmo

@@ -1,0 +1,213 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kolmo/base/complex.hpp"
+#include "kolmo/base/philox.hpp"
+#include "kolmo/base/qubits.hpp"
+#include "kolmo/base/row_terms.hpp"
+#include "kolmo/base/status.hpp"
+#include "kolmo/ops/quantum/quantum_measurement/quantum_measurement.hpp"
+
+namespace kolmo {
+
+/// Which amplitudes belong to which outcome. Bits of an outcome are those of the measured qubits, in ascending
+/// order.
+struct MeasuredQubits {
+  std::int64_t mask, n, outcomes;
+  int log_n;
+
+  explicit MeasuredQubits(const QuantumMeasurementArgs& a)
+      : mask(a.qubits.empty() ? a.state.dim(-1) - 1 : bit_mask(a.qubits)),
+        n(a.state.dim(-1)),
+        outcomes(a.qubits.empty() ? n : std::int64_t(1) << a.qubits.count),
+        log_n(std::countr_zero(std::uint64_t(n))) {}
+  /// The state that the i-th of all amplitudes belongs to.
+  KOLMO_HD std::int64_t state(std::int64_t i) const { return i >> log_n; }
+  /// The i-th of the n / outcomes amplitudes of an outcome.
+  KOLMO_HD std::int64_t amplitude(std::int64_t outcome, std::int64_t i) const {
+    if (outcomes == n) return outcome;
+    for (std::int64_t rest = mask; rest; rest &= rest - 1, outcome >>= 1) {
+      const std::int64_t bit = rest & -rest, low = i & (bit - 1);
+      i = (i - low) * 2 + low + (outcome & 1 ? bit : 0);
+    }
+    return i;
+  }
+  KOLMO_HD std::int64_t outcome(std::int64_t amplitude) const {
+    if (outcomes == n) return amplitude;
+    std::int64_t o = 0, place = 1;
+    for (std::int64_t rest = mask; rest; rest &= rest - 1, place *= 2)
+      if (amplitude & rest & -rest) o += place;
+    return o;
+  }
+};
+
+template <class T>
+KOLMO_HD double weight(const Complex<T>& a) {
+  return exact_add(exact_mul(double(a.re), double(a.re)), exact_mul(double(a.im), double(a.im)));
+}
+
+/// |a|^2 of every amplitude, where each is an outcome.
+template <class T>
+struct Weights {
+  const Complex<T>* amplitudes;
+  std::int64_t n;
+  double* weights;
+  std::int64_t items() const { return n; }
+  KOLMO_HD void operator()(std::int64_t i) const { weights[i] = weight(amplitudes[i]); }
+};
+
+/// |a|^2 of the amplitudes of an outcome; row b outcomes + o is that of outcome o of state b.
+template <class T>
+struct OutcomeRows {
+  const Complex<T>* state;
+  MeasuredQubits qubits;
+
+  struct Row {
+    const Complex<T>* state;
+    MeasuredQubits qubits;
+    std::int64_t outcome;
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const {
+      return {{weight(state[qubits.amplitude(outcome, i)])}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const {
+    const std::int64_t b = row / qubits.outcomes;
+    return {state + b * qubits.n, qubits, row - b * qubits.outcomes};
+  }
+};
+
+/// The weights of the outcomes of each state, and above them sums of 256 neighbours at a time, up to the sum of
+/// all.
+struct WeightTree {
+  static constexpr std::int64_t fan = 256;
+  static constexpr int most_levels = 7;
+  double* level[most_levels] = {};
+  std::int64_t length[most_levels] = {};
+  int levels = 0;
+
+  WeightTree(Arena& arena, std::int64_t states, std::int64_t outcomes) {
+    for (std::int64_t n = outcomes;; n = n > fan ? n / fan : 1) {
+      length[levels] = n, level[levels++] = arena.take<double>(states * n);
+      if (n == 1) return;
+    }
+  }
+  KOLMO_HD double total(std::int64_t state) const { return level[levels - 1][state]; }
+  /// The outcome o with weights before o <= t < weights up to o. Never one of weight 0.
+  KOLMO_HD std::int64_t find(std::int64_t state, double t) const {
+    std::int64_t at = 0;
+    for (int l = levels - 2; l >= 0; --l) {
+      const double* const w = level[l] + state * length[l];
+      const std::int64_t first = at * fan, end = first + fan < length[l] ? first + fan : length[l];
+      double before = t;
+      at = first;
+      for (std::int64_t i = first; i < end; ++i) {
+        if (!(w[i] > 0)) continue;
+        at = i, before = t;
+        if (t < w[i]) break;
+        t -= w[i];
+      }
+      t = before;  // that of the last positive weight, if rounding led past the end
+    }
+    return at;
+  }
+};
+
+/// Draws one outcome.
+struct DrawOutcome {
+  WeightTree tree;
+  Philox philox;
+  std::int64_t draws, shots, offset, outcomes;
+  std::int64_t* outcome;
+  double *probability, *scale;
+  Status status;
+
+  std::int64_t items() const { return draws; }
+  KOLMO_HD void operator()(std::int64_t i) const {
+    const std::int64_t state = i / shots;
+    const double total = tree.total(state);
+    const bool sound = total > 0 && total < std::numeric_limits<double>::infinity();
+    if (!sound) status.report(0, state);
+    const Philox::Words words = philox(std::uint64_t(offset + i), 0);
+    outcome[i] = sound ? tree.find(state, exact_mul(uniform53(words.w[0], words.w[1]), total)) : 0;
+    if (i != state * shots) return;
+    const double weight = tree.level[0][state * outcomes + outcome[i]];
+    probability[state] = weight / total;
+    scale[state] = std::sqrt(total / weight);
+  }
+};
+
+struct NormalizedWeights {
+  WeightTree tree;
+  std::int64_t n, outcomes;
+  double* probabilities;
+  std::int64_t items() const { return n; }
+  KOLMO_HD void operator()(std::int64_t i) const {
+    probabilities[i] = tree.level[0][i] / tree.total(i / outcomes);
+  }
+};
+
+template <class T>
+struct Collapse {
+  const Complex<T>* in;
+  Complex<T>* out;
+  std::int64_t amplitudes, shots;
+  MeasuredQubits qubits;
+  const std::int64_t* outcome;
+  const double* scale;
+
+  std::int64_t items() const { return amplitudes; }
+  KOLMO_HD void operator()(std::int64_t i) const {
+    const std::int64_t state = qubits.state(i);
+    Complex<T> a{};
+    if (qubits.outcome(i - state * qubits.n) == outcome[state * shots])
+      a = in[i], a = {T(scale[state] * double(a.re)), T(scale[state] * double(a.im))};
+    out[i] = a;
+  }
+};
+
+/// The workspace of a measurement.
+struct MeasurementSpace {
+  MeasuredQubits qubits;
+  std::int64_t states;
+  Sums<1>* partial;
+  double* scale;
+  WeightTree tree;
+
+  MeasurementSpace(Arena& arena, const QuantumMeasurementArgs& a)
+      : qubits(a),
+        states(a.state.size() / qubits.n),
+        partial(take_partial_sums<1>(arena, states * qubits.outcomes, qubits.n / qubits.outcomes)),
+        scale(arena.take<double>(states)),
+        tree(arena, states, qubits.outcomes) {}
+};
+
+/// The steps of a measurement: sum(job, items, terms) runs a job of base/sums.hpp, each(f) calls f(i) for all
+/// its items.
+template <class T, class Sum, class Each>
+void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const Sum& sum, const Each& each) {
+  using C = Complex<T>;
+  const MeasurementSpace space(arena, a);
+  const MeasuredQubits& q = space.qubits;
+  const WeightTree& tree = space.tree;
+
+  if (q.outcomes == q.n)
+    each(Weights<T>{a.state.as<C>(), a.state.size(), tree.level[0]});
+  else
+    sum_rows<1>(OutcomeRows<T>{a.state.as<C>(), q}, RoundedSum<double>{tree.level[0]},
+                space.states * q.outcomes, q.n / q.outcomes, space.partial, sum);
+  for (int l = 1; l < tree.levels; ++l) {
+    const std::int64_t k = tree.length[l - 1] / tree.length[l];
+    sum_rows<1>(ValueRows<double>{tree.level[l - 1], k}, RoundedSum<double>{tree.level[l]},
+                space.states * tree.length[l], k, nullptr, sum);
+  }
+  each(DrawOutcome{tree, Philox(a.seed), a.outcome.size(), a.shots, a.offset, q.outcomes,
+                   a.outcome.as<std::int64_t>(), a.probability.as<double>(), space.scale, status});
+  if (a.probabilities.given())
+    each(NormalizedWeights{tree, a.probabilities.size(), q.outcomes, a.probabilities.as<double>()});
+  each(Collapse<T>{a.state.as<C>(), a.collapsed.as<C>(), a.state.size(), a.shots, q,
+                   a.outcome.as<std::int64_t>(), space.scale});
+}
+
+}  // namespace kolmo

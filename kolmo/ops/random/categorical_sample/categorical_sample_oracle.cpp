@@ -1,0 +1,80 @@
+#include <cmath>
+#include <vector>
+
+#include "kolmo/check/reference.hpp"
+#include "kolmo/ops/random/categorical_sample/categorical_sample.hpp"
+
+namespace kolmo::check {
+namespace {
+using A = CategoricalSampleArgs;
+
+void expected(const A& a) {
+  const std::int64_t k = a.weight.dim(-1);
+  for (std::int64_t i = 0; i < a.index.size(); ++i) {
+    const std::int64_t row = i / a.n;
+    const auto u =
+        std::ldexp(static_cast<long double>(philox64(a.seed, std::uint64_t(a.offset + i)) >> 11), -53);
+    long double total = 0, sum = 0;
+    for (std::int64_t j = 0; j < k; ++j) total += get(a.weight, row * k + j);
+    std::int64_t drawn = 0;
+    for (; drawn < k; ++drawn)
+      if (sum += get(a.weight, row * k + drawn); sum > u * total) break;
+    a.index.as<std::int64_t>()[i] = drawn;
+  }
+}
+
+std::vector<std::int64_t> draws(std::vector<double> weight, std::int64_t n, Stream& s,
+                                std::int64_t offset = 0) {
+  std::vector<std::int64_t> index(std::size_t(n), -7);
+  call(categorical_sample,
+       {.weight = tensor(weight.data(), {std::int64_t(weight.size())}),
+        .index = tensor(index.data(), {n}),
+        .n = n,
+        .offset = offset,
+        .seed = 4},
+       s);
+  return index;
+}
+
+constexpr Fact facts[] = {
+    {"a weight of 0 is never drawn, the only other always",
+     [](Stream& s) {
+       for (const std::int64_t i : draws({0, 0, 5e-300, 0}, 1000, s)) expect(i == 2, "another");
+     }},
+    {"100000 draws from (1, 2, 0, 3, 4): chi-square below the 0.1 % point",
+     [](Stream& s) {
+       const double p[] = {0.1, 0.2, 0, 0.3, 0.4};
+       double count[5] = {}, chi_square = 0;
+       for (const std::int64_t i : draws({1, 2, 0, 3, 4}, 100000, s)) ++count[i];
+       expect(count[2] == 0, "drawn with probability 0");
+       for (const int i : {0, 1, 3, 4}) chi_square += std::pow(count[i] - p[i] * 1e5, 2) / (p[i] * 1e5);
+       expect(chi_square < 16.27, "chi-square with 3 degrees of freedom is " + std::to_string(chi_square));
+     }},
+    {"neighbouring offsets continue the sequence; weights need no sum of 1",
+     [](Stream& s) {
+       const auto all = draws({0.25, 0.25, 0.5}, 100, s), rest = draws({1e10, 1e10, 2e10}, 63, s, 37);
+       expect(std::vector<std::int64_t>(all.begin() + 37, all.end()) == rest, "another sequence");
+     }},
+    {"weights that are no weights are faults",
+     [](Stream& s) {
+       expect_invalid([&] { draws({1, -1, 3}, 2, s); }, "weight is negative or not finite at element 1");
+       expect_invalid(
+           [&] {
+             draws({1, 1, HUGE_VAL}, 2, s);
+           },
+           "weight is negative or not finite at element 2");
+       expect_invalid(
+           [&] {
+             draws({std::nan(""), 1}, 2, s);
+           },
+           "weight is negative or not finite at element 0");
+       expect_invalid([&] { draws({0, 0}, 2, s); }, "the sum of a row of weights is not positive");
+       expect_invalid([&] { draws({}, 2, s); }, "categorical_sample: weight has no categories");
+     }},
+};
+
+}  // namespace
+
+extern constinit const Oracle<A> categorical_sample_oracle{categorical_sample, expected, facts};
+
+}  // namespace kolmo::check

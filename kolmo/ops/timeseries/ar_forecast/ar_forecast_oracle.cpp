@@ -1,0 +1,161 @@
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "kolmo/check/oracle.hpp"
+#include "kolmo/ops/timeseries/ar_forecast/ar_forecast.hpp"
+
+namespace kolmo::check {
+namespace {
+using A = ArForecastArgs;
+using Values = std::vector<long double>;
+
+struct Model {
+  Values phi;
+  long double noise = 0;
+};
+
+/// The Yule-Walker equations R phi = r, by elimination.
+Model yule_walker(const Values& x, std::size_t p) {
+  const auto r = [&](std::size_t k) {
+    long double sum = 0;
+    for (std::size_t t = k; t < x.size(); ++t) sum += x[t] * x[t - k];
+    return sum / static_cast<long double>(x.size());
+  };
+  std::vector<Values> m(p, Values(p + 1));
+  for (std::size_t i = 0; i < p; ++i) {
+    for (std::size_t j = 0; j < p; ++j) m[i][j] = r(i < j ? j - i : i - j);
+    m[i][p] = r(i + 1);
+  }
+  for (std::size_t k = 0; k < p; ++k)
+    for (std::size_t i = 0; i < p; ++i) {
+      if (i == k) continue;
+      const long double factor = m[i][k] / m[k][k];
+      for (std::size_t j = k; j <= p; ++j) m[i][j] -= factor * m[k][j];
+    }
+  Model model{{}, r(0)};
+  for (std::size_t i = 0; i < p; ++i) {
+    model.phi.push_back(m[i][p] / m[i][i]);
+    model.noise -= model.phi[i] * r(i + 1);
+  }
+  return model;
+}
+
+/// Burg's method from its definition: the errors of each stage are computed anew from the polynomial.
+Model burg(const Values& x, std::size_t p) {
+  Model model;
+  for (std::size_t m = 0; m < p; ++m) {
+    long double both = 0, product = 0;
+    for (std::size_t t = m + 1; t < x.size(); ++t) {
+      long double forward = x[t], backward = x[t - m - 1];
+      for (std::size_t i = 0; i < m; ++i)
+        forward -= model.phi[i] * x[t - 1 - i], backward -= model.phi[i] * x[t - m + i];
+      both += forward * forward + backward * backward, product += forward * backward;
+    }
+    const long double k = 2 * product / both;
+    Values next = model.phi;
+    for (std::size_t i = 0; i < m; ++i) next[i] -= k * model.phi[m - 1 - i];
+    next.push_back(k);
+    model.phi = next, model.noise = (1 - k * k) * both / static_cast<long double>(2 * (x.size() - m - 1));
+  }
+  return model;
+}
+
+void expected(const A& a) {
+  const long double z =
+      boost::math::quantile(boost::math::normal_distribution<long double>(), (1 + a.level) / 2);
+  const std::int64_t n = a.x.dim(-1);
+  const auto p = std::size_t(a.order);
+  for (std::int64_t b = 0; b < a.noise_variance.size(); ++b) {
+    Values x;
+    long double mean = 0;
+    for (std::int64_t t = 0; t < n; ++t) x.push_back(get(a.x, b * n + t)), mean += x.back();
+    mean = a.keep_mean ? 0 : mean / static_cast<long double>(n);
+    for (long double& v : x) v -= mean;
+    Model model;
+    if (a.fit == ArFit::given) {
+      for (std::size_t i = 0; i < p; ++i) model.phi.push_back(get(a.model, b * a.order + std::int64_t(i)));
+      for (std::size_t t = p; t < x.size(); ++t) {
+        long double e = x[t];
+        for (std::size_t i = 0; i < p; ++i) e -= model.phi[i] * x[t - 1 - i];
+        model.noise += e * e / static_cast<long double>(n - a.order);
+      }
+    } else {
+      model = a.fit == ArFit::burg ? burg(x, p) : yule_walker(x, p);
+    }
+    for (std::size_t i = 0; i < p; ++i) put(a.coefficients, b * a.order + std::int64_t(i), model.phi[i]);
+    put(a.noise_variance, b, model.noise);
+    Values impulse(p, 0);  // the response to a unit innovation is psi
+    long double squares = 0;
+    for (std::int64_t h = 0; h < a.horizon; ++h) {
+      long double next = 0, psi = h == 0;
+      for (std::size_t i = 0; i < p; ++i)
+        next += model.phi[i] * x[x.size() - 1 - i], psi += model.phi[i] * impulse[impulse.size() - 1 - i];
+      x.push_back(next), impulse.push_back(psi), squares += psi * psi;
+      const long double variance = model.noise * squares;
+      put(a.forecast, b * a.horizon + h, mean + next), put(a.variance, b * a.horizon + h, variance);
+      if (a.lower.given()) put(a.lower, b * a.horizon + h, mean + next - z * std::sqrt(variance));
+      if (a.upper.given()) put(a.upper, b * a.horizon + h, mean + next + z * std::sqrt(variance));
+    }
+  }
+}
+
+struct Result {
+  std::vector<double> forecast, variance, phi;
+  double noise = -1;
+};
+Result fitted(std::vector<double> x, std::vector<double> model, A a, Stream& s) {
+  Result r{std::vector<double>(std::size_t(a.horizon)), std::vector<double>(std::size_t(a.horizon)),
+           std::vector<double>(std::size_t(a.order))};
+  a.x = tensor(x.data(), {std::int64_t(x.size())});
+  if (!model.empty()) a.model = tensor(model.data(), {std::int64_t(model.size())});
+  a.forecast = tensor(r.forecast.data(), {a.horizon}), a.variance = tensor(r.variance.data(), {a.horizon});
+  a.coefficients = tensor(r.phi.data(), {a.order}), a.noise_variance = tensor(&r.noise, {});
+  call(ar_forecast, a, s);
+  return r;
+}
+
+constexpr Fact facts[] = {
+    {"AR(1) with phi = 1/2: forecasts halve, variance is sigma^2 (1 + 1/4 + 1/16)",
+     [](Stream& s) {
+       const Result r =
+           fitted({8, 4, 3, 0.5}, {0.5}, {.horizon = 3, .fit = ArFit::given, .keep_mean = true}, s);
+       expect(r.forecast[0] == 0.25 && r.forecast[2] == 0.0625, "forecast");
+       expect_near(r.noise, (0 + 1 + 1) / 3., 1e-15, "noise");
+       expect_near(r.variance[2], 2 / 3. * 21 / 16, 1e-15, "variance");
+     }},
+    {"a sine is forecast by Burg's AR(2)",
+     [](Stream& s) {
+       std::vector<double> x(2000);
+       for (std::size_t t = 0; t < x.size(); ++t) x[t] = std::sin(0.7 * double(t));
+       const Result r = fitted(x, {}, {.order = 2, .horizon = 5, .fit = ArFit::burg, .keep_mean = true}, s);
+       expect_near(r.phi[1], -1, 1e-4, "phi_2"), expect_near(r.phi[0], 2 * std::cos(0.7), 1e-3, "phi_1");
+       expect_near(r.forecast[4], std::sin(0.7 * 2004), 1e-2, "forecast");
+     }},
+    {"Yule-Walker of order 1 is r_1 / r_0; a constant series stays",
+     [](Stream& s) {
+       const Result r = fitted({1, -1, 2, -2}, {}, {}, s);
+       expect_near(r.phi[0], -0.7, 1e-15, "phi"), expect_near(r.forecast[0], 1.4, 1e-15, "forecast");
+       expect_near(r.noise, 2.5 * 0.51, 1e-15, "noise");
+       for (const ArFit fit : {ArFit::yule_walker, ArFit::burg}) {
+         const Result c = fitted({3, 3, 3}, {}, {.order = 2, .horizon = 2, .fit = fit}, s);
+         expect(c.forecast[1] == 3 && c.noise == 0 && c.phi[0] == 0, "constant");
+       }
+     }},
+    {"what does not fit is refused",
+     [](Stream& s) {
+       expect_invalid(
+           [&] {
+             fitted({1, 2}, {}, {.order = 2}, s);
+           },
+           "ar_forecast: x has 2 samples, but order 2 needs more");
+       expect_invalid([&] { fitted({1, 2}, {0.5}, {}, s); }, "ar_forecast: model is given if and only if");
+     }},
+};
+
+}  // namespace
+
+extern constinit const Oracle<A> ar_forecast_oracle{ar_forecast, expected, facts};
+
+}  // namespace kolmo::check

@@ -1,0 +1,152 @@
+#pragma once
+#include <cmath>
+
+#include "kolmo/base/normal_quantile.hpp"
+#include "kolmo/ops/timeseries/ar_forecast/ar_forecast.hpp"
+#include "kolmo/skeleton/batch_walk.hpp"
+#include "kolmo/skeleton/each_team.hpp"
+
+namespace kolmo {
+
+template <class T>
+struct Autoregression {
+  const T *x, *model;
+  double *forecast, *variance, *coefficients, *noise_variance, *lower, *upper;
+  std::int64_t n, series, order, horizon;
+  ArFit fit;
+  bool keep_mean;
+  double z;
+  Walk<1> walk;
+
+  explicit Autoregression(const ArForecastArgs& a)
+      : x(a.x.as<T>()),
+        model(a.model.as<T>()),
+        forecast(a.forecast.as<double>()),
+        variance(a.variance.as<double>()),
+        coefficients(a.coefficients.as<double>()),
+        noise_variance(a.noise_variance.as<double>()),
+        lower(a.lower.as<double>()),
+        upper(a.upper.as<double>()),
+        n(a.x.dim(-1)),
+        series(a.noise_variance.size()),
+        order(a.order),
+        horizon(a.horizon),
+        fit(a.fit),
+        keep_mean(a.keep_mean),
+        z(two_sided_quantile(a.level)) {
+    const Tensor* const in[] = {&a.model};
+    if (model) walk = batch_walk<1>(a.noise_variance, 0, in, 1);
+  }
+  std::int64_t items() const { return series; }
+  KOLMO_HD std::int64_t scratch() const {
+    return 3 * order + 2 + 2 * horizon + (fit == ArFit::burg ? 3 * n : 0);
+  }
+  std::int64_t width() const { return n / 4; }
+
+  template <class Team>
+  KOLMO_HD void operator()(std::int64_t item, const Team& team, double* memory) const {
+    const T* const values = x + item * n;
+    double *phi = memory, *covariance = phi + order, *before = covariance + order + 1,
+           *sigma2 = before + order, *ahead = sigma2 + 1, *psi = ahead + horizon, *errors = psi + horizon;
+    const double mean =
+        keep_mean ? 0 : team_sum(team, n, [&](std::int64_t t) { return double(values[t]); }) / double(n);
+    const auto sample = [&](std::int64_t t) { return double(values[t]) - mean; };
+    if (fit == ArFit::yule_walker) {
+      for (std::int64_t k = 0; k <= order; ++k) {
+        const double r = team_sum(team, n - k, [&](std::int64_t t) { return sample(t) * sample(t + k); });
+        if (team.first()) covariance[k] = r / double(n);
+      }
+      if (team.first()) *sigma2 = levinson(covariance, before, phi);
+    } else if (fit == ArFit::burg) {
+      burg(team, sample, errors, before, phi, sigma2);
+    } else {
+      std::int64_t place[1] = {};
+      walk.at(item, place);
+      team.each(order, [&](std::int64_t i) { phi[i] = double(model[place[0] + i]); });
+      team.sync();
+      const double squares = team_sum(team, n - order, [&](std::int64_t t) {
+        double error = sample(order + t);
+        for (std::int64_t i = 0; i < order; ++i) error -= phi[i] * sample(order + t - 1 - i);
+        return error * error;
+      });
+      if (team.first()) *sigma2 = squares / double(n - order);
+    }
+    if (team.first()) look_ahead(sample, phi, ahead, psi);
+    team.sync();
+    team.each(order, [&](std::int64_t i) { coefficients[item * order + i] = phi[i]; });
+    if (team.first()) {
+      noise_variance[item] = *sigma2;
+      double sum = 0;
+      for (std::int64_t h = 0; h < horizon; ++h) {
+        sum += psi[h] * psi[h];
+        const std::int64_t to = item * horizon + h;
+        const double expected = mean + ahead[h], width = z * std::sqrt(*sigma2 * sum);
+        forecast[to] = expected, variance[to] = *sigma2 * sum;
+        if (lower) lower[to] = expected - width;
+        if (upper) upper[to] = expected + width;
+      }
+    }
+  }
+
+ private:
+  /// phi from a reflection coefficient and the phi of the order m below.
+  KOLMO_HD static void extend(std::int64_t m, double reflection, double* before, double* phi) {
+    for (std::int64_t i = 0; i < m; ++i) before[i] = phi[i];
+    for (std::int64_t i = 0; i < m; ++i) phi[i] = before[i] - reflection * before[m - 1 - i];
+    phi[m] = reflection;
+  }
+  KOLMO_HD double levinson(const double* r, double* before, double* phi) const {
+    double left = r[0];
+    for (std::int64_t m = 0; m < order; ++m) {
+      double sum = r[m + 1];
+      for (std::int64_t i = 0; i < m; ++i) sum -= phi[i] * r[m - i];
+      const double reflection = left > 0 ? sum / left : 0 * left;
+      extend(m, reflection, before, phi);
+      left *= 1 - reflection * reflection;
+    }
+    return left;
+  }
+  /// errors: those of prediction forward, and two buffers for those backward.
+  template <class Team, class Sample>
+  KOLMO_HD void burg(const Team& team, const Sample& sample, double* errors, double* before, double* phi,
+                     double* sigma2) const {
+    double *f = errors, *b = f + n, *next = b + n;
+    team.each(n, [&](std::int64_t t) { f[t] = b[t] = sample(t); });
+    team.sync();
+    double left = 0;
+    for (std::int64_t m = 0; m < order; ++m) {
+      const auto each = [&](const auto& term) {
+        return team_sum(team, n - m - 1, [&](std::int64_t i) { return term(f[m + 1 + i], b[m + i]); });
+      };
+      const double both = each([](double u, double v) { return u * u + v * v; });
+      const double reflection =
+          both > 0 ? 2 * each([](double u, double v) { return u * v; }) / both : 0 * both;
+      team.each(n - m - 1, [&](std::int64_t i) {
+        const std::int64_t t = m + 1 + i;
+        const double forward = f[t], backward = b[t - 1];
+        f[t] = forward - reflection * backward, next[t] = backward - reflection * forward;
+      });
+      if (team.first()) extend(m, reflection, before, phi);
+      left = (1 - reflection * reflection) * both / (2 * double(n - m - 1));
+      team.sync();
+      double* const done = b;
+      b = next, next = done;
+    }
+    if (team.first()) *sigma2 = left;
+  }
+  /// Forecasts without the mean, and psi weights.
+  template <class Sample>
+  KOLMO_HD void look_ahead(const Sample& sample, const double* phi, double* ahead, double* psi) const {
+    for (std::int64_t h = 0; h < horizon; ++h) {
+      double value = 0, weight = h == 0 ? 1 : 0;
+      for (std::int64_t i = 1; i <= order; ++i) {
+        value += phi[i - 1] * (h >= i ? ahead[h - i] : sample(n + h - i));
+        if (h >= i) weight += phi[i - 1] * psi[h - i];
+      }
+      ahead[h] = value, psi[h] = weight;
+    }
+  }
+};
+using Autoregressions = Items<ArForecastArgs, Autoregression, &ArForecastArgs::x, double, float>;
+
+}  // namespace kolmo

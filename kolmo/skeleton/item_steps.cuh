@@ -1,0 +1,26 @@
+#pragma once
+// Anonymous namespace: see device/grid.cuh.
+#include "kolmo/device/grid.cuh"
+#include "kolmo/op/impl.hpp"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo::cuda {
+namespace {
+
+template <int Block, class F>
+__global__ void __launch_bounds__(Block, 2) do_step(F f, std::int64_t n) {
+  for (std::int64_t i = thread_index(); i < n; i += thread_count()) f(i);
+}
+
+/// Queues f(i) for all items of a functor as of skeleton/each_item.hpp: a step of an operator that has several.
+struct ItemSteps {
+  Stream& stream;
+  template <class F>
+  void operator()(const F& f) const {
+    constexpr int block = 256;
+    cuda::launch(do_step<block, F>, blocks(f.items(), block), block, 0, native(stream), f, f.items());
+  }
+};
+
+}  // namespace
+}  // namespace kolmo::cuda

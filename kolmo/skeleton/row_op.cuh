@@ -1,0 +1,161 @@
+#pragma once
+// Row operators (skeleton/row_op.hpp) in kernels, six for each element type. Anonymous namespace: see
+// device/grid.cuh.
+#include <iterator>
+
+#include "kolmo/base/quotient.hpp"
+#include "kolmo/device/row_tile.cuh"
+#include "kolmo/op/impl.hpp"
+#include "kolmo/runtime/cuda/launch.cuh"
+#include "kolmo/skeleton/row_op.hpp"
+
+namespace kolmo::cuda {
+namespace {
+
+/// How a row is held. group: `threads` threads hold it in registers, up to `bytes` each, if it can be read 16
+/// bytes at once. parts: they hold one part of it at a time. memory: they read it from memory at each pass.
+enum class RowHolder { group, parts, memory };
+struct RowPlan {
+  RowHolder holder;
+  int threads, block, bytes;
+
+  template <class T>
+  constexpr int elements() const {
+    return bytes / int(sizeof(Compute<T>));
+  }
+  template <class T>
+  constexpr std::int64_t capacity() const {
+    return std::int64_t(threads) * elements<T>();
+  }
+  template <class T>
+  constexpr std::int64_t parts(std::int64_t k) const {
+    return (k + capacity<T>() - 1) / capacity<T>();
+  }
+};
+constexpr Row<RowPlan> row_op_rows[] = {
+    {"warp per row", {RowHolder::group, 32, 128, 128}},
+    {"block of 128 per row", {RowHolder::group, 128, 128, 128}},
+    {"block of 256 per row", {RowHolder::group, 256, 256, 256}},
+    {"row in parts of a block of 256", {RowHolder::parts, 256, 256, 128}},
+    {.name = "thread per row", .config = {RowHolder::memory, 1, 128, 0}, .naive = true}};
+
+/// Number of blocks that a multiprocessor should hold at once: 64 registers per thread leave room for 8
+/// blocks of 128.
+template <class T, int Block>
+inline constexpr int resident_blocks = Block == 128 && sizeof(T) <= 4 ? 8 : 1;
+
+template <class Op, class T, int Threads, int Block, int E>
+__global__ void __launch_bounds__(Block, resident_blocks<T, Block>) whole_rows(Op op, RowTensors<T> t) {
+  constexpr int groups = Block / Threads, width = pack_width<T>;
+  for (std::int64_t row = std::int64_t(blockIdx.x) * groups + threadIdx.x / Threads; row < t.rows;
+       row += std::int64_t(gridDim.x) * groups) {
+    RowTile<T, Threads, width, E> tile(t.x + row * t.k, int(t.k), int(threadIdx.x) % Threads);
+    const auto whole = op.whole(op.part(tile));
+    tile.write(t.y + row * t.k,
+               [&](const auto* v, int at) { return op.template results<width, true>(v, at, whole); });
+    if (tile.thread == 0) op.keep(row, whole);
+  }
+}
+
+/// Computes the result of each part of a row; with `write`, the outputs, from the results of all parts.
+template <class Op, class T, int Block, int W, int E>
+__device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part,
+                             std::int64_t parts, bool write) {
+  constexpr std::int64_t length = Block * E;
+  for (std::int64_t item = blockIdx.x; item < t.rows * parts; item += gridDim.x) {
+    const std::int64_t row = quotient(item, parts), begin = (item - row * parts) * length, rest = t.k - begin;
+    RowTile<T, Block, W, E> tile(t.x + row * t.k + begin, int(rest < length ? rest : length),
+                                 int(threadIdx.x));
+    if (!write) {
+      const auto said = op.part(tile);
+      if (threadIdx.x == 0) part[item] = said;
+      continue;
+    }
+    const auto whole = op.whole(join_parts<Block>(part + row * parts, parts));
+    tile.write(t.y + row * t.k + begin,
+               [&](const auto* v, int at) { return op.template results<W, false>(v, begin + at, whole); });
+    if (begin == 0 && threadIdx.x == 0) op.keep(row, whole);
+  }
+}
+template <class Op, class T, int Block, int E>
+__global__ void __launch_bounds__(Block) parts_of_rows(Op op, RowTensors<T> t, typename Op::Part* part,
+                                                       std::int64_t parts, bool packed, bool write) {
+  if (packed)
+    part_of_rows<Op, T, Block, pack_width<T>, E>(op, t, part, parts, write);
+  else
+    part_of_rows<Op, T, Block, 1, E>(op, t, part, parts, write);
+}
+
+/// Rows of any length and alignment, element by element.
+template <class Op, class T>
+__global__ void single_elements_of_rows(Op op, RowTensors<T> t, int threads) {
+  for (std::int64_t row = quotient(thread_index(), threads); row < t.rows;
+       row += quotient(thread_count(), threads)) {
+    const MemoryRow<T> values{t.x + row * t.k, t.k, int(threadIdx.x) % threads, threads};
+    const auto whole = op.whole(op.part(values));
+    for (std::int64_t i = values.thread; i < t.k; i += threads) {
+      const auto v = Compute<T>(values.row[i]);
+      t.y[row * t.k + i] = T(op.template results<1, false>(&v, i, whole).value[0]);
+    }
+    if (values.thread == 0) op.keep(row, whole);
+  }
+}
+
+template <RowPlan Plan, class Op, class T>
+void launch_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, Stream& s) {
+  constexpr int threads = Plan.threads, block = Plan.block, all = Plan.template elements<T>();
+  const bool packed = t.k % pack_width<T> == 0 && packed_rows<T>(t.rows, t.k, t.x, t.y) && op.packed();
+  const auto start = [&](auto kernel, std::int64_t groups, auto... arguments) {
+    cuda::launch(kernel, blocks(groups, block / threads), block, 0, native(s), op, t, arguments...);
+  };
+  if constexpr (Plan.holder == RowHolder::parts) {
+    const std::int64_t parts = Plan.template parts<T>(t.k);
+    for (const bool write : {false, true})
+      start(parts_of_rows<Op, T, block, all>, t.rows * parts, part, parts, packed, write);
+  } else if (Plan.holder == RowHolder::memory || !packed) {
+    start(single_elements_of_rows<Op, T>, t.rows, threads);
+  } else if constexpr (Plan.holder == RowHolder::group) {
+    constexpr int few = threads == 32 ? all / 4 : all;
+    t.k <= threads* few ? start(whole_rows<Op, T, threads, block, few>, t.rows)
+                        : start(whole_rows<Op, T, threads, block, all>, t.rows);
+  }
+}
+
+template <class T, class Part>
+Part* take_parts(Arena& arena, const RowTensors<T>& t, int row) {
+  const RowPlan& plan = row_op_rows[row].config;
+  return plan.holder == RowHolder::parts ? arena.take<Part>(t.rows * plan.template parts<T>(t.k)) : nullptr;
+}
+
+template <class A, template <class> class Op>
+constexpr Impl<A> row_op() {
+  return ImplCode<A>{
+      .rows = row_op_rows,
+      .launch =
+          [](const A& a, Arena scratch, Stream& s, int row) {
+            visit_row_types(a.x.dtype, [&]<class T> {
+              const RowTensors<T> t(a);
+              auto* const part = take_parts<T, typename Op<T>::Part>(scratch, t, row);
+              select<std::size(row_op_rows)>(
+                  row, [&]<int V> { launch_rows<row_op_rows[V].config>(Op<T>(a), t, part, s); });
+            });
+          },
+      .lay =
+          [](Arena& arena, const A& a, const Site& site) {
+            visit_row_types(a.x.dtype, [&]<class T> {
+              take_parts<T, typename Op<T>::Part>(arena, RowTensors<T>(a), site.row);
+            });
+          },
+      .fits =
+          [](const A& a, int row) {
+            bool fits = false;
+            visit_row_types(a.x.dtype, [&]<class T> {
+              const RowPlan& plan = row_op_rows[row].config;
+              fits = plan.holder != RowHolder::group || a.x.dim(-1) <= plan.template capacity<T>();
+            });
+            return fits;
+          }};
+}
+
+}  // namespace
+}  // namespace kolmo::cuda

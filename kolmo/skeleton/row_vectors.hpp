@@ -1,0 +1,118 @@
+// Loops over a row in CPU vectors, for sources that are compiled once per instruction set. Included after
+// <hwy/foreach_target.h>, once for each. A step f(i, count) processes the elements from i on: Whole() means a
+// full vector, First{n} the first n elements.
+#if defined(KOLMO_SKELETON_ROW_VECTORS) == defined(HWY_TARGET_TOGGLE)
+#ifdef KOLMO_SKELETON_ROW_VECTORS
+#undef KOLMO_SKELETON_ROW_VECTORS
+#else
+#define KOLMO_SKELETON_ROW_VECTORS
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+// clang-format off
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace kolmo {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct Whole {};
+struct First {
+  std::int64_t n;
+};
+
+/// Loads elements of the tag's type, or floats as doubles; lanes beyond `count` are 0.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* x, Whole) {
+  return hn::LoadU(d, x);
+}
+template <class D>
+requires std::is_same_v < hn::TFromD<D>,
+double > HWY_INLINE hn::Vec<D> load(D d, const float* x, Whole) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+}
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load(D d, const T* x, First count) {
+  HWY_ALIGN T rest[hn::MaxLanes(D())] = {};
+  std::copy_n(x, count.n, rest);
+  return load(d, rest, Whole());
+}
+template <class D>
+HWY_INLINE void store(D d, hn::Vec<D> v, hn::TFromD<D>* y, Whole) {
+  hn::StoreU(v, d, y);
+}
+template <class D>
+requires std::is_same_v < hn::TFromD<D>,
+double > HWY_INLINE void store(D, hn::Vec<D> v, float* y, Whole) {
+  const hn::Rebind<float, D> f;
+  hn::StoreU(hn::DemoteTo(f, v), f, y);
+}
+template <class D, class T>
+HWY_INLINE void store(D d, hn::Vec<D> v, T* y, First count) {
+  HWY_ALIGN T rest[hn::MaxLanes(D())];
+  store(d, v, rest, Whole());
+  std::copy_n(rest, count.n, y);
+}
+
+template <class D, class F>
+HWY_INLINE void each_vector(D d, std::int64_t n, const F& f) {
+  const std::int64_t lanes = std::int64_t(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) f(i, Whole());
+  if (i < n) f(i, First{n - i});
+}
+
+// The number of independent accumulators, which hides the latency of an operation.
+inline constexpr std::int64_t side_by_side = 4;
+
+/// Sum of the vectors f(i, count). Blocks of 256 terms are summed with at most 35 roundings each; their sums
+/// are added in double.
+template <class D, class F>
+HWY_INLINE double sum(D d, std::int64_t n, const F& f) {
+  constexpr std::int64_t block = 256;
+  const std::int64_t lanes = std::int64_t(hn::Lanes(d)), vectors = n - n % lanes;
+  double total = 0;
+  for (std::int64_t i = 0; i < vectors;) {
+    const std::int64_t end = std::min(vectors, i + block);
+    hn::Vec<D> sums[side_by_side];
+    for (auto& s : sums) s = hn::Zero(d);
+    for (; i + side_by_side * lanes <= end; i += side_by_side * lanes)
+      for (int s = 0; s < side_by_side; ++s) sums[s] = hn::Add(sums[s], f(i + s * lanes, Whole()));
+    for (; i < end; i += lanes) sums[0] = hn::Add(sums[0], f(i, Whole()));
+    const auto all = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+    total += double(hn::GetLane(hn::SumOfLanes(d, all)));
+  }
+  if (vectors == n) return total;
+  const auto rest =
+      hn::IfThenElseZero(hn::FirstN(d, std::size_t(n - vectors)), f(vectors, First{n - vectors}));
+  return total + double(hn::GetLane(hn::SumOfLanes(d, rest)));
+}
+
+/// The largest of x in every lane; -inf if n is 0.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> largest(D d, const T* x, std::int64_t n) {
+  const auto least = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity());
+  const std::int64_t lanes = std::int64_t(hn::Lanes(d)), vectors = n - n % lanes;
+  hn::Vec<D> top[side_by_side];
+  for (auto& v : top) v = least;
+  std::int64_t i = 0;
+  for (; i + side_by_side * lanes <= vectors; i += side_by_side * lanes)
+    for (int s = 0; s < side_by_side; ++s) top[s] = hn::Max(top[s], load(d, x + i + s * lanes, Whole()));
+  for (; i < vectors; i += lanes) top[0] = hn::Max(top[0], load(d, x + i, Whole()));
+  if (i < n)
+    top[1] = hn::Max(top[1],
+                     hn::IfThenElse(hn::FirstN(d, std::size_t(n - i)), load(d, x + i, First{n - i}), least));
+  return hn::MaxOfLanes(d, hn::Max(hn::Max(top[0], top[1]), hn::Max(top[2], top[3])));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kolmo
+HWY_AFTER_NAMESPACE();
+#endif

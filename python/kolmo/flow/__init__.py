@@ -1,0 +1,24 @@
+"""Information flow between time series: estimates, and networks of transfer entropy.
+
+Options, defaults, checks and results are those of the command ``kolmo``, whose code this is. An option is called as
+there, with ``_`` for ``-``; ``--neighbors`` is ``k`` and ``--seed`` is ``random_state``.
+"""
+from kolmo.flow.estimates import (
+    Estimate,
+    active_information_storage,
+    entropy,
+    mutual_information,
+    transfer_entropy,
+)
+from kolmo.flow.network import TransferEntropyNetwork
+from kolmo.flow.options import DataWarning
+
+__all__ = [
+    "DataWarning",
+    "Estimate",
+    "TransferEntropyNetwork",
+    "active_information_storage",
+    "entropy",
+    "mutual_information",
+    "transfer_entropy",
+]

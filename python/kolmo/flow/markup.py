@@ -1,0 +1,58 @@
+"""Results as small HTML tables, for notebooks."""
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kolmo.flow.estimates import Estimate
+    from kolmo.flow.network import TransferEntropyNetwork
+
+MOST = 20
+
+
+def p_text(p: float | None, at_floor: bool) -> str:
+    """The p-value with 3 digits; one that no surrogate reached is a bound."""
+    return "" if p is None or p != p else f"{'&le; ' if at_floor else ''}{p:.3g}"
+
+
+def _row(cells: list[Any], tag: str = "td") -> str:
+    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
+
+
+def _warnings(found: Any) -> str:
+    return "".join(f"<p><b>{escape(name)}</b>: {escape(text)}</p>" for name, text in found)
+
+
+def estimate_html(e: Estimate) -> str:
+    row: list[Any]
+    head, row = ["measure", escape(e.units)], [escape(e.measure), f"{e.value:.6g}"]
+    if e.test:
+        head.append("p-value")
+        row.append(p_text(e.p_value, e.p_at_floor))
+    if e.surrogates:
+        head += ["bias-corrected", "z", "surrogates"]
+        row += [f"{e.bias_corrected:.4g}", f"{e.z:.3g}", e.surrogates]
+    head.append("samples")
+    row.append(e.samples)
+    return f"<table><thead>{_row(head, 'th')}</thead><tbody>{_row(row)}</tbody></table>{_warnings(e.warnings)}"
+
+
+def network_html(network: TransferEntropyNetwork) -> str:
+    d = network._document
+    tested = d["options"].get("surrogates") != 0 or "test" in d["options"]
+    links = [link for link in d["links"] if link["significant"] or not tested]
+    links.sort(key=lambda link: -(link["value"] if link["value"] is not None else float("-inf")))
+    head = ["source", "target", "lag", escape(d["units"])] + (["p-value", "adjusted"] if tested else [])
+    rows = []
+    for link in links[:MOST]:
+        row = [escape(link["source"]), escape(link["target"]), link["lag"], f"{link['value']:.4g}"]
+        if tested:
+            row += [p_text(link["p_value"], link["p_at_floor"]), f"{link['p_adjusted']:.3g}"]
+        rows.append(_row(row))
+    what = (f"{len(links)} of {len(d['links'])} links significant at alpha = {d['options'].get('alpha')}, correction "
+            f"{escape(str(d['options'].get('correction')))}" if tested else f"{len(links)} links, none of them tested")
+    if len(links) > MOST:
+        what += f"; the {MOST} largest"
+    return (f"<p>{what}</p><table><thead>{_row(head, 'th')}</thead><tbody>{''.join(rows)}</tbody></table>"
+            f"<p><i>{escape(d['caution'])}</i></p>{_warnings(network.warnings_)}")

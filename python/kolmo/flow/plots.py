@@ -1,0 +1,137 @@
+"""Figures of a network by matplotlib."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kolmo._kolmo import InvalidArgument
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from kolmo.flow.network import TransferEntropyNetwork
+
+
+def draw(network: TransferEntropyNetwork, kind: str, ax: Axes | None, **options: Any) -> Axes:
+    """`kind` is "network", "matrix" or "profiles"; `options` are those of the function of that name."""
+    kinds: dict[str, Callable[..., Axes]] = {"network": graph, "matrix": matrix, "profiles": profiles}
+    if kind not in kinds:
+        raise InvalidArgument(f"kind: {kind!r} is none of {', '.join(kinds)}")
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        size = max(4.0, min(12.0, 2.5 + 0.35 * len(network.variables_)))
+        ax = plt.subplots(figsize=(6.4, 4.0) if kind == "profiles" else (size * 1.15, size), layout="constrained")[1]
+    return kinds[kind](network, ax, **options)
+
+
+def _strength(link: dict[str, Any]) -> float:
+    """The bias-corrected value, or the value itself without surrogates."""
+    value = link["value"] if link["bias_corrected"] is None else link["bias_corrected"]
+    return np.nan if value is None else value
+
+
+def _shown(network: TransferEntropyNetwork) -> list[dict[str, Any]]:
+    """Significant links; all where none was tested."""
+    options, links = network._document["options"], network._document["links"]
+    tested = options.get("surrogates") != 0 or "test" in options
+    return [link for link in links if link["significant"] or not tested]
+
+
+def _what(network: TransferEntropyNetwork) -> str:
+    corrected = any(link["bias_corrected"] is not None for link in network._document["links"])
+    return f"transfer entropy{', bias-corrected' if corrected else ''} ({network.units_})"
+
+
+def graph(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis_r") -> Axes:
+    """Variables on a circle; an arrow for each significant link, its colour and width by strength, with its lag."""
+    import matplotlib as mpl
+
+    names = network.variables_
+    links = sorted(_shown(network), key=_strength)
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
+    at = np.column_stack([np.cos(angle), np.sin(angle)])
+    strengths = np.array([_strength(link) for link in links])
+    top = float(np.nanmax(strengths, initial=0)) or 1.0
+    scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(0, top), cmap)
+    radius = min(0.16, 0.9 * np.pi / max(len(names), 6))
+    wide = 1.3 + 0.07 * min(20, max(map(len, names)))  # room for names beside the circle
+    ax.set(xlim=(-wide, wide), ylim=(-1.35, 1.35), aspect="equal")
+    for link, strength in zip(links, strengths):
+        a, b = at[link["source_index"]], at[link["target_index"]]
+        share = float(np.clip(np.nan_to_num(strength) / top, 0, 1))
+        shrink = radius * 1.1 * 72 * _inches(ax)
+        arrow = mpl.patches.FancyArrowPatch(
+            a, b, connectionstyle="arc3,rad=0.12", arrowstyle="-|>", mutation_scale=10 + 8 * share,
+            linewidth=0.8 + 3 * share, color=scale.to_rgba(strength), shrinkA=shrink, shrinkB=shrink)
+        ax.add_patch(arrow)
+        if len(links) <= 40:
+            d = b - a
+            bend = (a + b) / 2 + 0.12 * np.array([d[1], -d[0]])  # the arc's control point
+            ax.annotate(str(link["lag"]), 0.36 * a + 0.48 * bend + 0.16 * b, fontsize=8, ha="center", va="center",
+                        bbox={"boxstyle": "round,pad=0.15", "facecolor": ax.get_facecolor(), "edgecolor": "none"})
+    for name, (x, y) in zip(names, at):
+        ax.add_patch(mpl.patches.Circle((x, y), radius, facecolor="white", edgecolor="0.25", linewidth=1.2, zorder=3))
+        ax.annotate(name, (x * (1 + 1.6 * radius), y * (1 + 1.6 * radius)), zorder=4, fontsize=9,
+                    va="center", ha="center" if abs(x) < 0.3 else "left" if x > 0 else "right")
+    ax.set_axis_off()
+    if links:
+        ax.figure.colorbar(scale, ax=ax, label=_what(network), shrink=0.7)
+    else:
+        ax.set_title("no significant link", fontsize=10)
+    return ax
+
+
+def _inches(ax: Axes) -> float:
+    """Inches of a unit of the axes."""
+    box = ax.get_window_extent()
+    return float(min(box.width / np.ptp(ax.get_xlim()), box.height / np.ptp(ax.get_ylim())) / ax.figure.dpi)
+
+
+def matrix(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis") -> Axes:
+    """Strength by source (row) and target (column); dots mark significant links."""
+    names = network.variables_
+    grid = np.full((len(names), len(names)), np.nan)
+    for link in network._document["links"]:
+        grid[link["source_index"], link["target_index"]] = _strength(link)
+    image = ax.imshow(grid, cmap=cmap, vmin=min(0.0, np.nanmin(grid, initial=0)))
+    rows, columns = np.nonzero(network.significant_)
+    ax.plot(columns, rows, "o", color="white", markeredgecolor="0.2", markersize=5)
+    ticks = range(len(names))
+    slanted: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if max(map(len, names)) > 3 else {}
+    ax.set_xticks(ticks, names, **slanted)
+    ax.set_yticks(ticks, names)
+    ax.set(xlabel="target", ylabel="source")
+    if len(rows):
+        ax.set_title("o: significant", fontsize=10, loc="right")
+    ax.figure.colorbar(image, ax=ax, label=_what(network), shrink=0.85)
+    return ax
+
+
+def profiles(network: TransferEntropyNetwork, ax: Axes, links: list[tuple[str, str]] | None = None, most: int = 8) -> Axes:
+    """Values by lag of the given pairs (source, target), by default of the `most` strongest links; a dot marks the
+    largest, and a dashed line the 95 % quantile of the surrogates of it."""
+    pairs = {(link["source"], link["target"]): link for link in network._document["links"]}
+    if links is None:
+        chosen = sorted(_shown(network), key=_strength, reverse=True)[:most]
+    else:
+        missing = [pair for pair in links if pair not in pairs]
+        if missing:
+            raise InvalidArgument(f"links: there is no link {missing[0]!r}")
+        chosen = [pairs[pair] for pair in links]
+    for link in chosen:
+        lags = [point["lag"] for point in link["profile"]]
+        values = [np.nan if point["value"] is None else point["value"] for point in link["profile"]]
+        line, = ax.plot(lags, values, label=f"{link['source']} \N{RIGHTWARDS ARROW} {link['target']}")
+        ax.plot(link["lag"], link["value"], "o", color=line.get_color())
+        if link["surrogate_q95"] is not None:
+            ax.axhline(link["surrogate_q95"], color=line.get_color(), linestyle="--", linewidth=0.8, alpha=0.6)
+    ax.locator_params(axis="x", integer=True)
+    ax.set(xlabel="lag (rows)", ylabel=f"transfer entropy ({network.units_})")
+    if chosen:
+        ax.legend(fontsize=8)
+    else:
+        ax.set_title("no significant link", fontsize=10)
+    return ax

@@ -1,0 +1,78 @@
+"""A network as data and options, which may be computed in parts and elsewhere."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kolmo import _kolmo
+from kolmo.flow.inputs import NO_TRIALS, Columns, columns_of, trial_numbers
+from kolmo.flow.options import Pairs, column_spec, given_spec, option_list, translated
+
+Records = dict[tuple[int, int], bytes]
+Solution = tuple[str, Pairs, list[str], Records]
+
+
+@dataclass
+class NetworkProblem:
+    """Can be pickled: another process computes some targets, and `solve` takes what they found. Targets are numbers of
+    columns of `values`."""
+
+    options: list[str]
+    values: np.ndarray
+    names: list[str]
+    trials: np.ndarray = field(default_factory=lambda: NO_TRIALS)
+    name: str = "data"
+
+    def plan(self, checkpoint: Any = None) -> tuple[list[int], Records]:
+        """The targets to compute, and what the checkpoint holds. Raises what is wrong with the data or the options."""
+        return translated(lambda: _kolmo.network_plan(
+            self.options, self.values, self.name, self.names, self.trials, _path(checkpoint)))
+
+    def records(self, targets: list[int], progress: Any = None, checkpoint: Any = None, finished: Records | None = None) -> Records:
+        """The finished work of these targets, by target and source; -1 stands for the target's embedding. What `finished`
+        holds is not computed again; all goes into the checkpoint."""
+        return translated(lambda: _kolmo.network_records(
+            self.options, self.values, self.name, self.names, self.trials, targets, progress, _path(checkpoint), finished or {}))
+
+    def solve(self, finished: Records | None = None, progress: Any = None, checkpoint: Any = None,
+              more: tuple[str, ...] | list[str] = ()) -> Solution:
+        """The JSON document, warnings, notes and all finished work; what `finished` holds is not computed again."""
+        return translated(lambda: _kolmo.analyse(
+            "network", [*self.options, *more], self.values, self.name, self.names, self.trials, progress, _path(checkpoint),
+            finished or {}, True))
+
+
+def _path(checkpoint: Any) -> str:
+    return os.path.abspath(os.fspath(checkpoint)) if checkpoint is not None else ""
+
+
+def problem_of(parameters: dict[str, Any], X: Any, trials: Any) -> tuple[NetworkProblem, Columns]:
+    """The data `X` with the parameters of a TransferEntropyNetwork."""
+    data = columns_of(X, "X")
+    check_shape(data)
+    options = {name: value for name, value in parameters.items() if name not in ("checkpoint", "progress")}
+    if options["estimator"] not in (None, "ksg") and options["k"] == 4:
+        options["k"] = None  # the default, which is of no use here
+    if options["estimator"] == "gaussian" and options["surrogates"] == 1000:
+        options["surrogates"] = None  # its test is analytic, unless another number is asked for
+    options["given"] = given_spec(options["given"])
+    options["columns"], options["exclude"] = column_spec(options["columns"]), column_spec(options["exclude"])
+    words = option_list("network", "TransferEntropyNetwork", options)
+    numbers = trial_numbers(trials, len(data.values))
+    return NetworkProblem(words, np.ascontiguousarray(data.values), data.names, numbers), data
+
+
+def check_shape(data: Columns) -> None:
+    """In words that scikit-learn's users know."""
+    shape = data.values.shape
+    if data.single:
+        raise _kolmo.InvalidArgument("X: is one series; a network has two or more. Reshape your data: time along rows, "
+                                     "variables along columns")
+    if shape[-1] < 2:
+        raise _kolmo.InvalidArgument(f"X: {shape[-1]} feature(s) (shape={shape}) while a minimum of 2 is required: a "
+                                     "network has two variables or more")
+    if shape[-2] < 2 or shape[0] < 1:
+        raise _kolmo.InvalidArgument(f"X: {shape[-2]} sample(s) (shape={shape}) while a minimum of 2 is required")

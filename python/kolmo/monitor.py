@@ -1,0 +1,43 @@
+"""What this process's operators did: counts, times, memory, as the command's `--metrics` serves it."""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kolmo import _kolmo
+
+
+class Server:
+    """Serves metrics over HTTP until it is closed: `/metrics` for Prometheus, `/` a page with live charts, and what `kolmo top`
+    reads. Port 0 takes a free one. Anyone who can reach the address can read everything and change nothing."""
+
+    def __init__(self, address: str = "127.0.0.1:0") -> None:
+        self._server: Any = _kolmo.MonitorServer(address)
+        self.url: str = self._server.url
+
+    def close(self) -> None:
+        self._server = None
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<kolmo.monitor.Server {self.url}>"
+
+
+def serve(address: str = "127.0.0.1:0") -> Server:
+    """Start a Server."""
+    return Server(address)
+
+
+def metrics() -> dict[str, list[dict[str, Any]]]:
+    """The readings of each metric by its name: labels, and a value, or the count of a histogram."""
+    return {f["name"]: f["readings"] for f in json.loads(_kolmo.metrics())}
+
+
+def prometheus() -> str:
+    """The metrics in Prometheus' text format 0.0.4."""
+    return str(_kolmo.prometheus())

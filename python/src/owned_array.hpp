@@ -1,0 +1,22 @@
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <span>
+
+#include "kolmo/runtime/array.hpp"
+#include "python/src/streams.hpp"
+
+namespace kolmo::python {
+
+/// kolmo.Array: an array in Kolmo's memory, for libraries whose arrays Kolmo cannot allocate. They take it without a copy
+/// by `from_dlpack`.
+struct OwnedArray {
+  OwnedArray(DType dtype, std::span<const std::int64_t> shape, StreamPointer stream);
+
+  kolmo::Array array;
+  StreamPointer stream;  ///< that writes the array
+};
+
+void add_owned_array(nb::module_& module);
+
+}  // namespace kolmo::python

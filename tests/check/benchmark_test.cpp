@@ -1,0 +1,104 @@
+#include "kolmo/check/benchmark.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace kolmo::check {
+namespace {
+
+struct SteppedArgs {
+  InOut state;
+  In step;
+
+  static constexpr auto fields() {
+    return std::array{field<&SteppedArgs::state>("state", "n", DTypes::of(DType::f64), "changed in place"),
+                      field<&SteppedArgs::step>("step", "n", DTypes::of(DType::f64), "added to it")};
+  }
+};
+
+int calls = 0, on_changed_state = 0;
+double first_state = 0;
+
+void step(const SteppedArgs& a, Arena, Stream&, int) {
+  double* const state = a.state.as<double>();
+  if (calls++ == 0) first_state = state[0];
+  on_changed_state += state[0] != first_state;
+  for (std::int64_t i = 0; i < a.state.size(); ++i) state[i] += a.step.as<double>()[i];
+}
+
+struct SlowArgs {
+  In x;
+  Out y;
+
+  static constexpr auto fields() {
+    return std::array{field<&SlowArgs::x>("x", "n", DTypes::of(DType::f64), "values"),
+                      field<&SlowArgs::y>("y", "n", DTypes::of(DType::f64), "values")};
+  }
+};
+void sleep(const SlowArgs&, Arena, Stream&, int) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+constexpr Case<SteppedArgs> stepped_cases[] = {{.name = "n=100", .sizes = {{"n", 100}}}};
+constexpr Case<SlowArgs> slow_cases[] = {{.name = "n=1", .sizes = {{"n", 1}}}};
+constinit const Definition<SteppedArgs> stepped{
+    {.name = "stepped"},
+    {.flops = [](const SteppedArgs& a) { return double(a.state.size()); }, .cases = stepped_cases}};
+constinit const Impl<SteppedArgs> stepped_cpu{{.launch = step}};
+constinit const Definition<SlowArgs> slow{
+    {.name = "slow"}, {.flops = [](const SlowArgs&) { return 1.0; }, .cases = slow_cases}};
+constinit const Impl<SlowArgs> slow_cpu{{.launch = sleep}};
+
+TEST(Benchmark, EveryCallWorksOnTheStateOfTheCase) {
+  Stream stream(Device{}, 1);
+  calls = on_changed_state = 0;
+  const Benchmark b =
+      benchmark_case({.op = &stepped, .on = {&stepped_cpu}}, 0, stream, -1, {.seconds_per_sample = 1e-4});
+  EXPECT_GT(b.calls_per_sample, 1);
+  EXPECT_GT(calls, b.calls_per_sample * 5);
+  EXPECT_EQ(on_changed_state, 0);
+}
+
+TEST(Benchmark, TakesNoMoreSamplesThanThePrecisionNeeds) {
+  Stream stream(Device{}, 1);
+  BenchmarkOptions options{.samples = 9, .precision = 0, .seconds_per_sample = 1e-4};
+  EXPECT_EQ(benchmark_case({.op = &stepped, .on = {&stepped_cpu}}, 0, stream, -1, options).samples.size(),
+            9u);
+  options.precision = 1e9;
+  const Benchmark b = benchmark_case({.op = &stepped, .on = {&stepped_cpu}}, 0, stream, -1, options);
+  EXPECT_EQ(b.samples.size(), 5u);
+  EXPECT_FALSE(b.cut_short);
+}
+
+TEST(Benchmark, EndsInTheTimeOfTheCaseAndSaysSo) {
+  Stream stream(Device{}, 1);
+  measured_peaks(stream);  // once per process
+  BenchmarkOptions options{.precision = 0, .seconds_per_case = 0.15};
+  const auto begin = std::chrono::steady_clock::now();
+  const Benchmark b = benchmark_case({.op = &slow, .on = {&slow_cpu}}, 0, stream, -1, options);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400));
+  EXPECT_TRUE(b.cut_short);
+  EXPECT_GE(b.samples.size(), 1u);
+  EXPECT_LT(b.samples.size(), 10u);
+  options.seconds_per_case = 0;
+  const Benchmark once = benchmark_case({.op = &slow, .on = {&slow_cpu}}, 0, stream, -1, options);
+  EXPECT_TRUE(once.cut_short);
+  EXPECT_EQ(once.samples.size(), 1u);
+  EXPECT_GE(once.median, 0.02);
+}
+
+TEST(TimeBudget, PassesOnWhatIsLeft) {
+  TimeBudget budget(1000, 10);
+  EXPECT_NEAR(budget.next(), 200, 1);
+  EXPECT_NEAR(budget.next(), 2000. / 9, 1);
+  for (int i = 0; i < 7; ++i) budget.next();
+  EXPECT_NEAR(budget.next(), 1000, 1) << "the last may take it all";
+  TimeBudget over(0, 3);
+  EXPECT_EQ(over.next(), 0);
+  EXPECT_LE(over.left(), 0);
+}
+
+}  // namespace
+}  // namespace kolmo::check

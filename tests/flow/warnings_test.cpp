@@ -1,0 +1,166 @@
+#include "kolmo/flow/warnings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/flow/test_series.hpp"
+
+namespace kolmo {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing_flow::normals;
+using testing_flow::series_of;
+using Values = std::vector<double>;
+
+std::vector<std::string> names_of(const std::vector<Warning>& warnings) {
+  std::vector<std::string> names;
+  for (const Warning& w : warnings) names.push_back(w.name);
+  return names;
+}
+
+constexpr EstimatorOptions permuted{.surrogates = 100, .surrogate_type = SurrogateMethod::permute};
+
+std::vector<Warning> seen(Values values, EstimatorOptions options = permuted) {
+  return inspect(series_of({std::move(values)}), options);
+}
+
+/// x(t) = a x(t - 1) + noise.
+Values autoregressive(double a, std::size_t n, std::int64_t number = 0) {
+  Values x = normals(7, number, n);
+  for (std::size_t t = 1; t < n; ++t) x[t] += a * x[t - 1];
+  return x;
+}
+
+TEST(Warnings, WhiteNoiseHasNone) {
+  for (std::int64_t number = 0; number < 20; ++number)
+    for (const std::size_t n : {50, 1000}) EXPECT_THAT(names_of(seen(normals(3, number, n))), IsEmpty()) << n;
+}
+
+TEST(Warnings, AutocorrelationIsTheVarianceOfACovariance) {
+  const auto warnings = seen(autoregressive(0.9, 1000));
+  ASSERT_THAT(names_of(warnings), ElementsAre("autocorrelated"));
+  // 1 + 2 sum 0.81^lag = 9.5, so that 1000 rows count as about 105.
+  const std::string& text = warnings[0].text;
+  EXPECT_THAT(text, HasSubstr("x0 (1000 rows count as "));
+  const int rows = std::stoi(text.substr(text.find("as ") + 3));
+  EXPECT_GT(rows, 70);
+  EXPECT_LT(rows, 160);
+  EXPECT_THAT(names_of(seen(autoregressive(0.3, 1000))), IsEmpty());
+  EXPECT_THAT(names_of(seen(autoregressive(0.9, 1000),
+                            {.surrogates = 100, .surrogate_type = SurrogateMethod::circular})),
+              IsEmpty())
+      << "circular surrogates keep it";
+  EXPECT_THAT(names_of(seen(autoregressive(0.9, 1000), {.surrogates = 0})), IsEmpty()) << "nothing is tested";
+}
+
+// 1000 rows of AR 0.99 count as about ten: no surrogates help.
+TEST(Warnings, FewEffectiveRowsAreToldOfEveryMethod) {
+  for (const auto method : {SurrogateMethod::circular, SurrogateMethod::block, SurrogateMethod::iaaft}) {
+    const EstimatorOptions o{.surrogates = 100, .surrogate_type = method};
+    EXPECT_THAT(names_of(seen(autoregressive(0.99, 1000), o)), Contains("few_effective_rows"));
+    EXPECT_THAT(names_of(seen(autoregressive(0.9, 1000), o)), IsEmpty());
+  }
+}
+
+TEST(Warnings, RandomWalksAndTrendsHaveAUnitRoot) {
+  int walks = 0;
+  for (std::int64_t number = 0; number < 20; ++number)
+    walks +=
+        testing::Value(names_of(seen(autoregressive(1, 500, number), {})), testing::Contains("unit_root"));
+  EXPECT_GE(walks, 17) << "the test rejects a unit root in 5 % of random walks";
+  Values trend = normals(5, 0, 300);
+  for (std::size_t t = 0; t < trend.size(); ++t) trend[t] = 0.01 * trend[t] + double(t);
+  EXPECT_THAT(names_of(seen(trend, {})), ElementsAre("unit_root"));
+}
+
+TEST(Warnings, ColumnsOfDatesAreNamed) {
+  Values year, quarter, event(60, 0);
+  for (int t = 0; t < 60; ++t) year.push_back(1959 + t / 4), quarter.push_back(1 + t % 4);
+  const auto warnings = inspect(series_of({year, quarter}), {});
+  ASSERT_THAT(names_of(warnings), ElementsAre("counter", "periodic"));
+  EXPECT_THAT(warnings[0].text, HasSubstr("x0: "));
+  EXPECT_THAT(warnings[1].text, HasSubstr("x1 (every 4 rows): "));
+  event[30] = 1;
+  EXPECT_THAT(names_of(seen(event, {})), testing::Not(testing::Contains("counter")));
+}
+
+TEST(Warnings, RunsRepetitionsAndSentinels) {
+  Values x = normals(11, 0, 400);
+  std::fill(x.begin() + 100, x.begin() + 130, 0.25);
+  EXPECT_THAT(names_of(seen(x, {})), ElementsAre("constant_run"));
+  for (std::size_t t = 0; t < x.size(); ++t) x[t] = std::round(normals(12, 0, 400)[t]);
+  EXPECT_THAT(names_of(seen(x, {})), ElementsAre("repeated_values"));
+  x = normals(13, 0, 400);
+  x[7] = x[90] = -999;
+  const auto warnings = seen(x, {});
+  ASSERT_THAT(names_of(warnings), ElementsAre("sentinel"));
+  EXPECT_THAT(warnings[0].text, HasSubstr("x0 (-999 in 2 rows)"));
+}
+
+TEST(Warnings, AreOfRowsWithinOneSet) {
+  Values x = normals(17, 0, 200);
+  for (std::size_t t = 0; t < x.size(); ++t)
+    if (t % 10 == 9) x[t] = NAN;
+  EXPECT_THAT(names_of(seen(x)), IsEmpty());
+}
+
+NetworkOptions options_of(std::int64_t surrogates, Correction correction) {
+  NetworkOptions o{.variables = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, .correction = correction};
+  o.estimator.surrogates = surrogates, o.estimator.surrogate_type = SurrogateMethod::permute;
+  return o;
+}
+
+TEST(Warnings, TooFewSurrogatesForTheCorrection) {
+  const Series series = series_of(std::vector<Values>(12, normals(1, 0, 20)));
+  Network network;
+  network.links.resize(132);
+  const auto text = [&](std::int64_t surrogates, Correction correction) {
+    for (LinkResult& l : network.links) l.surrogate_count = surrogates;
+    const auto all = inspect(network, series, options_of(surrogates, correction));
+    return all.empty() ? "" : all.at(0).name + ": " + all[0].text;
+  };
+  EXPECT_EQ(text(0, Correction::bh), "untested: there are no surrogates, so that no link was tested");
+  EXPECT_THAT(text(200, Correction::bh), HasSubstr("only if at least 14 reach it together; 2639 surrogates"));
+  EXPECT_THAT(text(200, Correction::bonferroni), HasSubstr("no link can be significant; 2639 surrogates"));
+  EXPECT_EQ(text(2639, Correction::bonferroni), "");
+  EXPECT_THAT(text(3, Correction::bh), HasSubstr("no link can be significant at 0.05; 2639 surrogates"));
+  EXPECT_EQ(text(19, Correction::none), "");
+  EXPECT_THAT(text(18, Correction::none), HasSubstr("no link can be significant at 0.05; 19 surrogates"));
+  network.links.resize(100000);
+  EXPECT_THAT(text(1000, Correction::bh), HasSubstr("only fewer pairs lift this limit"));
+}
+
+// 20 rows embedded with up to four past values are 16, shifted by 4 to 12 rows.
+TEST(Warnings, FewShiftsLimitThePValue) {
+  const Series series = series_of(std::vector<Values>(12, normals(1, 0, 20)));
+  Network network;
+  network.links.resize(132, {.surrogate_count = 9});
+  NetworkOptions o = options_of(1000, Correction::bh);
+  o.estimator.surrogate_type = SurrogateMethod::circular;
+  const auto warnings = inspect(network, series, o);
+  ASSERT_THAT(names_of(warnings), ElementsAre("few_surrogates", "too_few_surrogates"));
+  EXPECT_THAT(warnings[0].text,
+              HasSubstr("only 9 different circular surrogates, so that no p-value is below 0.1"));
+  EXPECT_THAT(warnings[1].text, HasSubstr("allow no more circular shifts; only fewer pairs or more rows"));
+}
+
+TEST(Warnings, ANegativeValueIsNeverALink) {
+  const Series series = series_of({normals(1, 0, 20), normals(1, 1, 20)});
+  Network network;
+  network.links = {{.source = 0, .target = 1, .value = -0.1, .p_value = 0.001, .p_adjusted = 0.002}};
+  network.links[0].surrogate_count = 1000;
+  NetworkOptions options{.variables = {0, 1}};
+  options.estimator.surrogates = 1000, options.estimator.surrogate_type = SurrogateMethod::permute;
+  const auto warnings = inspect(network, series, options);
+  ASSERT_THAT(names_of(warnings), ElementsAre("negative"));
+  EXPECT_THAT(warnings[0].text, HasSubstr("x0 -> x1: "));
+}
+
+}  // namespace
+}  // namespace kolmo

@@ -1,0 +1,60 @@
+// Rows computed by a few threads with loads of 16 bytes: same bits as on the CPU for every length and
+// alignment.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "kolmo/check/problem.hpp"
+#include "kolmo/ops/dense/dot_product/dot_product.hpp"
+#include "kolmo/ops/reduce/reduce_sum/reduce_sum.hpp"
+
+namespace kolmo::check {
+namespace {
+
+constexpr DType dtypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
+
+/// Sums of `rows` rows of k elements from the `skipped`-th on.
+std::vector<std::byte> sums(const std::vector<Tensor>& tensors, std::int64_t skipped, std::int64_t rows,
+                            std::int64_t k, Device device) {
+  const DType dtype = tensors[0].dtype;
+  const auto part = [&](const Tensor& t) {
+    auto* const data = static_cast<std::byte*>(t.data) + skipped * std::int64_t(size_of(dtype));
+    return tensor(static_cast<void*>(data), dtype, std::array{rows, k}, device);
+  };
+  std::vector<std::byte> out(std::size_t(rows) * size_of(dtype));
+  const Tensor result = tensor(static_cast<void*>(out.data()), dtype, std::array{rows}, device);
+  Stream stream(device);
+  if (tensors.size() == 1)
+    reduce_sum({.x = part(tensors[0]), .sum = result}, stream);
+  else
+    dot_product({.x = part(tensors[0]), .y = part(tensors[1]), .dot = result}, stream);
+  stream.synchronize();
+  return out;
+}
+
+TEST(ShortRows, HaveTheBitsOfTheCpu) {
+  const Device simt{DeviceKind::simt};
+  if (!available(simt)) GTEST_SKIP() << "this build has no emulated GPU";
+  for (const DType dtype : dtypes) {
+    std::vector<Array> host;
+    std::vector<Tensor> one, two;
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      host.emplace_back(dtype, std::vector<int>{300 * 40});
+      draw(host.back().tensor, Domain::real, 7, i);
+      put(host.back().tensor, 5, -0.0L);
+      two.push_back(host.back().tensor);
+    }
+    one.push_back(two[0]);
+    for (std::int64_t k = 1; k <= 40; ++k)
+      for (const std::int64_t rows : {1, 3, 257})
+        for (const std::int64_t skipped : {0, 1})
+          for (const auto& tensors : {one, two})
+            ASSERT_EQ(sums(tensors, skipped, rows, k, simt), sums(tensors, skipped, rows, k, {}))
+                << to_string(dtype) << " " << rows << " rows of " << k << " from " << skipped << ", "
+                << tensors.size() << " tensors";
+  }
+}
+
+}  // namespace
+}  // namespace kolmo::check

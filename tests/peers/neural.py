@@ -1,0 +1,289 @@
+"""Operators of neural networks beside PyTorch. Tolerances count rounding errors of f64: products and sums of a few hundred terms, and
+functions that differ in their last bits."""
+from __future__ import annotations
+
+import kolmo
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from peers import Pair, peer
+
+SUMS = 1e-12  # sums of up to 1e3 terms, each within 2^-53
+FUNCTIONS = 1e-14
+
+
+def shape(rng, dims=2, most=40):
+    return tuple(int(n) for n in rng.integers(1, most, dims))
+
+
+def t(x):
+    return torch.from_numpy(np.ascontiguousarray(x))
+
+
+def activation(name):
+    return {"none": lambda y: y, "relu": torch.relu, "gelu": F.gelu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh")}[name]
+
+
+def pick(rng, *choices):
+    return choices[int(rng.integers(len(choices)))]
+
+
+def elementwise(name, function, arguments=1):
+    @peer(name, "torch")
+    def problem(rng):
+        xs = [rng.normal(0, 3, shape(rng))]
+        if arguments == 2:
+            xs.append(rng.normal(size=xs[0].shape))
+        pairs = [Pair(getattr(kolmo, name)(*xs), function(*map(t, xs)).numpy(), FUNCTIONS)]
+        low = [t(x).to(torch.bfloat16) for x in xs]
+        return [*pairs, Pair(getattr(kolmo, name)(*low).double().numpy(), function(*[x.double() for x in low]).numpy(), 2**-8)]
+
+
+elementwise("vector_add", torch.add, 2)
+elementwise("elementwise_multiply", torch.mul, 2)
+elementwise("elementwise_exp", torch.exp)
+elementwise("relu", torch.relu)
+elementwise("sigmoid", torch.sigmoid)
+elementwise("tanh", torch.tanh)
+
+
+@peer("gelu", "torch")
+def gelu(rng):
+    x, form = rng.normal(0, 3, shape(rng)), pick(rng, "erf", "tanh")
+    return [Pair(kolmo.gelu(x, form=form), F.gelu(t(x), approximate={"erf": "none", "tanh": "tanh"}[form]).numpy(), FUNCTIONS)]
+
+
+@peer("broadcast_add", "torch")
+def broadcast_add(rng):
+    x = rng.normal(size=shape(rng, 3))
+    bias = rng.normal(size=x.shape[-1])
+    return [Pair(kolmo.broadcast_add(x, bias), (t(x) + t(bias)).numpy())]
+
+
+@peer("contiguous_copy", "torch")
+def contiguous_copy(rng):
+    x = t(rng.normal(size=shape(rng, 4, 9))).permute(*rng.permutation(4).tolist())[..., ::2]
+    return [Pair(kolmo.contiguous_copy(x).numpy(), x.contiguous().numpy())]
+
+
+@peer("fp32_to_fp16", "torch")
+def narrowing(rng):
+    x = rng.normal(0, 10.0 ** rng.integers(-9, 5), shape(rng)).astype(np.float32)
+    return [Pair(kolmo.fp32_to_fp16(x), t(x).half().numpy())]
+
+
+@peer("fp16_to_fp32", "torch")
+def widening(rng):
+    x = rng.integers(0, 1 << 16, shape(rng), dtype=np.uint16).view(np.float16)
+    return [Pair(kolmo.fp16_to_fp32(x), t(x).float().numpy())]
+
+
+@peer("dot_product", "torch")
+def dot_product(rng):
+    x = rng.normal(size=(int(rng.integers(1, 9)), int(rng.integers(1, 500))))
+    y = rng.normal(size=x.shape)
+    return [Pair(kolmo.dot_product(x, y), (t(x) * t(y)).sum(-1).numpy(), SUMS, 30)]
+
+
+@peer("reduce_sum", "torch")
+def reduce_sum(rng):
+    x = rng.normal(size=(int(rng.integers(1, 9)), int(rng.integers(1, 1000))))
+    return [Pair(kolmo.reduce_sum(x), t(x).sum(-1).numpy(), SUMS, 30)]
+
+
+def product(name):
+    @peer(name, "torch")
+    def problem(rng):
+        (m, n), k = shape(rng), int(rng.integers(1, 60))
+        a, b = rng.normal(size=(m, k)), rng.normal(size=(k, n))
+        f = pick(rng, "none", "relu", "gelu", "gelu_tanh")
+        alpha, beta, c, bias = rng.normal(), rng.normal(), rng.normal(size=(m, n)), rng.normal(size=n)
+        want = activation(f)(alpha * t(a) @ t(b) + beta * t(c) + t(bias)).numpy()
+        got = kolmo.matmul(np.ascontiguousarray(a.T), np.ascontiguousarray(b.T), c, bias, alpha=alpha, beta=beta, transpose_a=True, transpose_b=True,
+                           activation=f)
+        return [Pair(kolmo.matmul(a, b, c, bias, alpha=alpha, beta=beta, activation=f), want, SUMS, 30), Pair(got, want, SUMS, 30)]
+
+
+product("matmul")
+
+
+def half_product(name):
+    @peer(name, "torch")
+    def problem(rng):
+        a, b = (t(rng.normal(size=16 * rng.integers(1, 5, 2))).half() for _ in range(2))
+        b = t(rng.normal(size=(a.shape[1], 16 * int(rng.integers(1, 5))))).half()
+        return [Pair(getattr(kolmo, name)(a, b).double().numpy(), (a.double() @ b.double()).numpy(), 2**-10, 8)]
+
+
+half_product("tensor_core_matmul")
+half_product("tensor_core_matmul_wmma")
+
+
+def linear_alias(name, f, in_out=False):
+    @peer(name, "torch")
+    def problem(rng):
+        rows, n, k = shape(rng, 3)
+        x, w, b = rng.normal(size=(rows, k)), rng.normal(size=(n, k)), rng.normal(size=n)
+        got = getattr(kolmo, name)(x, np.ascontiguousarray(w.T) if in_out else w, b)
+        return [Pair(got, f(F.linear(t(x), t(w), t(b))).numpy(), SUMS, 30)]
+
+
+linear_alias("linear", lambda y: y)
+linear_alias("fused_linear_relu", torch.relu)
+linear_alias("fused_linear_gelu", F.gelu)
+linear_alias("fused_matmul_relu", torch.relu, in_out=True)
+
+
+@peer("softmax", "torch")
+def softmax(rng):
+    x = rng.normal(0, 10.0 ** rng.integers(-1, 3), shape(rng, 3))
+    return [Pair(kolmo.softmax(x), torch.softmax(t(x), -1).numpy(), 1e-13, 1e-3)]
+
+
+@peer("layer_norm", "torch")
+def layer_norm(rng):
+    x = rng.normal(size=shape(rng))
+    scale, shift, f = rng.normal(size=x.shape[-1]), rng.normal(size=x.shape[-1]), pick(rng, "none", "relu", "gelu")
+    want = activation(f)(F.layer_norm(t(x), x.shape[-1:], t(scale), t(shift), 1e-5)).numpy()
+    return [Pair(kolmo.layer_norm(x, scale, shift, activation=f), want, SUMS)]
+
+
+@peer("fused_layernorm_gelu", "torch")
+def fused_layernorm_gelu(rng):
+    x = rng.normal(size=shape(rng))
+    return [Pair(kolmo.fused_layernorm_gelu(x), F.gelu(F.layer_norm(t(x), x.shape[-1:])).numpy(), SUMS)]
+
+
+@peer("fused_exp_normalize", "torch")
+def fused_exp_normalize(rng):
+    x = rng.normal(size=shape(rng))
+    return [Pair(kolmo.fused_exp_normalize(x), torch.softmax(t(x), -1).numpy(), 1e-13)]
+
+
+@peer("normalize", "torch")
+def normalize(rng):
+    x, (norm, p) = rng.normal(size=shape(rng)), pick(rng, ("l1", 1), ("l2", 2), ("max", np.inf))
+    return [Pair(kolmo.normalize(x, norm=norm), F.normalize(t(x), p=p, dim=-1, eps=0).numpy(), SUMS)]
+
+
+@peer("batch_norm", "torch")
+def batch_norm(rng):
+    x = rng.normal(size=(int(rng.integers(2, 6)), int(rng.integers(1, 5)), int(rng.integers(1, 9))))
+    channels, training = x.shape[1], bool(rng.integers(2))
+    mean, variance = rng.normal(size=channels), rng.random(channels) + 0.5
+    scale, shift = rng.normal(size=channels), rng.normal(size=channels)
+    running = [t(mean.copy()), t(variance.copy())]
+    want = F.batch_norm(t(x), *running, t(scale), t(shift), training, 0.1, 1e-5).numpy()
+    got = kolmo.batch_norm(x, running_mean=mean, running_variance=variance, scale=scale, shift=shift, training=training, momentum=0.1, eps=1e-5)
+    return [Pair(got, want, SUMS), Pair(mean, running[0].numpy(), SUMS), Pair(variance, running[1].numpy(), SUMS)]
+
+
+@peer("conv2d", "torch")
+def conv2d(rng):
+    groups, (stride, padding, dilation) = int(rng.integers(1, 3)), rng.integers([1, 0, 1], [3, 3, 3])
+    x = rng.normal(size=(2, 2 * groups, int(rng.integers(7, 12)), int(rng.integers(7, 12))))
+    w = rng.normal(size=(3 * groups, 2, int(rng.integers(1, 4)), int(rng.integers(1, 4))))
+    b = rng.normal(size=3 * groups)
+    sizes = {"stride": [int(stride)] * 2, "padding": [int(padding)] * 2, "dilation": [int(dilation)] * 2}
+    return [Pair(kolmo.conv2d(x, w, b, groups=groups, **sizes), F.conv2d(t(x), t(w), t(b), groups=groups, **sizes).numpy(), SUMS, 10)]
+
+
+@peer("attention", "torch")
+def attention(rng):
+    b, h, d = (int(n) for n in rng.integers(1, 4, 3))
+    s, keys, d = int(rng.integers(1, 40)), int(rng.integers(1, 40)), 8 * d
+    q, k, v = rng.normal(size=(b, h, s, d)), rng.normal(size=(b, h, keys, d)), rng.normal(size=(b, h, keys, d))
+    causal = bool(rng.integers(2))
+    want = F.scaled_dot_product_attention(t(q), t(k), t(v), is_causal=causal).numpy()
+    got = kolmo.attention(q, k, v, causal="upper_left" if causal else "none")
+    return [Pair(got, want, SUMS)]
+
+
+@peer("fused_attention_softmax", "torch")
+def fused_attention_softmax(rng):
+    q, k, v = (rng.normal(size=(2, 5, 16)) for _ in range(3))
+    return [Pair(kolmo.fused_attention_softmax(q, k, v), F.scaled_dot_product_attention(t(q), t(k), t(v)).numpy(), SUMS)]
+
+
+@peer("fused_conv_relu", "torch")
+def fused_conv_relu(rng):
+    x, w = rng.normal(size=(2, 3, 8, 9)), rng.normal(size=(4, 3, 3, 3))
+    return [Pair(kolmo.fused_conv_relu(x, w, padding=[1]), F.relu(F.conv2d(t(x), t(w), padding=1)).numpy(), SUMS, 10)]
+
+
+@peer("fused_batchnorm_relu", "torch")
+def fused_batchnorm_relu(rng):
+    x, mean, variance = rng.normal(size=(4, 3, 5)), rng.normal(size=3), rng.random(3) + 0.5
+    got = kolmo.fused_batchnorm_relu(x, running_mean=mean, running_variance=variance)
+    return [Pair(got, F.relu(F.batch_norm(t(x), t(mean), t(variance))).numpy(), SUMS)]
+
+
+@peer("gru_forward", "torch")
+def gru_forward(rng):
+    steps, k, n = shape(rng, 3, 20)
+    m = torch.nn.GRU(k, n, batch_first=True, dtype=torch.float64)
+    x, h = rng.normal(size=(2, steps, k)), rng.normal(size=(2, n))
+    weights = [p.detach().numpy() for p in (m.weight_ih_l0, m.weight_hh_l0, m.bias_ih_l0, m.bias_hh_l0)]
+    with torch.no_grad():
+        states, last = m(t(x), t(h)[None])
+    got = kolmo.gru_forward(x, h, *weights, last=True)
+    return [Pair(got.states, states.numpy(), SUMS), Pair(got.last, last[0].numpy(), SUMS)]
+
+
+@peer("multi_head_attention", "torch")
+def multi_head_attention(rng):
+    heads, s, keys, e = int(rng.integers(1, 4)), int(rng.integers(1, 12)), int(rng.integers(1, 12)), 4
+    e *= heads
+    m = torch.nn.MultiheadAttention(e, heads, batch_first=True, dtype=torch.float64)
+    q, k = rng.normal(size=(2, s, e)), rng.normal(size=(2, keys, e))
+    with torch.no_grad():
+        torch.nn.init.normal_(m.in_proj_bias), torch.nn.init.normal_(m.out_proj.bias)
+        want = m(t(q), t(k), t(k), need_weights=False)[0].numpy()
+    weights = [p.detach().numpy() for p in (m.in_proj_weight, m.out_proj.weight, m.in_proj_bias, m.out_proj.bias)]
+    return [Pair(kolmo.multi_head_attention(q, k, k, *weights, heads=heads), want, SUMS)]
+
+
+@peer("embedding_lookup", "torch")
+def embedding_lookup(rng):
+    table = rng.normal(size=shape(rng))
+    index = rng.integers(0, len(table), shape(rng))
+    return [Pair(kolmo.embedding_lookup(table, index), F.embedding(t(index), t(table)).numpy())]
+
+
+@peer("rope_encoding", "torch")
+def rope_encoding(rng):
+    s, d = int(rng.integers(1, 20)), 2 * int(rng.integers(1, 20))
+    x = rng.normal(size=(3, s, d))
+    angle = torch.arange(s, dtype=torch.float64)[:, None] * 10000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    turned = torch.view_as_complex(t(x).reshape(3, s, d // 2, 2)) * torch.polar(torch.ones_like(angle), angle)
+    return [Pair(kolmo.rope_encoding(x), torch.view_as_real(turned).reshape(3, s, d).numpy(), 1e-13)]
+
+
+def cell_problem(rng, gates):
+    b, k, n = shape(rng, 3, 20)
+    return [rng.normal(size=s) for s in ((b, k), (b, n), (b, n), (gates * n, k), (gates * n, n), (gates * n,), (gates * n,))]
+
+
+@peer("lstm_cell", "torch")
+def lstm_cell(rng):
+    x, h, c, *weights = cell_problem(rng, 4)
+    want = torch.lstm_cell(t(x), (t(h), t(c)), *map(t, weights))
+    got = kolmo.lstm_cell(x, h, c, *weights)
+    return [Pair(got.h_next, want[0].numpy(), SUMS), Pair(got.c_next, want[1].numpy(), SUMS)]
+
+
+@peer("gru_cell", "torch")
+def gru_cell(rng):
+    x, h, _, *weights = cell_problem(rng, 3)
+    return [Pair(kolmo.gru_cell(x, h, *weights), torch.gru_cell(t(x), t(h), *map(t, weights)).numpy(), SUMS)]
+
+
+@peer("top_k_sampling", "torch")
+def top_k_sampling(rng):
+    logits, k, temperature = rng.normal(size=(3, int(rng.integers(4, 60)))), int(rng.integers(1, 5)), float(rng.random() + 0.5)
+    got = kolmo.top_k_sampling(logits, top_k=k, temperature=temperature, n=20, seed=int(rng.integers(1000)), probability=True)
+    top = torch.topk(t(logits), k)
+    allowed = torch.full_like(t(logits), -torch.inf).scatter(-1, top.indices, top.values)
+    want = torch.softmax(allowed / temperature, -1).gather(-1, t(got.index)).numpy()
+    return [Pair(got.probability, want, 5 * 2**-41)]  # weights are rounded to 2^-41 of the largest, of at most 5

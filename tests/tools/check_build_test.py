@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""The budgets of tools/check_build.py."""
+import contextlib
+import io
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from check_build import KERNELS, MORE_KERNELS, kernel_faults, kernels_in, operators_in, time_faults  # noqa: E402
+
+LOG = """# ninja log v5
+0\t9000\t1\ta.cpp.o\tx
+0\t5000\t1\ta.cpp.o\tx
+1000\t32000\t1\tb.cpp.o\tx
+1000\t90000\t1\tlib.a\tx
+"""
+SYMBOLS = """
+0000 b _ZGVZL16__device_stub__Z1aE5__tmp
+0000 b _ZZL16__device_stub__Z1aE4__f
+0000 t _ZL20__device_stub__Z1bv
+0000 T main
+"""
+
+
+def quietly(faults, *arguments):
+    with contextlib.redirect_stdout(io.StringIO()):
+        return list(faults(*arguments))
+
+
+class Budgets(unittest.TestCase):
+    def test_time(self):
+        self.assertEqual(quietly(time_faults, LOG, 100), ["b.cpp.o: 31 s; the cap is 30"])
+        self.assertEqual(quietly(time_faults, LOG, 30)[1:], ["36 s of compilers; the cap is 30"])
+        self.assertEqual(quietly(time_faults, LOG, 30, 18), [])  # on cores that others had half of the time
+        self.assertEqual(quietly(time_faults, "# ninja log v5\n", 30), ["nothing was compiled"])
+
+    def test_kernels(self):
+        self.assertEqual(kernels_in(SYMBOLS), 2)
+        self.assertEqual(operators_in("extern const Op<A> a, b;\nextern const Op<B> c;  // third\n"), 3)
+        known = {op: (cap, 1) for op, (cap, _) in MORE_KERNELS.items()}
+        self.assertEqual(quietly(kernel_faults, known), [])
+        self.assertEqual(quietly(kernel_faults, known | {"info/new": (KERNELS + 1, 1)}),
+                         ["info/new: 25 kernels an operator; the cap is 24"])
+        self.assertEqual(quietly(kernel_faults, known | {"info/family": (15 * KERNELS, 15)}), [])
+        self.assertEqual(len(quietly(kernel_faults, known | {"info/family": (15 * KERNELS + 1, 15)})), 1)
+        self.assertEqual(len(quietly(kernel_faults, known | {"dense/matmul": (99, 1)})), 1)
+        self.assertIn("no exception", quietly(kernel_faults, known | {"dense/matmul": (24, 1)})[0])
+        self.assertIn("no kernel was found", quietly(kernel_faults, {})[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

