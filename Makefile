@@ -1,10 +1,11 @@
 # Front doors; CMakeLists.txt and the presets in CMakePresets.json do the work.
-.PHONY: help demo test test-peers check wheel bench bench-runtime study lint site
+.PHONY: help demo test test-peers check mutants wheel bench bench-runtime study lint site
 help:
 	@echo 'make demo    build Kolmo and infer who drives whom in US macroeconomic data'
 	@echo 'make test    every test of the release build'
 	@echo 'make test-peers    operators beside other programs, 50 random problems each; after make test'
 	@echo 'make check   the tests under ASan and UBSan, changed kernels under TSan, fuzzing'
+	@echo 'make mutants  changes signs, bounds and indices, and sees whether validation notices; about an hour'
 	@echo 'make wheel   the Python package as a wheel that carries its libraries, tested'
 	@echo 'make bench   speed, beside scikit-learn and infomeasure'
 	@echo 'make bench-runtime    tuner, memory, pipeline, busy ratio and monitor; DEVICE=cuda for the GPU'
@@ -27,6 +28,10 @@ test-peers:
 check:
 	@tools/bootstrap.sh check
 	@tools/test.sh check
+
+mutants:
+	@tools/bootstrap.sh test
+	@python3 tools/mutate.py
 
 wheel:
 	@tools/bootstrap.sh python

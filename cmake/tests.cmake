@@ -17,6 +17,7 @@ target_link_libraries(kolmo_tests PRIVATE kolmo_check kolmo_sim GTest::gtest GTe
 if(KOLMO_SIMT)
   target_link_libraries(kolmo_tests PRIVATE kolmo_simt)
 endif()
+target_compile_options(kolmo_tests PRIVATE $<$<CONFIG:Release>:-O1>)  # a quarter less to compile; what they call is -O2
 target_precompile_headers(kolmo_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <memory> <string> <vector>)
 target_compile_definitions(kolmo_tests PRIVATE KOLMO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 if(KOLMO_SANITIZE)  # a start of the program takes longer than most tests there, so each start runs many

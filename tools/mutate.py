@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Mutation check: python3 tools/mutate.py [OPERATOR_FOLDER ...] [--all] [--record results/mutants.json]
+
+Changes one sign, bound or index in each source file of every operator (with --all one of each), builds the command and asks `kolmo validate`,
+on the CPU for what the CPU runs and on the emulated GPU for what a GPU runs. A mutant that passes has survived: a case or a
+fact is missing, or the change makes no difference. The latter are listed with their reason in tools/mutants_equivalent.txt.
+
+Works on a copy in build/mutants. Takes about an hour; what a record of the same sources holds
+is not run again. Exit status 1 if a mutant survived that is not listed."""
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+from mutants import candidates, operators_of
+
+ROOT = Path(__file__).resolve().parents[1]
+TREE = ROOT / "build/mutants/tree"
+COMMAND = TREE / "build/cpu/kolmo"
+KINDS = ("sign", "bound", "index")
+TRIES = 6  # candidates that do not compile or change nothing are passed over
+
+
+def run(*command, timeout=None, cwd=TREE):
+    """Exit status, and the last lines of the output; None after `timeout` seconds."""
+    try:
+        done = subprocess.run(command, cwd=cwd, timeout=timeout, capture_output=True, text=True, errors="replace")
+        return done.returncode, (done.stdout + done.stderr).strip()[-400:]
+    except subprocess.TimeoutExpired:
+        return None, f"longer than {timeout:.0f} s"
+
+
+def build():
+    return run("cmake", "--build", "build/cpu", "--target", "kolmo")[0] == 0
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def prepare():
+    """A copy of the tracked files; only what differs is written, so that little is built again."""
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    for name in filter(None, names):
+        source, copy = ROOT / name, TREE / name
+        if source.is_file() and (not copy.exists() or copy.read_bytes() != source.read_bytes()):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy)
+    if run("cmake", "--preset", "cpu", "-DKOLMO_TESTS=OFF", "-DKOLMO_NATIVE=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O1")[0] != 0 or not build():
+        sys.exit("the sources as they are cannot be built")
+
+
+def devices(path):
+    """Where the code of a file runs."""
+    return {".cu": ["simt"], ".cuh": ["simt"], ".cpp": ["cpu"]}.get(path.suffix, ["cpu", "simt"])
+
+
+def sources(folder):
+    """What computes: neither the arguments nor the oracle."""
+    for path in sorted(folder.iterdir()):
+        if not path.stem.endswith("_oracle") and path.name != folder.name + ".hpp":
+            yield path
+
+
+def by_chance(name, values):
+    """In an order that depends on the name alone, the same on every machine."""
+    return sorted(values, key=lambda value: hashlib.sha256(f"{name} {value}".encode()).digest())
+
+
+def chosen(text, kind, name):
+    return by_chance(name, [c for c in candidates(text) if c.kind == kind])[:TRIES]
+
+
+def judge(names, device, timeout):
+    status, said = run(str(COMMAND), "validate", *names, "--device", device, timeout=timeout)
+    return {"result": "survived"} if status == 0 else {"result": "killed", "by": "time" if status is None else said.split("\n")[-1][:160]}
+
+
+def mutate(path, kind, names, original):
+    """The record of the first candidate that compiles and changes the command, or nothing."""
+    name, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for candidate in chosen(text, kind, name):
+        (TREE / name).write_text(candidate.applied(text), encoding="utf-8")
+        if build() and digest(COMMAND) != original:
+            shown = {"file": name, "sha256": digest(path), "line": candidate.line, "kind": kind, "before": candidate.before,
+                     "after": candidate.after}
+            return [{**shown, "device": device, **judge(names, device, 300)} for device in devices(path)]
+    return []
+
+
+def equivalent():
+    """`file | line as it is | kind | reason`, a line each."""
+    lines = (ROOT / "tools/mutants_equivalent.txt").read_text(encoding="utf-8").split("\n")
+    return {tuple(part.strip() for part in line.split(" | ")[:3]) for line in lines if line and not line.startswith("#")}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folders", nargs="*", help="e.g. kolmo/ops/nn/softmax")
+    parser.add_argument("--all", action="store_true", help="one of each kind in each file")
+    parser.add_argument("--record", default="results/mutants.json")
+    options = parser.parse_args()
+    record = ROOT / options.record
+    known = json.loads(record.read_text(encoding="utf-8"))["mutants"] if record.exists() else []
+    same = {(m["file"], m["kind"]) for m in known if (ROOT / m["file"]).exists() and digest(ROOT / m["file"]) == m["sha256"]}
+    mutants = [m for m in known if (m["file"], m["kind"]) in same]
+    prepare()
+    original = digest(COMMAND)
+    folders = [ROOT / f for f in options.folders] or sorted(p for p in (ROOT / "kolmo/ops").glob("*/*") if p.is_dir())
+    for folder in folders:
+        names = operators_of((folder / (folder.name + ".hpp")).read_text(encoding="utf-8"))
+        for path in sources(folder):
+            name = str(path.relative_to(ROOT))
+            fresh, had = [], [kind for kind in KINDS if (name, kind) in same]
+            for kind in by_chance(name, KINDS):
+                if kind not in had and (options.all or not fresh and not had):
+                    fresh += mutate(path, kind, names, original)
+            for m in fresh:
+                print(f"{m['result']:8} {m['device']:4} {name}:{m['line']}: {m['before']} -> {m['after']}", flush=True)
+            mutants += fresh
+            shutil.copy(path, TREE / name)
+        mutants.sort(key=lambda m: (m["file"], KINDS.index(m["kind"]), m["device"]))
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text(json.dumps({"date": str(date.today()), "mutants": mutants}, indent=1) + "\n", encoding="utf-8")
+    listed = equivalent()
+    survivors = [m for m in mutants if m["result"] == "survived" and (m["file"], m["before"], m["kind"]) not in listed]
+    for m in survivors:
+        print(f"survived on {m['device']}: {m['file']}:{m['line']}: {m['before']} -> {m['after']}")
+    print(f"{len(mutants)} mutants, {sum(m['result'] == 'killed' for m in mutants)} killed, {len(survivors)} survived")
+    return bool(survivors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
