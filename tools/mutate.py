@@ -10,7 +10,6 @@ is not run again. Exit status 1 if a mutant survived that is not listed."""
 import argparse
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
