@@ -2,6 +2,7 @@
 // out_i = f(in_i, ...): see skeleton/elementwise.hpp. Anonymous namespace: see device/grid.cuh.
 #include <iterator>
 
+#include "kolmo/device/convert.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -24,6 +25,29 @@ struct Sources {
   const T* in[N];
 };
 
+/// Packs of 16-bit elements are converted as a whole. A conversion as such keeps the payload of a NaN, so there each
+/// element is converted by itself.
+template <class U, class C, class F, class T, int W, int N, std::size_t... I>
+__device__ Pack<U, W> applied(const F& f, const Pack<T, W> (&in)[N], std::index_sequence<I...>) {
+  constexpr bool whole = std::is_same_v<T, U> && !std::is_same_v<T, C>;
+  using From = std::conditional_t<whole, C, T>;
+  Pack<From, W> from[N];
+#pragma unroll
+  for (int t = 0; t < N; ++t) {
+    if constexpr (whole)
+      from[t] = widened(in[t]);
+    else
+      from[t] = in[t];
+  }
+  Pack<std::conditional_t<whole, C, U>, W> result;
+#pragma unroll
+  for (int w = 0; w < W; ++w) result.value[w] = f(C(from[I].value[w])...);
+  if constexpr (whole)
+    return narrowed<U>(result);
+  else
+    return result;
+}
+
 /// For contiguous tensors that start at multiples of a pack. Elements that do not fill a pack are computed
 /// one by one.
 template <int Block, int Packs, int W, class C, class F, class T, class U, int N>
@@ -41,16 +65,7 @@ __global__ void __launch_bounds__(Block) packed_elements(F f, Sources<T, N> from
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       if (first + p * Block >= packs) continue;
-      Pack<U, W> result;
-#pragma unroll
-      for (int w = 0; w < W; ++w) {
-        const T* values[N];
-#pragma unroll
-        for (int t = 0; t < N; ++t) values[t] = in[p][t].value + w;
-        const std::int64_t at[N] = {};
-        result.value[w] = U(apply_at<C>(f, values, at, each));
-      }
-      store_pack(out + (first + p * Block) * W, result);
+      store_pack(out + (first + p * Block) * W, applied<U, C>(f, in[p], each));
     }
   }
   const std::int64_t rest = packs * W + thread_index();

@@ -8,11 +8,38 @@ namespace kolmo {
 namespace {
 using A = BatchNormArgs;
 
-/// The `run` of sum_rows: a warp, or a quarter of one, for each sum.
-struct SumsByWarps {
+/// The sum of the lanes l, l + Half, l + 2 Half, ... of `rows_at_a_time`, in the order of base/sums.hpp.
+template <int Half, class Row, class T>
+__device__ Sums<2> tree(const Row& row, const T* value, int l) {
+  if constexpr (Half == BatchShape::rows_at_a_time)
+    return l < row.count ? row.of(value[l]) : Sums<2>{};
+  else
+    return tree<2 * Half>(row, value, l) + tree<2 * Half>(row, value, l + Half);
+}
+
+/// A thread for each column of a piece of the batch, so that a warp reads neighbouring columns.
+template <class T>
+__global__ void __launch_bounds__(256)
+    sum_columns(DeviationRows<T> rows, StoreSums<2> done, std::int64_t items) {
+  for (std::int64_t item = cuda::thread_index(); item < items; item += cuda::thread_count()) {
+    const auto row = rows(item);
+    T value[BatchShape::rows_at_a_time];
+#pragma unroll
+    for (int i = 0; i < BatchShape::rows_at_a_time; ++i)
+      if (i < row.count) value[i] = row.x[i * row.step];
+    done(item, tree<1>(row, value, 0));
+  }
+}
+
+/// The `run` of sum_rows: a thread for each sum of a column, else a warp or a quarter of one for each sum.
+struct SumsOfChannels {
   cudaStream_t stream;
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
+    if constexpr (requires { job.rows.shape; })
+      if (job.rows.shape.columns())
+        return cuda::launch(sum_columns<std::remove_cvref_t<decltype(*job.rows.x)>>, cuda::blocks(items, 256),
+                            256, 0, stream, job.rows, job.done, items);
     terms > cuda::sum_shapes[0].width() ? run<1>(job, items) : run<0>(job, items);
   }
   template <int Shape, class Job>
@@ -75,7 +102,7 @@ struct NormaliseItem {
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     const BatchNormScratch<T> scratch(arena, a);
-    if (a.training) scratch.sum_channels(a, SumsByWarps{cuda::native(s)});
+    if (a.training) scratch.sum_channels(a, SumsOfChannels{cuda::native(s)});
     cuda::do_step(scratch.prepare(a), s);
     cuda::do_step(NormaliseItem<T>(a, scratch.map), s);
   });

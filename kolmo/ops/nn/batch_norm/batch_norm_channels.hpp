@@ -34,11 +34,11 @@ struct DeviationRows {
     const T* x;
     double origin;
     std::int64_t step, count;
-    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
-      if (i >= count) return {};
-      const double d = exact_add(double(x[i * step]), -origin);
+    KOLMO_HD Sums<2> of(T value) const {
+      const double d = exact_add(double(value), -origin);
       return {{d, exact_mul(d, d)}};
     }
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const { return i < count ? of(x[i * step]) : Sums<2>{}; }
   };
   KOLMO_HD Row operator()(std::int64_t partial) const {
     const auto& [n, c, s] = shape;

@@ -11,7 +11,7 @@ using Rollout = RssmRolloutArgs;
 using PairOfRanks = cuda::BlockRanks<2, 256>;
 using ClusterRanks = cuda::ClusterRanks<512>;
 
-enum class Way { block, cluster, steps };
+enum class Way { block, cluster, registers, steps };
 struct Plan {
   Way way;
   int ranks;
@@ -20,18 +20,31 @@ constexpr Row<Plan> plans[] = {
     {"weights in a block", {Way::block, 2}},
     {.name = "weights in a cluster of 8", .config = {Way::cluster, 8}, .hardware_only = true},
     {.name = "weights in a cluster of 16", .config = {Way::cluster, 16}, .hardware_only = true},
+    {.name = "weights in registers of a cluster", .config = {Way::registers, 16}, .hardware_only = true},
     {.name = "step by step", .config = {Way::steps, 1}, .naive = true},
 };
-constexpr int in_block = 0, small_cluster = 1, large_cluster = 2, step_by_step = 3;
+constexpr int in_block = 0, small_cluster = 1, large_cluster = 2, in_registers = 3, step_by_step = 4;
 constexpr std::size_t block_limit = 64 * 1024;  // shared memory that every GPU has
 constexpr std::size_t cluster_limit = 227 * 1024;
 constexpr std::int64_t most_units = 2048;  // one unit has 3 n weights
 constexpr std::int64_t many = 128;         // sequences from which matrix products have enough rows
+constexpr std::int64_t few = 8;            // sequences for which as many clusters of 16 run at once
+
+/// f.operator()<Hold>() for the registers that hold the weights of n units in a cluster of 16, if they do.
+template <class T, class F>
+bool visit_held(std::int64_t n, const F& f) {
+  if (n <= 256) return f.template operator()<cuda::Held<1, 8>>(), true;
+  if constexpr (!std::is_same_v<T, double>)
+    if (n <= 512) return f.template operator()<cuda::Held<2, 16>>(), true;
+  return false;
+}
 
 template <class T>
 std::size_t shared_bytes(std::int64_t n, const Plan& p) {
   const bool block = p.way == Way::block;
-  return cuda::Share(n, p.ranks, block ? PairOfRanks::threads : ClusterRanks::threads).template bytes<T>() *
+  return cuda::Share(n, p.ranks, block ? PairOfRanks::threads : ClusterRanks::threads,
+                     p.way == Way::registers)
+             .template bytes<T>() *
          std::size_t(block ? p.ranks : 1);
 }
 
@@ -44,19 +57,31 @@ bool device_has_clusters(int device, int size) {
                                                ClusterRanks::block, cluster_limit);
   return size == 8 ? of_8 : of_16;
 }
+template <class T, class Job, class Hold>
+bool device_holds(int device) {
+  static const bool holds = cuda::clusters_fit(device, cuda::run_resident<T, ClusterRanks, Job, Hold>, 16,
+                                               ClusterRanks::block, block_limit);
+  return holds;
+}
 template <class T, class Job>
 bool resident_fits(std::int64_t n, const Plan& p, Device device) {
   if (p.way == Way::steps) return true;
   if (n > most_units) return false;
+  if (p.way == Way::registers) {
+    bool holds = false;
+    visit_held<T>(n, [&]<class Hold> { holds = device_holds<T, Job, Hold>(device.index); });
+    return holds;
+  }
   if (p.way == Way::block) return shared_bytes<T>(n, p) <= block_limit;
   return shared_bytes<T>(n, p) <= cluster_limit && device_has_clusters<T, Job>(device.index, p.ranks);
 }
-/// The fewest ranks that hold the weights, unless there are so many sequences that products are better.
+/// The fewest ranks that hold the weights, for few sequences in registers, unless there are so many sequences that products are better.
 template <class T>
 int preferred_plan(std::int64_t n, std::int64_t sequences) {
   if (n > most_units) return step_by_step;
   if (shared_bytes<T>(n, plans[in_block].config) <= block_limit) return in_block;
   if (sequences >= many) return step_by_step;
+  if (sequences <= few && visit_held<T>(n, []<class Hold> {})) return in_registers;
   return shared_bytes<T>(n, plans[small_cluster].config) <= cluster_limit ? small_cluster : large_cluster;
 }
 
@@ -67,6 +92,12 @@ void run_resident(const Job& job, std::int64_t n, bool before, std::int64_t sequ
   if (p.way == Way::block)
     cuda::launch(cuda::run_resident<T, PairOfRanks, Job>, cuda::blocks(sequences, 1, 1 << 10),
                  PairOfRanks::block, shared, cuda::native(s), job, n, before);
+  else if (p.way == Way::registers)
+    visit_held<T>(n, [&]<class Hold> {
+      cuda::launch_clusters(cuda::run_resident<T, ClusterRanks, Job, Hold>, p.ranks,
+                            cuda::blocks(sequences, 1, many), ClusterRanks::block, shared, cuda::native(s),
+                            job, n, before);
+    });
   else
     cuda::launch_clusters(cuda::run_resident<T, ClusterRanks, Job>, p.ranks, cuda::blocks(sequences, 1, many),
                           ClusterRanks::block, shared, cuda::native(s), job, n, before);

@@ -1,6 +1,6 @@
 #pragma once
-// A GRU whose recurrent weights stay in the shared memory of ranks (ranks.cuh) for all steps. Each rank has a
-// share of the units and all of the state. Anonymous namespace: see device/grid.cuh.
+// A GRU whose recurrent weights stay in the shared memory or the registers of ranks (ranks.cuh) for all steps. Each
+// rank has a share of the units and all of the state. Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/warp.cuh"
 #include "kolmo/ops/nn/gru_sequences/ranks.cuh"
@@ -9,15 +9,23 @@
 namespace kolmo::cuda {
 namespace {
 
+/// Weights in registers: of `units` units a warp, and `columns` states a lane. Held<0, 0>: in shared memory.
+template <int Units, int Columns>
+struct Held {
+  static constexpr int units = Units, columns = Columns;
+};
+using InShared = Held<0, 0>;
+
 /// A share of the units, and where its numbers are in a rank's shared memory.
 struct Share {
   int n, most, warps;  ///< units of all ranks, the most of one, warps of one
+  bool held;           ///< weights are in registers
 
-  KOLMO_HD Share(std::int64_t units, int ranks, int threads)
-      : n(int(units)), most((int(units) + ranks - 1) / ranks), warps(threads / 32) {}
+  KOLMO_HD Share(std::int64_t units, int ranks, int threads, bool in_registers)
+      : n(int(units)), most((int(units) + ranks - 1) / ranks), warps(threads / 32), held(in_registers) {}
   template <class T>
   KOLMO_HD std::size_t weights() const {
-    return (std::size_t(3 * most) * std::size_t(n) * sizeof(T) + 15) / 16 * 16;
+    return held ? 0 : (std::size_t(3 * most) * std::size_t(n) * sizeof(T) + 15) / 16 * 16;
   }
   /// Bytes of weights, states before and after, r h, two sets of gate inputs, bias, z, sums of warps.
   template <class T>
@@ -27,18 +35,21 @@ struct Share {
   }
 };
 
-template <class T, class Ranks>
+template <class T, class Ranks, class Hold = InShared>
 struct ResidentGru {
   using C = Compute<T>;
+  static constexpr bool held = Hold::units > 0;
+  static constexpr int at_once = held ? Hold::units : 1;  ///< units of a warp
   Ranks ranks;
   int n, first, units, most, warp, lane;
   bool before;
   T* weights;
   C *state, *next, *reset, *input, *bias, *update, *sums;
+  C registers[at_once][3][held ? Hold::columns : 1];
   static constexpr int warps = Ranks::threads / 32;
 
   __device__ ResidentGru(std::int64_t all, bool reset_before) : before(reset_before) {
-    const Share share(all, ranks.count(), Ranks::threads);
+    const Share share(all, ranks.count(), Ranks::threads, held);
     n = share.n, most = share.most;
     first = min(n, ranks.rank() * most), units = min(most, n - first);
     warp = ranks.thread() / 32, lane = ranks.thread() % 32;
@@ -54,10 +65,23 @@ struct ResidentGru {
     for (int at = ranks.thread(); at < 3 * units; at += Ranks::threads) f(at / units, at % units, at);
   }
   /// Weights 3 n n and bias 3 n or null, in global memory.
-  __device__ void load(const T* from, const T* from_bias) const {
-    for (int row = warp; row < 3 * units; row += warps) {
-      const T* const line = from + (std::int64_t(row / units) * n + first + row % units) * n;
-      for (int j = lane; j < n; j += 32) weights[row * n + j] = line[j];
+  __device__ void load(const T* from, const T* from_bias) {
+    if constexpr (held) {
+#pragma unroll
+      for (int q = 0; q < at_once; ++q)
+#pragma unroll
+        for (int g = 0; g < 3; ++g) {
+          const int unit = warp + q * warps;
+          const T* const line = from + (std::int64_t(g) * n + first + unit) * n;
+#pragma unroll
+          for (int k = 0; k < Hold::columns; ++k)
+            registers[q][g][k] = unit < units && lane + 32 * k < n ? C(line[lane + 32 * k]) : C(0);
+        }
+    } else {
+      for (int row = warp; row < 3 * units; row += warps) {
+        const T* const line = from + (std::int64_t(row / units) * n + first + row % units) * n;
+        for (int j = lane; j < n; j += 32) weights[row * n + j] = line[j];
+      }
     }
     each_input([&](int g, int unit, int at) {
       bias[at] = from_bias ? C(from_bias[std::int64_t(g) * n + first + unit]) : C(0);
@@ -70,26 +94,34 @@ struct ResidentGru {
   /// the units of this rank by one thread each. Ends with the new state in all ranks.
   template <class U, class F>
   __device__ void step(const U& u, const F& written) {
-    for (int unit = warp; unit < units; unit += warps) {
-      C part[3] = {};
-      for (int j = lane; j < n; j += 32)
-        for (int g = 0; g < (before ? 2 : 3); ++g)
-          part[g] += C(weights[(g * units + unit) * n + j]) * state[j];
-      const C r = gate(u(0, unit) + warp_sum(part[0]) + bias[unit]),
-              z = gate(u(1, unit) + warp_sum(part[1]) + bias[units + unit]);
-      if (before) {
-        if (lane == 0) update[unit] = z;
-        publish(reset + first + unit, C(T(r * state[first + unit])));
-      } else {
-        finish(unit, u(2, unit) + r * (warp_sum(part[2]) + bias[2 * units + unit]), z, written);
+    for (int begin = warp; begin < units; begin += at_once * warps) {
+      C part[at_once][3] = {};
+      add_products(begin, state, 0, before ? 2 : 3, part);
+#pragma unroll
+      for (int q = 0; q < at_once; ++q) {
+        const int unit = begin + q * warps;
+        if (unit >= units) break;
+        const C r = gate(u(0, unit) + warp_sum(part[q][0]) + bias[unit]),
+                z = gate(u(1, unit) + warp_sum(part[q][1]) + bias[units + unit]);
+        if (before) {
+          if (lane == 0) update[unit] = z;
+          publish(reset + first + unit, C(T(r * state[first + unit])));
+        } else {
+          finish(unit, u(2, unit) + r * (warp_sum(part[q][2]) + bias[2 * units + unit]), z, written);
+        }
       }
     }
     if (before) {
       ranks.sync();
-      for (int unit = warp; unit < units; unit += warps) {
-        C part = 0;
-        for (int j = lane; j < n; j += 32) part += C(weights[(2 * units + unit) * n + j]) * reset[j];
-        finish(unit, u(2, unit) + warp_sum(part) + bias[2 * units + unit], update[unit], written);
+      for (int begin = warp; begin < units; begin += at_once * warps) {
+        C part[at_once][3] = {};
+        add_products(begin, reset, 2, 3, part);
+#pragma unroll
+        for (int q = 0; q < at_once; ++q) {
+          const int unit = begin + q * warps;
+          if (unit >= units) break;
+          finish(unit, u(2, unit) + warp_sum(part[q][2]) + bias[2 * units + unit], update[unit], written);
+        }
       }
     }
     wait_copies<0>();  // of gate inputs
@@ -99,6 +131,24 @@ struct ResidentGru {
   }
 
  private:
+  /// Adds to part[q][g] this lane's share of the products of weights of gates [from, to) with v, for the units begin,
+  /// begin + warps, ...
+  __device__ void add_products(int begin, const C* v, int from, int to, C (&part)[at_once][3]) const {
+    if constexpr (held) {
+#pragma unroll
+      for (int k = 0; k < Hold::columns; ++k) {
+        const C value = lane + 32 * k < n ? v[lane + 32 * k] : C(0);
+#pragma unroll
+        for (int q = 0; q < at_once; ++q)
+#pragma unroll
+          for (int g = 0; g < 3; ++g)
+            if (g >= from && g < to) part[q][g] += registers[q][g][k] * value;
+      }
+    } else {
+      for (int j = lane; j < n; j += 32)
+        for (int g = from; g < to; ++g) part[0][g] += C(weights[(g * units + begin) * n + j]) * v[j];
+    }
+  }
   __device__ void publish(C* at, C value) const {
     for (int to = lane; to < ranks.count(); to += 32) ranks.store(at, to, value);
   }
@@ -119,8 +169,8 @@ struct ForwardJob {
   std::int64_t n, steps, batch;
   bool before;
 
-  template <class Ranks>
-  __device__ void run(ResidentGru<T, Ranks>& gru) const {
+  template <class Ranks, class Hold>
+  __device__ void run(ResidentGru<T, Ranks, Hold>& gru) const {
     gru.load(weights, bias);
     for (std::int64_t b = gru.ranks.group(); b < batch; b += gru.ranks.groups()) {
       const auto fetch = [&](std::int64_t t) {  // while the step before is computed
@@ -159,8 +209,8 @@ struct RolloutJob {
   T* last;
   bool before;
 
-  template <class Ranks>
-  __device__ void run(ResidentGru<T, Ranks>& gru) const {
+  template <class Ranks, class Hold>
+  __device__ void run(ResidentGru<T, Ranks, Hold>& gru) const {
     std::int64_t loaded = -1;
     for (std::int64_t row = gru.ranks.group(); row < size.rows; row += gru.ranks.groups()) {
       const std::int64_t member = row / size.batch, gates = 3 * size.n, outer = size.outer(row);
@@ -190,9 +240,9 @@ struct RolloutJob {
 
  private:
   /// The loss of the new state, which every rank has and computes for itself.
-  template <class Ranks>
-  __device__ T decode(const ResidentGru<T, Ranks>& gru, std::int64_t at) const {
-    constexpr int warps = ResidentGru<T, Ranks>::warps;
+  template <class Ranks, class Hold>
+  __device__ T decode(const ResidentGru<T, Ranks, Hold>& gru, std::int64_t at) const {
+    constexpr int warps = ResidentGru<T, Ranks, Hold>::warps;
     const auto logit = [&](std::int64_t i) { return gru.state[i * size.n / size.categories]; };
     T most = gru.state[0], sums[5] = {};  // a h, h h, e, e logit, e b; the state begins with the first logit
     for (std::int64_t i = gru.lane; i < size.categories; i += 32) most = most < logit(i) ? logit(i) : most;
@@ -220,9 +270,9 @@ struct RolloutJob {
   }
 };
 
-template <class T, class Ranks, class Job>
+template <class T, class Ranks, class Job, class Hold = InShared>
 __global__ void __launch_bounds__(Ranks::block, 1) run_resident(Job job, std::int64_t n, bool before) {
-  ResidentGru<T, Ranks> gru(n, before);
+  ResidentGru<T, Ranks, Hold> gru(n, before);
   job.run(gru);
 }
 
