@@ -17,23 +17,30 @@ enum class Activation : std::int32_t { none, relu, gelu, gelu_tanh };
 inline constexpr std::string_view activation_names[] = {"none", "relu", "gelu", "gelu_tanh"};
 constexpr std::span<const std::string_view> names_of(Activation) { return activation_names; }
 
+/// 1 / x within 1 ulp, for x from 2^-126 to 2^126.
+KOLMO_HD inline double inverse(double x) { return 1 / x; }
+KOLMO_HD inline float inverse(float x) {
+#ifdef __CUDA_ARCH__
+  asm("rcp.approx.ftz.f32 %0, %0;" : "+f"(x));
+  return x;
+#else
+  return 1 / x;
+#endif
+}
+/// 2^x within 2 ulp; 0 if it is not a normal number.
+KOLMO_HD inline float power_of_2(float x) {
+#ifdef __CUDA_ARCH__
+  asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(x));
+  return x;
+#else
+  return std::exp2(x);
+#endif
+}
+
 /// Phi(x), the distribution function of a standard normal number. The float's error is at most 12 + x^2 units of 2^-24,
 /// relative, above x = -13; below, its result may be 0.
 KOLMO_HD inline double normal_distribution(double x) { return 0.5 * std::erfc(-0.70710678118654752440 * x); }
 KOLMO_HD inline float normal_distribution(float x) {
-#ifdef __CUDA_ARCH__
-  const auto inverse = [](float y) {
-    asm("rcp.approx.ftz.f32 %0, %0;" : "+f"(y));
-    return y;
-  };
-  const auto power_of_2 = [](float y) {
-    asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(y));
-    return y;
-  };
-#else
-  const auto inverse = [](float y) { return 1 / y; };
-  const auto power_of_2 = [](float y) { return std::exp2(y); };
-#endif
   // With t = |x| / sqrt 2 and r = 1 / (t + 3): e^(t^2) erfc(t) / 2 = r p(1 - 6 r); p fits to 2^-29, relative.
   const float r = inverse(std::fabs(x) * 0.70710678f + 3.0f), z = 1.0f - 6.0f * r;
   constexpr float p[] = {0.537003458f,     -0.44169724f,    0.29511416f,      -0.15523313f,

@@ -14,6 +14,14 @@ template <class T>
 __device__ T warp_sum(T v) {
   return warp_reduce(v, [](T a, T b) { return a + b; });
 }
+/// N sums side by side, whose shuffles do not wait for each other.
+template <class T, int N>
+__device__ void warp_sums(T (&v)[N]) {
+#pragma unroll
+  for (int half = 16; half; half /= 2)
+#pragma unroll
+    for (int i = 0; i < N; ++i) v[i] += __shfl_xor_sync(~0u, v[i], half);
+}
 template <class T>
 __device__ T warp_min(T v) {
   return warp_reduce(v, [](T a, T b) { return b < a ? b : a; });

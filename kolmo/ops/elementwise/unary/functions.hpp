@@ -21,8 +21,8 @@ template <class C>
 struct Logistic {
   explicit Logistic(const UnaryArgs&) {}
   KOLMO_HD C operator()(C x) const {
-    const C e = std::exp(x < 0 ? x : -x);  // at most 1
-    return (x < 0 ? e : C(1)) / (C(1) + e);
+    const C e = std::exp(x < 0 ? x : -x), share = inverse(C(1) + e);  // e is at most 1
+    return x < 0 ? e * share : share;
   }
 };
 template <class C>

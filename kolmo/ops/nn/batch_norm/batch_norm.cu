@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// The `run` of sum_rows: a thread for each sum of a column, else a warp or a quarter of one for each sum.
+/// The `run` of sum_rows: a thread for each sum of a column, else a block, a warp or a quarter of one for each sum.
 struct SumsOfChannels {
   cudaStream_t stream;
   template <class Job>
@@ -40,7 +40,10 @@ struct SumsOfChannels {
       if (job.rows.shape.columns())
         return cuda::launch(sum_columns<std::remove_cvref_t<decltype(*job.rows.x)>>, cuda::blocks(items, 256),
                             256, 0, stream, job.rows, job.done, items);
-    terms > cuda::sum_shapes[0].width() ? run<1>(job, items) : run<0>(job, items);
+    if (terms > 256)
+      run<2>(job, items);
+    else
+      terms > cuda::sum_shapes[0].width() ? run<1>(job, items) : run<0>(job, items);
   }
   template <int Shape, class Job>
   void run(const Job& job, std::int64_t items) const {
@@ -85,14 +88,25 @@ struct NormaliseItem {
     const std::int64_t row = quotient(i * W, shape.s);
     std::int64_t place = i * W - row * shape.s, channel = row - quotient(row, shape.c) * shape.c;
     Pack<C, W> v = cuda::widened(load_pack<W>(x + i * W));
-    ChannelMap<C> of = map[channel];
+    if (W > 1 && shape.s == 1 && shape.c % W == 0) {
+      constexpr int width = pack_width<C>;
+      alignas(16) ChannelMap<C> of[W];
+      const C* const from = reinterpret_cast<const C*>(map + channel);
 #pragma unroll
-    for (int w = 0; w < W; ++w) {
-      if (place == shape.s) {
-        place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
-        of = map[channel];
+      for (int at = 0; at < 3 * W; at += width)
+        store_pack(reinterpret_cast<C*>(of) + at, load_pack<width>(from + at));
+#pragma unroll
+      for (int w = 0; w < W; ++w) v.value[w] = of[w](v.value[w]);
+    } else {
+      ChannelMap<C> of = map[channel];
+#pragma unroll
+      for (int w = 0; w < W; ++w) {
+        if (place == shape.s) {
+          place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
+          of = map[channel];
+        }
+        v.value[w] = of(v.value[w]), ++place;
       }
-      v.value[w] = of(v.value[w]), ++place;
     }
     if (activation != Activation::none) v = activated(activation, v);
     store_pack(y + i * W, cuda::narrowed<T>(v));

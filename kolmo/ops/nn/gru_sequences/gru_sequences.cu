@@ -10,6 +10,7 @@ using Forward = GruForwardArgs;
 using Rollout = RssmRolloutArgs;
 using PairOfRanks = cuda::BlockRanks<2, 256>;
 using ClusterRanks = cuda::ClusterRanks<512>;
+using SmallClusterRanks = cuda::ClusterRanks<256>;  // each of whose threads may use twice as many registers
 
 enum class Way { block, cluster, registers, steps };
 struct Plan {
@@ -30,12 +31,12 @@ constexpr std::int64_t most_units = 2048;  // one unit has 3 n weights
 constexpr std::int64_t many = 128;         // sequences from which matrix products have enough rows
 constexpr std::int64_t few = 8;            // sequences for which as many clusters of 16 run at once
 
-/// f.operator()<Hold>() for the registers that hold the weights of n units in a cluster of 16, if they do.
+/// f.operator()<Ranks, Hold>() for the registers that hold the weights of n units in a cluster of 16, if they do.
 template <class T, class F>
 bool visit_held(std::int64_t n, const F& f) {
-  if (n <= 256) return f.template operator()<cuda::Held<1, 8>>(), true;
+  if (n <= 256) return f.template operator()<ClusterRanks, cuda::Held<1, 8>>(), true;
   if constexpr (!std::is_same_v<T, double>)
-    if (n <= 512) return f.template operator()<cuda::Held<2, 16>>(), true;
+    if (n <= 512) return f.template operator()<SmallClusterRanks, cuda::Held<4, 16>>(), true;
   return false;
 }
 
@@ -57,10 +58,10 @@ bool device_has_clusters(int device, int size) {
                                                ClusterRanks::block, cluster_limit);
   return size == 8 ? of_8 : of_16;
 }
-template <class T, class Job, class Hold>
+template <class T, class Job, class Ranks, class Hold>
 bool device_holds(int device) {
-  static const bool holds = cuda::clusters_fit(device, cuda::run_resident<T, ClusterRanks, Job, Hold>, 16,
-                                               ClusterRanks::block, block_limit);
+  static const bool holds =
+      cuda::clusters_fit(device, cuda::run_resident<T, Ranks, Job, Hold>, 16, Ranks::block, block_limit);
   return holds;
 }
 template <class T, class Job>
@@ -69,7 +70,8 @@ bool resident_fits(std::int64_t n, const Plan& p, Device device) {
   if (n > most_units) return false;
   if (p.way == Way::registers) {
     bool holds = false;
-    visit_held<T>(n, [&]<class Hold> { holds = device_holds<T, Job, Hold>(device.index); });
+    visit_held<T>(n,
+                  [&]<class Ranks, class Hold> { holds = device_holds<T, Job, Ranks, Hold>(device.index); });
     return holds;
   }
   if (p.way == Way::block) return shared_bytes<T>(n, p) <= block_limit;
@@ -81,7 +83,7 @@ int preferred_plan(std::int64_t n, std::int64_t sequences) {
   if (n > most_units) return step_by_step;
   if (shared_bytes<T>(n, plans[in_block].config) <= block_limit) return in_block;
   if (sequences >= many) return step_by_step;
-  if (sequences <= few && visit_held<T>(n, []<class Hold> {})) return in_registers;
+  if (sequences <= few && visit_held<T>(n, [&]<class Ranks, class Hold> {})) return in_registers;
   return shared_bytes<T>(n, plans[small_cluster].config) <= cluster_limit ? small_cluster : large_cluster;
 }
 
@@ -93,10 +95,10 @@ void run_resident(const Job& job, std::int64_t n, bool before, std::int64_t sequ
     cuda::launch(cuda::run_resident<T, PairOfRanks, Job>, cuda::blocks(sequences, 1, 1 << 10),
                  PairOfRanks::block, shared, cuda::native(s), job, n, before);
   else if (p.way == Way::registers)
-    visit_held<T>(n, [&]<class Hold> {
-      cuda::launch_clusters(cuda::run_resident<T, ClusterRanks, Job, Hold>, p.ranks,
-                            cuda::blocks(sequences, 1, many), ClusterRanks::block, shared, cuda::native(s),
-                            job, n, before);
+    visit_held<T>(n, [&]<class Ranks, class Hold> {
+      cuda::launch_clusters(cuda::run_resident<T, Ranks, Job, Hold>, p.ranks,
+                            cuda::blocks(sequences, 1, many), Ranks::block, shared, cuda::native(s), job, n,
+                            before);
     });
   else
     cuda::launch_clusters(cuda::run_resident<T, ClusterRanks, Job>, p.ranks, cuda::blocks(sequences, 1, many),

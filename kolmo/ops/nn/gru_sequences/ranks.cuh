@@ -8,7 +8,12 @@
 //   store(p, rank, value)     *p = value at the same place of another rank's piece, or of the own; seen after sync()
 //   sync()                    waits for all threads of all ranks
 //   sync_rank()               waits for all threads of this rank
-// All threads call the last two in the same order. Anonymous namespace: see device/grid.cuh.
+// All threads call the last two in the same order. Where `counts`, an exchange need not wait for all threads:
+//   make(barrier)             a barrier in shared memory, before the first sync()
+//   expect(barrier, bytes)    a phase of the rank's own barrier, of one arrival: this one
+//   store(p, rank, value, b)  a store that the barrier b of the other rank counts
+//   wait(barrier, parity)     until all bytes of the phase have come
+// Anonymous namespace: see device/grid.cuh.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +25,7 @@ namespace {
 
 template <int Count, int Threads>
 struct BlockRanks {
+  static constexpr bool counts = false;
   static constexpr int threads = Threads, block = Count * Threads;
   std::size_t bytes = 0;
 
@@ -73,7 +79,52 @@ __device__ void cluster_store(T* p, int rank, T value) {
                  "l"(std::bit_cast<unsigned long long>(value))
                  : "memory");
 }
+__device__ inline unsigned own_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+__device__ inline unsigned address_in(int rank, const void* p) {
+  unsigned there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own_address(p)), "r"(rank));
+  return there;
+}
+__device__ inline void make_barrier(std::uint64_t* barrier) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(
+                   own_address(barrier))
+               : "memory");
+}
+__device__ inline void expect_bytes(std::uint64_t* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(own_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+template <class T>
+__device__ void counted_store(T* p, int rank, T value, std::uint64_t* barrier) {
+  if constexpr (sizeof(T) == 4)
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(
+                     address_in(rank, p)),
+                 "r"(std::bit_cast<unsigned>(value)), "r"(address_in(rank, barrier))
+                 : "memory");
+  else
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u64 [%0], %1, [%2];" ::"r"(
+                     address_in(rank, p)),
+                 "l"(std::bit_cast<unsigned long long>(value)), "r"(address_in(rank, barrier))
+                 : "memory");
+}
+__device__ inline void wait_for(std::uint64_t* barrier, int parity) {
+  unsigned over = 0;
+  while (!over)
+    asm volatile(
+        "{\n.reg .pred over;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, over;\n}"
+        : "=r"(over)
+        : "r"(own_address(barrier)), "r"(parity)
+        : "memory");
+}
 #else  // never launched: clusters_fit() is false
+__device__ inline void make_barrier(std::uint64_t*) {}
+__device__ inline void expect_bytes(std::uint64_t*, int) {}
+template <class T>
+__device__ void counted_store(T*, int, T, std::uint64_t*) {}
+__device__ inline void wait_for(std::uint64_t*, int) {}
 __device__ inline int cluster_rank() { return 0; }
 __device__ inline int cluster_size() { return 1; }
 __device__ inline void cluster_sync() {}
@@ -83,6 +134,7 @@ __device__ void cluster_store(T*, int, T) {}
 
 template <int Threads>
 struct ClusterRanks {
+  static constexpr bool counts = true;
   static constexpr int threads = Threads, block = Threads;
 
   __device__ int rank() const { return cluster_rank(); }
@@ -95,6 +147,13 @@ struct ClusterRanks {
   __device__ void store(T* p, int to, T value) const {
     cluster_store(p, to, value);
   }
+  template <class T>
+  __device__ void store(T* p, int to, T value, std::uint64_t* barrier) const {
+    counted_store(p, to, value, barrier);
+  }
+  __device__ void make(std::uint64_t* barrier) const { make_barrier(barrier); }
+  __device__ void expect(std::uint64_t* barrier, int bytes) const { expect_bytes(barrier, bytes); }
+  __device__ void wait(std::uint64_t* barrier, int parity) const { wait_for(barrier, parity); }
   __device__ void sync() const { cluster_sync(); }
   __device__ void sync_rank() const { __syncthreads(); }
 };

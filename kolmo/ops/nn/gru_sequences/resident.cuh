@@ -1,6 +1,7 @@
 #pragma once
 // A GRU whose recurrent weights stay in the shared memory or the registers of ranks (ranks.cuh) for all steps. Each
 // rank has a share of the units and all of the state. Anonymous namespace: see device/grid.cuh.
+#include "kolmo/base/quotient.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/warp.cuh"
 #include "kolmo/ops/nn/gru_sequences/ranks.cuh"
@@ -16,10 +17,14 @@ struct Held {
 };
 using InShared = Held<0, 0>;
 
+constexpr int input_sets = 4;  // gate inputs of as many steps: copies are under way for three steps
+
 /// A share of the units, and where its numbers are in a rank's shared memory.
 struct Share {
   int n, most, warps;  ///< units of all ranks, the most of one, warps of one
   bool held;           ///< weights are in registers
+  static constexpr std::size_t barriers =
+      32;  ///< bytes of three barriers: of the state at odd and even steps, of r h
 
   KOLMO_HD Share(std::int64_t units, int ranks, int threads, bool in_registers)
       : n(int(units)), most((int(units) + ranks - 1) / ranks), warps(threads / 32), held(in_registers) {}
@@ -27,11 +32,11 @@ struct Share {
   KOLMO_HD std::size_t weights() const {
     return held ? 0 : (std::size_t(3 * most) * std::size_t(n) * sizeof(T) + 15) / 16 * 16;
   }
-  /// Bytes of weights, states before and after, r h, two sets of gate inputs, bias, z, sums of warps.
+  /// Bytes of barriers, weights, states before and after, r h, sets of gate inputs, bias, z, sums of warps.
   template <class T>
   KOLMO_HD std::size_t bytes() const {
-    const std::size_t numbers = std::size_t(3 * n + 10 * most + 5 * warps);
-    return weights<T>() + (numbers * sizeof(Compute<T>) + 15) / 16 * 16;
+    const std::size_t numbers = std::size_t(3 * n + (3 * input_sets + 4) * most + 6 * warps);
+    return barriers + weights<T>() + (numbers * sizeof(Compute<T>) + 15) / 16 * 16;
   }
 };
 
@@ -42,7 +47,10 @@ struct ResidentGru {
   static constexpr int at_once = held ? Hold::units : 1;  ///< units of a warp
   Ranks ranks;
   int n, first, units, most, warp, lane;
-  bool before;
+  bool before, counted;  ///< reset before the product; ranks count the bytes that they are sent
+  int odd = 0;
+  unsigned phases = 0;  ///< a bit for each barrier
+  std::uint64_t* barriers;
   T* weights;
   C *state, *next, *reset, *input, *bias, *update, *sums;
   C registers[at_once][3][held ? Hold::columns : 1];
@@ -54,10 +62,15 @@ struct ResidentGru {
     first = min(n, ranks.rank() * most), units = min(most, n - first);
     warp = ranks.thread() / 32, lane = ranks.thread() % 32;
     unsigned char* const memory = ranks.memory(share.template bytes<T>());
-    weights = reinterpret_cast<T*>(memory);
-    state = reinterpret_cast<C*>(memory + share.template weights<T>());
+    barriers = reinterpret_cast<std::uint64_t*>(memory);
+    weights = reinterpret_cast<T*>(memory + Share::barriers);
+    state = reinterpret_cast<C*>(memory + Share::barriers + share.template weights<T>());
     next = state + n, reset = next + n, input = reset + n;
-    bias = input + 6 * most, update = bias + 3 * most, sums = update + most;
+    bias = input + 3 * input_sets * most, update = bias + 3 * most, sums = update + most;
+    counted = Ranks::counts && (ranks.count() - 1) * most < n;  // a rank without units would fall behind
+    if constexpr (Ranks::counts)
+      if (counted && ranks.thread() == 0)
+        for (int b = 0; b < 3; ++b) ranks.make(barriers + b), ranks.expect(barriers + b, n * int(sizeof(C)));
   }
   /// f(gate, unit, at): the units of all gates of this rank, and their number in shared memory.
   template <class F>
@@ -90,50 +103,44 @@ struct ResidentGru {
   __device__ void begin(const T* from) const {
     for (int i = ranks.thread(); i < n; i += Ranks::threads) state[i] = C(from[i]);
   }
-  /// One step with the part of the gates that does not depend on h, u(gate, unit); written(i, h) is called for
-  /// the units of this rank by one thread each. Ends with the new state in all ranks.
-  template <class U, class F>
-  __device__ void step(const U& u, const F& written) {
+  /// One step with the part of the gates that does not depend on h, u(gate, unit). Ends with the new state in all
+  /// ranks. What is written to global memory right after it does not delay the next step.
+  template <class U>
+  __device__ void step(const U& u) {
     for (int begin = warp; begin < units; begin += at_once * warps) {
-      C part[at_once][3] = {};
-      add_products(begin, state, 0, before ? 2 : 3, part);
-#pragma unroll
-      for (int q = 0; q < at_once; ++q) {
-        const int unit = begin + q * warps;
-        if (unit >= units) break;
-        const C r = gate(u(0, unit) + warp_sum(part[q][0]) + bias[unit]),
-                z = gate(u(1, unit) + warp_sum(part[q][1]) + bias[units + unit]);
-        if (before) {
-          if (lane == 0) update[unit] = z;
-          publish(reset + first + unit, C(T(r * state[first + unit])));
-        } else {
-          finish(unit, u(2, unit) + r * (warp_sum(part[q][2]) + bias[2 * units + unit]), z, written);
-        }
+      C part[3];
+      products(begin, state, 0, before ? 2 : 3, part);
+      const int unit = begin + lane % at_once * warps;
+      if (unit >= units) continue;
+      const C r = gate(u(0, unit) + part[0] + bias[unit]),
+              z = gate(u(1, unit) + part[1] + bias[units + unit]);
+      if (before) {
+        if (lane < at_once) update[unit] = z;
+        publish(2, reset + first + unit, C(T(r * state[first + unit])));
+      } else {
+        finish(unit, u(2, unit) + r * (part[2] + bias[2 * units + unit]), z);
       }
     }
     if (before) {
-      ranks.sync();
+      meet(2);
       for (int begin = warp; begin < units; begin += at_once * warps) {
-        C part[at_once][3] = {};
-        add_products(begin, reset, 2, 3, part);
-#pragma unroll
-        for (int q = 0; q < at_once; ++q) {
-          const int unit = begin + q * warps;
-          if (unit >= units) break;
-          finish(unit, u(2, unit) + warp_sum(part[q][2]) + bias[2 * units + unit], update[unit], written);
-        }
+        C part[3];
+        products(begin, reset, 2, 3, part);
+        const int unit = begin + lane % at_once * warps;
+        if (unit < units) finish(unit, u(2, unit) + part[2] + bias[2 * units + unit], update[unit]);
       }
     }
-    wait_copies<0>();  // of gate inputs
-    ranks.sync();
+    wait_copies<input_sets - 2>();  // of the gate inputs of the next step
+    meet(odd);
+    odd ^= 1;
     C* const old = state;
     state = next, next = old;
   }
 
  private:
-  /// Adds to part[q][g] this lane's share of the products of weights of gates [from, to) with v, for the units begin,
-  /// begin + warps, ...
-  __device__ void add_products(int begin, const C* v, int from, int to, C (&part)[at_once][3]) const {
+  /// part[g] = the products of the weights of gates [from, to) with v, of the unit begin + (lane % at_once) warps.
+  __device__ void products(int begin, const C* v, int from, int to, C (&part)[3]) const {
+    C all[at_once][3] = {};
     if constexpr (held) {
 #pragma unroll
       for (int k = 0; k < Hold::columns; ++k) {
@@ -142,21 +149,46 @@ struct ResidentGru {
         for (int q = 0; q < at_once; ++q)
 #pragma unroll
           for (int g = 0; g < 3; ++g)
-            if (g >= from && g < to) part[q][g] += registers[q][g][k] * value;
+            if (g >= from && g < to) all[q][g] += registers[q][g][k] * value;
       }
     } else {
       for (int j = lane; j < n; j += 32)
-        for (int g = from; g < to; ++g) part[0][g] += C(weights[(g * units + begin) * n + j]) * v[j];
+        for (int g = from; g < to; ++g) all[0][g] += C(weights[(g * units + begin) * n + j]) * v[j];
+    }
+#pragma unroll
+    for (int q = 0; q < at_once; ++q) {
+      warp_sums(all[q]);
+#pragma unroll
+      for (int g = 0; g < 3; ++g)
+        if (q == 0 || lane % at_once == q) part[g] = all[q][g];
     }
   }
-  __device__ void publish(C* at, C value) const {
-    for (int to = lane; to < ranks.count(); to += 32) ranks.store(at, to, value);
+  /// Called by all lanes of a unit: each serves some of the ranks.
+  __device__ void publish(int which, C* at, C value) const {
+    for (int to = lane / at_once; to < ranks.count(); to += 32 / at_once) {
+      if constexpr (Ranks::counts)
+        if (counted) {
+          ranks.store(at, to, value, barriers + which);
+          continue;
+        }
+      ranks.store(at, to, value);
+    }
   }
-  template <class F>
-  __device__ void finish(int unit, C argument, C z, const F& written) const {
-    const T h = T((C(1) - z) * std::tanh(argument) + z * state[first + unit]);
-    publish(next + first + unit, C(h));
-    if (lane == 0) written(first + unit, h);
+  /// Waits until every rank has what all have published to barrier `which`. A state is not overwritten while a warp
+  /// reads it: whoever sends the state after the next has that of all warps, sent once they had read.
+  __device__ void meet(int which) {
+    if constexpr (Ranks::counts)
+      if (counted) {
+        ranks.sync_rank();
+        ranks.wait(barriers + which, int(phases >> which & 1));
+        phases ^= 1u << which;
+        if (ranks.thread() == 0) ranks.expect(barriers + which, n * int(sizeof(C)));
+        return;
+      }
+    ranks.sync();
+  }
+  __device__ void finish(int unit, C argument, C z) const {
+    publish(odd, next + first + unit, C(T((C(1) - z) * std::tanh(argument) + z * state[first + unit])));
   }
 };
 
@@ -173,25 +205,27 @@ struct ForwardJob {
   __device__ void run(ResidentGru<T, Ranks, Hold>& gru) const {
     gru.load(weights, bias);
     for (std::int64_t b = gru.ranks.group(); b < batch; b += gru.ranks.groups()) {
-      const auto fetch = [&](std::int64_t t) {  // while the step before is computed
+      const auto fetch = [&](std::int64_t t) {
         if (t < steps)
           gru.each_input([&](int g, int unit, int at) {
-            copy_async(gru.input + t % 2 * 3 * gru.most + at,
+            copy_async(gru.input + t % input_sets * 3 * gru.most + at,
                        u + ((b * steps + t) * 3 + g) * n + gru.first + unit);
           });
         commit_copies();
       };
       gru.begin(h + b * n);
-      fetch(0);
-      wait_copies<0>();
+      for (int t = 0; t < input_sets - 1; ++t) fetch(t);
+      wait_copies<input_sets - 2>();
       gru.ranks.sync();
       for (std::int64_t t = 0; t < steps; ++t) {
-        fetch(t + 1);
-        const C* const input = gru.input + t % 2 * 3 * gru.most;
-        T* const to = states + (b * steps + t) * n;
+        fetch(t + input_sets - 1);
+        const C* const input = gru.input + t % input_sets * 3 * gru.most;
         const int units = gru.units;
-        gru.step([&](int g, int unit) { return input[g * units + unit]; }, [&](int i, T v) { to[i] = v; });
+        gru.step([&](int g, int unit) { return input[g * units + unit]; });
+        for (int i = gru.ranks.thread(); i < units; i += Ranks::threads)
+          states[(b * steps + t) * n + gru.first + i] = T(gru.state[gru.first + i]);
       }
+      wait_copies<0>();
       if (last)
         for (int i = gru.ranks.thread(); i < gru.units; i += Ranks::threads)
           last[b * n + gru.first + i] = T(gru.state[gru.first + i]);
@@ -224,12 +258,14 @@ struct RolloutJob {
       });
       gru.ranks.sync();
       T loss = first_loss[row];
-      const int units = gru.units;
+      const int units = gru.units, thread = gru.ranks.thread();
+      const Head head{thread < gru.n ? head_hidden[thread] : T(0),
+                      thread < size.categories ? head_stochastic[thread] : T(0),
+                      thread < size.categories ? logit(thread) : 0};
       for (std::int64_t t = 0; t < size.steps; ++t) {
         gru.step(
-            [&](int g, int unit) { return gru.input[g * units + unit] + slopes[g * units + unit] * loss; },
-            [](int, T) {});
-        loss = decode(gru, outer * size.steps + t);
+            [&](int g, int unit) { return gru.input[g * units + unit] + slopes[g * units + unit] * loss; });
+        loss = decode(gru, head, outer * size.steps + t);
       }
       if (last)
         for (int i = gru.ranks.thread(); i < gru.units; i += Ranks::threads)
@@ -239,31 +275,52 @@ struct RolloutJob {
   }
 
  private:
-  /// The loss of the new state, which every rank has and computes for itself.
+  /// The numbers of the head that a thread needs first.
+  struct Head {
+    T hidden, stochastic;
+    int logit;  ///< where it is in the state
+  };
+  __device__ int logit(std::int64_t i) const { return int(quotient(i * size.n, size.categories)); }
+
+  /// The loss of the new state, which every rank has and computes for itself: sums of each warp, with its largest logit,
+  /// then the sums of those.
   template <class Ranks, class Hold>
-  __device__ T decode(const ResidentGru<T, Ranks, Hold>& gru, std::int64_t at) const {
+  __device__ T decode(const ResidentGru<T, Ranks, Hold>& gru, const Head& head, std::int64_t at) const {
     constexpr int warps = ResidentGru<T, Ranks, Hold>::warps;
-    const auto logit = [&](std::int64_t i) { return gru.state[i * size.n / size.categories]; };
-    T most = gru.state[0], sums[5] = {};  // a h, h h, e, e logit, e b; the state begins with the first logit
-    for (std::int64_t i = gru.lane; i < size.categories; i += 32) most = most < logit(i) ? logit(i) : most;
+    const int thread = gru.ranks.thread();
+    T sums[5] = {};  // a h, h h, e, e logit, e b; the state begins with the first logit
+    T most = gru.state[0];
+    for (std::int64_t i = thread; i < size.categories; i += Ranks::threads) {
+      const T own = gru.state[i == thread ? head.logit : logit(i)];
+      most = most < own ? own : most;
+    }
     most = warp_max(most);
-    for (int i = gru.ranks.thread(); i < gru.n; i += Ranks::threads)
-      sums[0] += gru.state[i] * head_hidden[i], sums[1] += gru.state[i] * gru.state[i];
-    for (std::int64_t i = gru.ranks.thread(); i < size.categories; i += Ranks::threads) {
-      const T below = logit(i) - most, e = std::exp(below);
-      sums[2] += e, sums[3] += e * below, sums[4] += e * head_stochastic[i];
+    for (int i = thread; i < gru.n; i += Ranks::threads) {
+      const T h = gru.state[i];
+      sums[0] += h * (i == thread ? head.hidden : head_hidden[i]), sums[1] += h * h;
     }
-    for (int q = 0; q < 5; ++q) {
-      const T sum = warp_sum(sums[q]);
-      if (gru.lane == 0) gru.sums[q * warps + gru.warp] = sum;
+    for (std::int64_t i = thread; i < size.categories; i += Ranks::threads) {
+      const T below = gru.state[i == thread ? head.logit : logit(i)] - most, e = std::exp(below);
+      sums[2] += e, sums[3] += e * below, sums[4] += e * (i == thread ? head.stochastic : head_stochastic[i]);
     }
+    warp_sums(sums);
+    if (gru.lane < 5)
+      gru.sums[gru.lane * warps + gru.warp] = gru.lane == 0   ? sums[0]
+                                              : gru.lane == 1 ? sums[1]
+                                              : gru.lane == 2 ? sums[2]
+                                              : gru.lane == 3 ? sums[3]
+                                                              : sums[4];
+    if (gru.lane == 5) gru.sums[5 * warps + gru.warp] = most;
     gru.ranks.sync_rank();
-    for (int q = 0; q < 5; ++q) {
-      sums[q] = gru.sums[q * warps];
-      for (int w = 1; w < warps; ++w) sums[q] += gru.sums[q * warps + w];
-    }
+    const int w = gru.lane < warps ? gru.lane : 0;
+    const T own = gru.sums[5 * warps + w];
+    most = warp_max(own);
+    const T scale = gru.lane < warps ? std::exp(own - most) : T(0);
+    for (int q = 0; q < 5; ++q) sums[q] = gru.lane < warps ? gru.sums[q * warps + w] : T(0);
+    sums[3] = scale * (sums[3] + (own - most) * sums[2]), sums[2] *= scale, sums[4] *= scale;
+    warp_sums(sums);
     const T loss = loss_of(size.categories ? sums[0] + sums[4] / sums[2] : sums[0]);
-    if (gru.ranks.rank() == 0 && gru.ranks.thread() == 0)
+    if (gru.ranks.rank() == 0 && thread == 0)
       outputs.write(at, double(loss), double(sums[1]),
                     size.categories ? double(std::log(sums[2]) - sums[3] / sums[2]) : 0);
     return loss;
