@@ -3,7 +3,8 @@
 
 docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -->, or "none" as long as nothing was
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
-<!-- below-copy: RECORD --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of a record.
+<!-- below-copy: RECORD --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of a record,
+<!-- beside-pytorch: RECORD RECORD --> that of bench/beside_pytorch.py.
 --write [RESULT] puts the numbers (of another result) in."""
 import argparse
 import json
@@ -14,12 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 from below_copy import table as below_copy  # noqa: E402
+from beside_pytorch import table as beside_pytorch  # noqa: E402
 from results import Result, load  # noqa: E402
 from table import NONE, TABLES, quote  # noqa: E402
 
 SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
-BELOW = re.compile(r"(<!-- below-copy: (\S+) -->\n)(.*?)(<!-- /below-copy -->)", re.S)
+MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch}
+TABLE = re.compile(r"(<!-- (below-copy|beside-pytorch): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 MARKER = re.compile(r"<!-- /?bench\b")
 
 
@@ -54,18 +57,18 @@ def rewrite(text: str, result) -> tuple[str, list[str]]:
     return SPAN.sub(replace, text), faults
 
 
-def rewrite_below(text: str, root: Path) -> tuple[str, list[str]]:
-    """As rewrite(), of the tables of what is below the copy."""
+def rewrite_tables(text: str, root: Path) -> tuple[str, list[str]]:
+    """As rewrite(), of the tables that are made of records."""
     faults = []
 
     def replace(match):
-        start, name, found, end = match.groups()
-        right = below_copy(json.loads((root / name).read_text(encoding="utf-8")))
+        start, kind, names, found, end = match.groups()
+        right = MADE[kind](*(json.loads((root / name).read_text(encoding="utf-8")) for name in names.split()))
         if found != right:
-            faults.append(f"the table below-copy is not that of {name}")
+            faults.append(f"the table {kind} is not that of {names}")
         return start + right + end
 
-    return BELOW.sub(replace, text), faults
+    return TABLE.sub(replace, text), faults
 
 
 def named_result(root: Path):
@@ -94,9 +97,9 @@ def main(root: Path = ROOT, arguments=None) -> int:
     for page in pages(root):
         text = page.read_text(encoding="utf-8")
         right, faults = rewrite(text, result)
-        right, more = rewrite_below(right, root)
+        right, more = rewrite_tables(right, root)
         faults += more
-        total += len(SPAN.findall(text)) + len(BELOW.findall(text))
+        total += len(SPAN.findall(text)) + len(TABLE.findall(text))
         if options.write is not None:
             page.write_text(right, encoding="utf-8")
             faults = rewrite(right, result)[1]
