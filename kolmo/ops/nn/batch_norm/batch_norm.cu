@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// The `run` of sum_rows: a thread for each sum of a column, else a block, a warp or a quarter of one for each sum.
+/// The `run` of sum_rows: a thread for each sum of a column, else a block or a warp for each sum.
 struct SumsOfChannels {
   cudaStream_t stream;
   template <class Job>
@@ -40,10 +40,7 @@ struct SumsOfChannels {
       if (job.rows.shape.columns())
         return cuda::launch(sum_columns<std::remove_cvref_t<decltype(*job.rows.x)>>, cuda::blocks(items, 256),
                             256, 0, stream, job.rows, job.done, items);
-    if (terms > 256)
-      run<2>(job, items);
-    else
-      terms > cuda::sum_shapes[0].width() ? run<1>(job, items) : run<0>(job, items);
+    terms > 256 ? run<2>(job, items) : run<1>(job, items);
   }
   template <int Shape, class Job>
   void run(const Job& job, std::int64_t items) const {

@@ -1,0 +1,64 @@
+// What the cases of gru_forward and rssm_rollout are too small for: states that fill the registers of a cluster.
+#include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "kolmo/op/host_call.hpp"
+#include "kolmo/runtime/stream.hpp"
+
+namespace kolmo {
+namespace {
+
+/// Numbers in (-scale, scale) in no order.
+std::vector<float> numbers(std::int64_t count, double scale, double phase) {
+  std::vector<float> v;
+  for (std::int64_t i = 0; i < count; ++i) v.push_back(float(scale * std::sin(double(i) * 12.9898 + phase)));
+  return v;
+}
+
+struct Sequence {
+  std::int64_t n, k = 24, steps = 7;
+  GruReset reset;
+  std::vector<float> x = numbers(2 * steps * k, 1, 1), h = numbers(2 * n, 1, 2),
+                     in = numbers(3 * n * k, 1 / std::sqrt(double(k)), 3),
+                     hidden = numbers(3 * n * n, 1 / std::sqrt(double(n)), 4), bias = numbers(3 * n, 0.5, 5);
+
+  /// All states, of two sequences.
+  std::vector<float> on(Device device) {
+    std::vector<float> states(std::size_t(2 * steps * n));
+    Stream s(device);
+    call_on_host(gru_forward,
+                 {.x = tensor(x.data(), {2, steps, k}),
+                  .h = tensor(h.data(), {2, n}),
+                  .weight_ih = tensor(in.data(), {3 * n, k}),
+                  .weight_hh = tensor(hidden.data(), {3 * n, n}),
+                  .bias_hh = tensor(bias.data(), {3 * n}),
+                  .states = tensor(states.data(), {2, steps, n}),
+                  .reset = reset},
+                 s);
+    s.synchronize();
+    return states;
+  }
+};
+
+TEST(GruSequences, OfManyUnitsAgreeOnCpuAndGpu) {
+  const Device device{DeviceKind::cuda};
+  if (!available(device)) GTEST_SKIP() << "no GPU";
+  for (const std::int64_t n : {200, 256, 257, 300, 512, 600})
+    for (const GruReset reset : {GruReset::after, GruReset::before}) {
+      Sequence sequence{.n = n, .reset = reset};
+      // Sums of n terms near 1 and of 24 products: below 2^-15 for each of 7 steps, which halve the error before.
+      EXPECT_THAT(sequence.on(device),
+                  testing::Pointwise(testing::FloatNear(1e-4F), sequence.on({DeviceKind::cpu})))
+          << n << " units";
+    }
+}
+
+}  // namespace
+}  // namespace kolmo
