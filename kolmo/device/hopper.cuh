@@ -154,7 +154,50 @@ __device__ void multiply(float (&sum)[Columns / 2], std::uint64_t a, std::uint64
                  : KOLMO_SUMS_64(0), KOLMO_SUMS_64(64)
                  : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
 }
+#define KOLMO_32 KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) "%30,%31"
+
+/// The same with the left factor of 64 x 16 in registers: a thread has rows thread / 4 and thread / 4 + 8 of its warp's
+/// 16, each of columns 2 (thread % 4) and the next, and then the same 8 columns further.
+template <class T, int Columns, bool AlongB>
+__device__ void multiply(float (&sum)[Columns / 2], const std::uint32_t (&a)[4], std::uint64_t b) {
+  static_assert(Columns == 64 || Columns == 128);
+  constexpr bool half = std::is_same_v<T, Half>;
+#define KOLMO_WGMMA_HELD(columns, type, registers, a, b, along_b)                                      \
+  "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type " {" registers "}, {" a "}, " b \
+  ", 1, 1, 1, " along_b ";\n"
+#define KOLMO_HELD "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(!AlongB)
+  if constexpr (Columns == 64 && half)
+    asm volatile(KOLMO_WGMMA_HELD("64", "f16", KOLMO_32, "%32, %33, %34, %35", "%36", "%37")
+                 : KOLMO_SUMS_8(0), KOLMO_SUMS_8(8), KOLMO_SUMS_8(16), KOLMO_SUMS_8(24)
+                 : KOLMO_HELD);
+  else if constexpr (Columns == 64)
+    asm volatile(KOLMO_WGMMA_HELD("64", "bf16", KOLMO_32, "%32, %33, %34, %35", "%36", "%37")
+                 : KOLMO_SUMS_8(0), KOLMO_SUMS_8(8), KOLMO_SUMS_8(16), KOLMO_SUMS_8(24)
+                 : KOLMO_HELD);
+  else if constexpr (half)
+    asm volatile(KOLMO_WGMMA_HELD("128", "f16", KOLMO_64, "%64, %65, %66, %67", "%68", "%69")
+                 : KOLMO_SUMS_64(0)
+                 : KOLMO_HELD);
+  else
+    asm volatile(KOLMO_WGMMA_HELD("128", "bf16", KOLMO_64, "%64, %65, %66, %67", "%68", "%69")
+                 : KOLMO_SUMS_64(0)
+                 : KOLMO_HELD);
+#undef KOLMO_HELD
+#undef KOLMO_WGMMA_HELD
+}
+/// Uses of registers stay on their side of this.
+template <int N>
+__device__ void fence_registers(float (&v)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) asm volatile("" : "+f"(v[i])::"memory");
+}
+template <int N>
+__device__ void fence_registers(std::uint32_t (&v)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) asm volatile("" : "+r"(v[i])::"memory");
+}
 #undef KOLMO_TEN
+#undef KOLMO_32
 #undef KOLMO_64
 #undef KOLMO_128
 #undef KOLMO_SUMS_8

@@ -1,12 +1,14 @@
 // What the cases of attention cannot show: addresses beyond 2^31, and the memory of long sequences.
 #include "kolmo/ops/nn/attention/attention.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 #include <vector>
 
+#include "kolmo/op/host_call.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/ops/nn/attention/attention_call.hpp"
 
@@ -84,6 +86,55 @@ void expect_nan_in_its_row(Device device) {
   for (std::int64_t i = 0; i < s * d; ++i)
     EXPECT_EQ(std::isnan(double(float(y[std::size_t(i)]))), i / d == 1)
         << to_string(device) << ", element " << i;
+}
+
+/// Numbers in (-scale, scale) in no order.
+std::vector<Half> numbers(std::int64_t count, double scale, double phase) {
+  std::vector<Half> v;
+  for (std::int64_t i = 0; i < count; ++i)
+    v.emplace_back(float(scale * std::sin(double(i) * 12.9898 + phase)));
+  return v;
+}
+
+struct Sizes {
+  std::int64_t batch, heads, groups, s, t;
+};
+
+/// The result, of which each element is a weighted mean of values in (-1, 1).
+std::vector<float> result_on(Device device, const Sizes& n, std::int64_t d, HeadLayout layout,
+                             Causal causal) {
+  auto q = numbers(n.batch * n.heads * n.s * d, 2, 1), k = numbers(n.batch * n.groups * n.t * d, 2, 2),
+       v = numbers(n.batch * n.groups * n.t * d, 1, 3), y = q;
+  const auto shape = [&](std::int64_t h, std::int64_t rows) {
+    const bool first = layout == HeadLayout::heads_first;
+    return std::array{n.batch, first ? h : rows, first ? rows : h, d};
+  };
+  Stream stream(device);
+  call_on_host(attention,
+               {.q = tensor(q.data(), shape(n.heads, n.s)),
+                .k = tensor(k.data(), shape(n.groups, n.t)),
+                .v = tensor(v.data(), shape(n.groups, n.t)),
+                .y = tensor(y.data(), shape(n.heads, n.s)),
+                .causal = causal,
+                .layout = layout},
+               stream);
+  stream.synchronize();
+  return {y.begin(), y.end()};
+}
+
+TEST(Attention, OfManyQueriesAndKeysAgreesOnCpuAndGpu) {
+  const Device device{DeviceKind::cuda};
+  if (!available(device)) GTEST_SKIP() << "no GPU";
+  constexpr Sizes equal{2, 16, 16, 1100, 1000}, grouped{1, 6, 2, 300, 391}, few{3, 2, 2, 129, 1};
+  for (const Sizes& n : {equal, grouped, few})
+    for (const std::int64_t d : {64, 128})
+      for (const HeadLayout layout : {HeadLayout::heads_first, HeadLayout::heads_last})
+        for (const Causal causal : {Causal::none, Causal::upper_left, Causal::lower_right})
+          // Weights and results are rounded to 11 bits.
+          EXPECT_THAT(
+              result_on(device, n, d, layout, causal),
+              testing::Pointwise(testing::FloatNear(4 * 0x1p-11F), result_on({}, n, d, layout, causal)))
+              << n.s << " x " << n.t << ", d " << d;
 }
 
 TEST(Attention, NaNStaysInItsRow) {

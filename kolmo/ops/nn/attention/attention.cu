@@ -1,5 +1,8 @@
 #include "kolmo/ops/nn/attention/attention_mma.cuh"
 #include "kolmo/ops/nn/attention/attention_tiles.cuh"
+#ifndef SIMT
+#include "kolmo/ops/nn/attention/attention_warpgroups.cuh"
+#endif
 #include "kolmo/ops/nn/attention/unfused.hpp"
 #include "kolmo/skeleton/item_steps.cuh"
 
@@ -7,8 +10,9 @@ namespace kolmo {
 namespace {
 using A = AttentionArgs;
 
-enum class Engine : std::uint8_t { tensor_cores, tiles, unfused };
+enum class Engine : std::uint8_t { warpgroups, tensor_cores, tiles, unfused };
 constexpr Row<Engine> attention_engines[] = {
+    {.name = "tensor wgmma", .config = Engine::warpgroups, .hardware_only = true},
     {"tensor mma", Engine::tensor_cores},
     {"tiles", Engine::tiles},
     {.name = "unfused", .config = Engine::unfused, .naive = true},
@@ -63,6 +67,42 @@ bool whole_packs(const A& a) {
   return bits % 16 == 0;
 }
 
+#ifdef SIMT
+bool warpgroups_fit(const A&) { return false; }
+void launch_warpgroups(const A&, Stream&) {}
+#else
+/// Without a mask; queries of a block must be rows of one matrix, and all keys go to it.
+bool warpgroups_fit(const A& a) {
+#ifdef KOLMO_SM90A
+  const AttentionSizes n(a);
+  return is_narrow(a) && (n.d == 64 || n.d == 128) && !a.mask.given() && n.batch * n.kv_heads > 0 &&
+         n.t > 0 && n.s > 0 && (n.heads_first || n.heads == n.kv_heads) && whole_packs(a) &&
+         parts_of_keys(a) == 1 && cuda::is_hopper(a.q.device.index);
+#else
+  return (void)a, false;
+#endif
+}
+
+void launch_warpgroups(const A& a, Stream& s) {
+  const AttentionSizes n(a);
+  const std::int64_t groups = n.batch * n.kv_heads;
+  const auto boxes_of = [&](const Tensor& t, std::int64_t rows, std::int64_t heads, int box) {
+    return n.heads_first ? cuda::tensor_map({t.data, groups, rows * heads / n.kv_heads, n.d, box})
+                         : cuda::tensor_map({t.data, n.batch, rows, heads * n.d, box});
+  };
+  const cuda::TensorMap q = boxes_of(a.q, n.s, n.heads, warpgroup_rows),
+                        k = boxes_of(a.k, n.t, n.kv_heads, warpgroup_keys),
+                        v = boxes_of(a.v, n.t, n.kv_heads, 64);
+  visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
+    const auto launch = [&]<int D> {
+      cuda::launch(attend_warpgroups<T, D>, unsigned(attention_blocks(a)), warpgroup_threads,
+                   AttentionMemory<D>::bytes, cuda::native(s), AttentionCall<T>(a), !n.heads_first, q, k, v);
+    };
+    n.d == 64 ? launch.template operator()<64>() : launch.template operator()<128>();
+  });
+}
+#endif
+
 void launch_tensor_cores(const A& a, Arena& arena, Stream& s) {
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
     const AttentionCall<T> c(a);
@@ -101,8 +141,9 @@ bool attention_fits(const A& a, int row) {
   const Engine engine = attention_engines[row].config;
   if (engine == Engine::unfused) return UnfusedAttention::fits(a);
   constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;  // of block counts, and of places in kernels
+  if (engine == Engine::warpgroups && !warpgroups_fit(a)) return false;
   const AttentionMask m(a);
-  return is_narrow(a) == (engine == Engine::tensor_cores) && m.rows < limit && m.t < limit &&
+  return is_narrow(a) == (engine != Engine::tiles) && m.rows < limit && m.t < limit &&
          attention_blocks(a) < limit;
 }
 
@@ -113,6 +154,8 @@ extern constinit const Impl<AttentionArgs> attention_cuda{
      .launch =
          [](const A& a, Arena arena, Stream& s, int row) {
            switch (attention_engines[row].config) {
+             case Engine::warpgroups:
+               return launch_warpgroups(a, s);
              case Engine::tensor_cores:
                return launch_tensor_cores(a, arena, s);
              case Engine::tiles:

@@ -3,6 +3,7 @@
 // results go. Anonymous namespace: see device/grid.cuh.
 #include <cmath>
 
+#include "kolmo/base/activation.hpp"
 #include "kolmo/base/pack.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/convert.cuh"
@@ -67,6 +68,9 @@ struct AttentionRow {
   }
 };
 
+inline __device__ double weight(double x) { return std::exp2(x); }
+inline __device__ float weight(float x) { return power_of_2(x); }
+
 /// Turns N scores at(j) of a row into weights relative to its largest score so far, to the base 2, and adds them to
 /// this thread's `total`; returns the factor of what was summed before. The row is shared by Lanes neighbouring lanes.
 template <int N, int Lanes, class C, class At>
@@ -77,10 +81,10 @@ __device__ C weigh(C& most, C& total, C factor, const At& at) {
 #pragma unroll
   for (int half = Lanes / 2; half; half /= 2)
     largest = std::fmax(largest, __shfl_xor_sync(~0u, largest, half));
-  const C from = largest == C(-INFINITY) ? C(0) : largest, rescaling = std::exp2(most - from);
+  const C from = largest == C(-INFINITY) ? C(0) : largest, rescaling = weight(most - from);
   most = largest, total *= rescaling;
 #pragma unroll
-  for (int j = 0; j < N; ++j) total += at(j) = std::exp2(at(j) * factor - from);
+  for (int j = 0; j < N; ++j) total += at(j) = weight(at(j) * factor - from);
   return rescaling;
 }
 

@@ -1,0 +1,182 @@
+#pragma once
+// attention on Hopper's tensor cores: f16 and bf16, d of 64 or 128. Of a block's three warpgroups one thread of the first
+// keeps keys and values coming, through the copy engine; the other two have 64 queries each. The scores of a step are
+// computed before the values of the step before are multiplied, so that these are while the scores become weights.
+// Anonymous namespace: see device/grid.cuh.
+// Method: Shah et al. 2024 (FlashAttention-3).
+#include "kolmo/device/hopper.cuh"
+#include "kolmo/ops/nn/attention/attention_tile.cuh"
+
+namespace kolmo {
+namespace {
+
+constexpr int warpgroup_rows = 128, warpgroup_keys = 128, warpgroup_threads = 384;
+
+/// Shared memory: queries, two stages of keys and of values, in boxes of 64 columns at multiples of 1024 bytes; barriers.
+template <int D>
+struct AttentionMemory {
+  static constexpr int boxes = D / 64, stages = 2, row = 128;
+  static constexpr int queries = warpgroup_rows * D * 2, piece = warpgroup_keys * D * 2;
+  static constexpr int keys = queries, values = keys + stages * piece, barriers = values + stages * piece,
+                       bytes = barriers + (1 + 4 * stages) * 8 + 1024;
+};
+
+template <class T, int D>
+__global__ void __launch_bounds__(warpgroup_threads, 1)
+    attend_warpgroups(AttentionCall<T> c, bool heads_last, const __grid_constant__ cuda::TensorMap map_q,
+                      const __grid_constant__ cuda::TensorMap map_k,
+                      const __grid_constant__ cuda::TensorMap map_v) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  using M = AttentionMemory<D>;
+  constexpr int multiplying_warps = 8;
+  const std::uint32_t start =
+                          (cuda::shared_address(cuda::dynamic_shared<unsigned char>()) + 1023) / 1024 * 1024,
+                      q = start, q_full = start + M::barriers, k_full = q_full + 8, k_empty = k_full + 16,
+                      v_full = k_empty + 16, v_empty = v_full + 16;
+  const auto stage = [](int step) { return step % M::stages; };
+  const auto parity = [](int step) { return step / M::stages % 2; };
+  const auto k_of = [&](int step) { return start + M::keys + stage(step) * M::piece; };
+  const auto v_of = [&](int step) { return start + M::values + stage(step) * M::piece; };
+  if (threadIdx.x == 0) {
+    cuda::make_barrier(q_full, 1);
+    for (int i = 0; i < M::stages; ++i) {
+      cuda::make_barrier(k_full + i * 8, 1), cuda::make_barrier(k_empty + i * 8, multiplying_warps);
+      cuda::make_barrier(v_full + i * 8, 1), cuda::make_barrier(v_empty + i * 8, multiplying_warps);
+    }
+    cuda::publish_barriers();
+  }
+  __syncthreads();
+
+  const AttentionTile tile(c, warpgroup_rows, warpgroup_keys, 1);
+  const int last = tile.last_step;
+  if (threadIdx.x < 128) {
+    cuda::give_up_registers<24>();
+    if (threadIdx.x == 0 && last > 0) {
+      const int entry = int(heads_last ? tile.group / c.kv_heads : tile.group),
+                column = heads_last ? int(tile.group % c.kv_heads) * D : 0;
+      cuda::expect_bytes(q_full, M::queries);
+      for (int i = 0; i < M::boxes; ++i)
+        cuda::copy_box<1>(q + i * warpgroup_rows * M::row, map_q, q_full, column + i * 64, int(tile.row),
+                          entry);
+      for (int step = 0; step < last; ++step) {
+        const int key = step * warpgroup_keys;
+        const std::uint32_t full_k = k_full + stage(step) * 8, full_v = v_full + stage(step) * 8;
+        cuda::wait_for(k_empty + stage(step) * 8, parity(step) ^ 1);
+        cuda::expect_bytes(full_k, M::piece);
+        for (int i = 0; i < M::boxes; ++i)
+          cuda::copy_box<1>(k_of(step) + i * warpgroup_keys * M::row, map_k, full_k, column + i * 64, key,
+                            entry);
+        cuda::wait_for(v_empty + stage(step) * 8, parity(step) ^ 1);
+        cuda::expect_bytes(full_v, M::piece);
+        for (int i = 0; i < warpgroup_keys / 64 * M::boxes; ++i)
+          cuda::copy_box<1>(v_of(step) + i * 64 * M::row, map_v, full_v, column + i % M::boxes * 64,
+                            key + i / M::boxes * 64, entry);
+      }
+    }
+    return;
+  }
+
+  cuda::take_registers<240>();
+  const int lane = int(threadIdx.x) % 32, group = int(threadIdx.x) / 128 - 1;
+  const std::int64_t first = tile.row + group * 64 + int(threadIdx.x) % 128 / 32 * 16 + lane / 4;
+  const AttentionRow rows[2] = {{c, tile, first}, {c, tile, first + 8}};
+  const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
+  float score[warpgroup_keys / 2], sum[D / 2] = {}, most[2] = {-INFINITY, -INFINITY}, total[2] = {};
+  std::uint32_t weights[warpgroup_keys / 16][4];
+
+  const auto release = [&](std::uint32_t barrier) {
+    if (lane == 0) cuda::arrive_at(barrier, 0);
+  };
+  const auto begin_scores = [&](int step) {
+    cuda::wait_for(k_full + stage(step) * 8, parity(step));
+    cuda::begin_products();
+#pragma unroll
+    for (int i = 0; i < M::boxes; ++i) {
+      std::uint64_t a = cuda::factor<true>(q + i * warpgroup_rows * M::row + group * 64 * M::row),
+                    b = cuda::factor<true>(k_of(step) + i * warpgroup_keys * M::row);
+#pragma unroll
+      for (int e = 0; e < 64; e += 16) {
+        cuda::multiply<T, warpgroup_keys, true, true>(score, a, b, i + e > 0);
+        a += cuda::next_factor<true>, b += cuda::next_factor<true>;
+      }
+    }
+    cuda::commit_products();
+  };
+  const auto begin_values = [&](int step) {
+    cuda::wait_for(v_full + stage(step) * 8, parity(step));
+    cuda::begin_products();
+#pragma unroll
+    for (int e = 0; e < warpgroup_keys / 16; ++e)
+      cuda::multiply<T, D, false>(sum, weights[e],
+                                  cuda::factor<false>(v_of(step) + e / 4 * M::boxes * 64 * M::row) +
+                                      e % 4 * cuda::next_factor<false>);
+    cuda::commit_products();
+  };
+  const auto end_values = [&] {
+    cuda::wait_products<0>();
+    cuda::fence_registers(sum);
+#pragma unroll
+    for (auto& w : weights) cuda::fence_registers(w);
+  };
+  float rescaling[2];
+  const auto weigh_scores = [&](int step) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const auto at = [&](int j) -> float& { return score[j / 2 * 4 + 2 * h + j % 2]; };
+      if (step >= tile.whole_steps)
+        rows[h].template hide<warpgroup_keys / 4>(
+            at, [=](int j) { return step * warpgroup_keys + j / 2 * 8 + lane % 4 * 2 + j % 2; });
+      rescaling[h] = weigh<warpgroup_keys / 4, 4>(most[h], total[h], factor, at);
+    }
+  };
+  const auto keep_weights = [&] {
+#pragma unroll
+    for (int e = 0; e < warpgroup_keys / 16; ++e)
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        weights[e][j] = cuda::narrow_pair<T>(score[8 * e + 2 * j], score[8 * e + 2 * j + 1]);
+  };
+
+  if (last > 0) {
+    cuda::wait_for(q_full, 0);
+    begin_scores(0);
+    cuda::wait_products<0>();
+    cuda::fence_registers(score);
+    release(k_empty);
+    weigh_scores(0);
+    keep_weights();
+#pragma unroll 1
+    for (int step = 1; step < last; ++step) {
+      begin_scores(step);
+      begin_values(step - 1);
+      cuda::wait_products<1>();
+      cuda::fence_registers(score);
+      release(k_empty + stage(step) * 8);
+      weigh_scores(step);
+      end_values();
+      release(v_empty + stage(step - 1) * 8);
+#pragma unroll
+      for (int i = 0; i < D / 2; ++i) sum[i] *= rescaling[i / 2 % 2];
+      keep_weights();
+    }
+    begin_values(last - 1);
+    end_values();
+  }
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float all = total[h];
+    all += __shfl_xor_sync(~0u, all, 1);
+    all += __shfl_xor_sync(~0u, all, 2);
+    if (first + 8 * h >= c.rows) continue;
+    const AttentionResult<T> result(c, KeyParts<float>{1, nullptr, nullptr}, tile, first + 8 * h, most[h],
+                                    all, false);
+#pragma unroll
+    for (int n = 0; n < D / 8; ++n)
+      result.template put<2>(8 * n + lane % 4 * 2, true,
+                             Pack<float, 2>{{sum[4 * n + 2 * h], sum[4 * n + 2 * h + 1]}});
+  }
+#endif
+}
+
+}  // namespace
+}  // namespace kolmo
