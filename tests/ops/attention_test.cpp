@@ -105,16 +105,16 @@ std::vector<float> result_on(Device device, const Sizes& n, std::int64_t d, Head
                              Causal causal) {
   auto q = numbers(n.batch * n.heads * n.s * d, 2, 1), k = numbers(n.batch * n.groups * n.t * d, 2, 2),
        v = numbers(n.batch * n.groups * n.t * d, 1, 3), y = q;
-  const auto shape = [&](std::int64_t h, std::int64_t rows) {
+  const auto of = [&](std::vector<Half>& data, std::int64_t h, std::int64_t rows) {
     const bool first = layout == HeadLayout::heads_first;
-    return std::array{n.batch, first ? h : rows, first ? rows : h, d};
+    return tensor(data.data(), {n.batch, first ? h : rows, first ? rows : h, d});
   };
   Stream stream(device);
   call_on_host(attention,
-               {.q = tensor(q.data(), shape(n.heads, n.s)),
-                .k = tensor(k.data(), shape(n.groups, n.t)),
-                .v = tensor(v.data(), shape(n.groups, n.t)),
-                .y = tensor(y.data(), shape(n.heads, n.s)),
+               {.q = of(q, n.heads, n.s),
+                .k = of(k, n.groups, n.t),
+                .v = of(v, n.groups, n.t),
+                .y = of(y, n.heads, n.s),
                 .causal = causal,
                 .layout = layout},
                stream);
