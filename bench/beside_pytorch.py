@@ -31,8 +31,13 @@ def shown(microseconds: float) -> str:
     return f"{microseconds / 1e3:.2f} ms" if microseconds >= 1e3 else f"{microseconds:.1f} us"
 
 
+def times(record: dict) -> dict[tuple[str, str], float]:
+    """Microseconds by operator and case."""
+    return {(op["name"], result["case"]): result["seconds"] * 1e6 for op in record["ops"] for result in op["results"]}
+
+
 def table(record: dict, torch: dict) -> str:
-    ours = {(op["name"], result["case"]): result["seconds"] * 1e6 for op in record["ops"] for result in op["results"]}
+    ours = times(record)
     rows = sorted((median(torch["microseconds"][theirs]) / ours[op, case], name, ours[op, case], median(torch["microseconds"][theirs]))
                   for name, op, case, theirs in PAIRS)
     lines = [f"| {name} | {shown(own)} | {shown(their)} | {ratio:.2f} |" for ratio, name, own, their in rows]

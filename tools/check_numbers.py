@@ -4,7 +4,8 @@
 docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -->, or "none" as long as nothing was
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
 <!-- below-copy: RECORD --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of a record,
-<!-- beside-pytorch: RECORD RECORD --> that of bench/beside_pytorch.py.
+<!-- beside-pytorch: RECORD RECORD --> that of bench/beside_pytorch.py. <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one
+time of a record of `kolmo bench`, <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.
 --write [RESULT] puts the numbers (of another result) in."""
 import argparse
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 from below_copy import table as below_copy  # noqa: E402
-from beside_pytorch import table as beside_pytorch  # noqa: E402
+from beside_pytorch import shown, table as beside_pytorch, times  # noqa: E402
 from results import Result, load  # noqa: E402
 from table import NONE, TABLES, quote  # noqa: E402
 
@@ -23,6 +24,8 @@ SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
 MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch}
 TABLE = re.compile(r"(<!-- (below-copy|beside-pytorch): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
+TIME = re.compile(r"(<!-- time: (\S+) (\w+): (.+?) -->)(.*?)(<!-- /time -->)")
+RECORD = re.compile(r"(<!-- record: (\S+) -->)(.*?)(<!-- /record -->)", re.S)
 MARKER = re.compile(r"<!-- /?bench\b")
 
 
@@ -57,18 +60,34 @@ def rewrite(text: str, result) -> tuple[str, list[str]]:
     return SPAN.sub(replace, text), faults
 
 
-def rewrite_tables(text: str, root: Path) -> tuple[str, list[str]]:
-    """As rewrite(), of the tables that are made of records."""
+def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
+    """As rewrite(), of what is made of the records of a GPU."""
     faults = []
+
+    def record(name: str) -> dict:
+        return json.loads((root / name).read_text(encoding="utf-8"))
+
+    def filled(start: str, found: str, right: str, end: str) -> str:
+        if found != right:
+            faults.append(f"{start} reads {found!r}; the record says {right!r}")
+        return start + right + end
+
+    def time(match):
+        start, name, op, case, found, end = match.groups()
+        return filled(start, found, shown(times(record(name))[op, case]), end)
+
+    def source(match):
+        start, name, found, end = match.groups()
+        return filled(start, found, f"{record(name)['date'][:10]}, commit {record(name)['commit']}", end)
 
     def replace(match):
         start, kind, names, found, end = match.groups()
-        right = MADE[kind](*(json.loads((root / name).read_text(encoding="utf-8")) for name in names.split()))
+        right = MADE[kind](*map(record, names.split()))
         if found != right:
             faults.append(f"the table {kind} is not that of {names}")
         return start + right + end
 
-    return TABLE.sub(replace, text), faults
+    return TABLE.sub(replace, TIME.sub(time, RECORD.sub(source, text))), faults
 
 
 def named_result(root: Path):
@@ -97,9 +116,9 @@ def main(root: Path = ROOT, arguments=None) -> int:
     for page in pages(root):
         text = page.read_text(encoding="utf-8")
         right, faults = rewrite(text, result)
-        right, more = rewrite_tables(right, root)
+        right, more = rewrite_records(right, root)
         faults += more
-        total += len(SPAN.findall(text)) + len(TABLE.findall(text))
+        total += sum(len(kind.findall(text)) for kind in (SPAN, TABLE, TIME, RECORD))
         if options.write is not None:
             page.write_text(right, encoding="utf-8")
             faults = rewrite(right, result)[1]
