@@ -26,6 +26,7 @@ MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch}
 TABLE = re.compile(r"(<!-- (below-copy|beside-pytorch): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (\w+): (.+?) -->)(.*?)(<!-- /time -->)")
 RECORD = re.compile(r"(<!-- record: (\S+) -->)(.*?)(<!-- /record -->)", re.S)
+OPEN = re.compile(r"<!-- /?(time|record|below-copy|beside-pytorch)\b")
 MARKER = re.compile(r"<!-- /?bench\b")
 
 
@@ -74,7 +75,10 @@ def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
 
     def time(match):
         start, name, op, case, found, end = match.groups()
-        return filled(start, found, shown(times(record(name))[op, case]), end)
+        if (op, case) not in (known := times(record(name))):
+            faults.append(f"{name} has no {op}: {case}")
+            return match[0]
+        return filled(start, found, shown(known[op, case]), end)
 
     def source(match):
         start, name, found, end = match.groups()
@@ -87,6 +91,8 @@ def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
             faults.append(f"the table {kind} is not that of {names}")
         return start + right + end
 
+    if OPEN.search(RECORD.sub("", TIME.sub("", TABLE.sub("", text)))):
+        faults.append("a marker of a record is not closed, or closes nothing")
     return TABLE.sub(replace, TIME.sub(time, RECORD.sub(source, text))), faults
 
 

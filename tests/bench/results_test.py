@@ -192,6 +192,23 @@ class CheckNumbers(unittest.TestCase):
         self.assertIn("| MI(1,1) | 10,000 | 11 ms (10 ms to 12 ms) | 22 ms | 500 ms | 2x |", table_page.read_text())
         self.assertEqual(self.check(), 0)
 
+    def test_times_of_a_gpu_are_those_of_the_record(self):
+        record = {"date": "2026-01-02T03:04:05Z", "commit": "abc",
+                  "ops": [{"name": "relu", "results": [{"case": "n=2^24 f16", "seconds": 19.04e-6}]}]}
+        (self.root / "gpu.json").write_text(json.dumps(record))
+        page = self.root / "docs/gpu.md"
+        right = ("<!-- time: gpu.json relu: n=2^24 f16 -->19.0 us<!-- /time --> of <!-- record: gpu.json -->2026-01-02, commit abc<!-- /record -->\n")
+        page.write_text(right)
+        self.assertEqual(self.check(), 0)
+        for old, new, said in (("19.0", "19.1", "the record says '19.0 us'"), ("abc", "abd", "the record says '2026-01-02, commit abc'"),
+                               ("f16 -->", "f17 -->", "gpu.json has no relu: n=2^24 f17"), ("<!-- /time", "<!-- /tim", "is not closed")):
+            page.write_text(right.replace(old, new))
+            self.assertEqual(self.check(), 1)
+            self.assertIn(said, self.said.getvalue())
+        page.write_text(right.replace("19.0", "").replace("2026", ""))
+        self.assertEqual(self.check("--write"), 0)
+        self.assertEqual(page.read_text(), right)
+
     def test_quick_and_missing_results_are_refused(self):
         quick = copy.deepcopy(made_up()) | {"quick": True}
         self.result.write_text(json.dumps(quick))
