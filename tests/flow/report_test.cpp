@@ -15,6 +15,7 @@
 #include "kolmo/flow/report_data.hpp"
 #include "kolmo/flow/report_figures.hpp"
 #include "tests/flow/network_mock.hpp"
+#include "tests/io/temporary_folder.hpp"
 
 namespace kolmo {
 namespace {
@@ -326,7 +327,8 @@ TEST(Markup, NumbersReadWell) {
 // tests/report_browser_test.py opens these files. KOLMO_REPORT_DIR names the folder to keep them in.
 TEST(ReportFile, WrittenForTheBrowser) {
   const char* wanted = std::getenv("KOLMO_REPORT_DIR");
-  const std::filesystem::path folder = wanted ? wanted : testing::TempDir();
+  const testing_io::TemporaryFolder own;
+  const std::filesystem::path folder = wanted ? std::string(wanted) : own / "";
   const auto write = [&](const char* name, const NetworkDocument& network, const ReportSeries& series) {
     std::ofstream(folder / name, std::ios::binary) << html_report(network, series);
     EXPECT_GT(std::filesystem::file_size(folder / name), 20'000u);
