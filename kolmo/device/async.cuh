@@ -5,14 +5,11 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Starts copying one T of 4, 8 or 16 bytes, both sides aligned to its size; without `from`, stores zeros.
+/// Starts copying one T of 4, 8 or 16 bytes, both sides aligned to its size; without `from`, zeros.
 template <class T>
 __device__ inline void copy_async(T* to, const T* from) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
-  if (from)
-    __pipeline_memcpy_async(to, from, sizeof(T));
-  else
-    *to = T{};
+  __pipeline_memcpy_async(to, from, sizeof(T), from ? 0 : sizeof(T));
 }
 
 /// Closes a group of copies. wait<n>() returns once at most the last n groups of this thread are still in

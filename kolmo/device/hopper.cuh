@@ -82,6 +82,18 @@ __device__ void copy_box(std::uint32_t to, const TensorMap& map, std::uint32_t b
         : "memory");
 }
 
+/// Starts copying a box of images: of consecutive places of the top left element of a kernel, in the order of rows and
+/// then images, from (row, column) of `image` on, the element of the kernel at (down, right), and 64 of its channels.
+__device__ inline void copy_pixels(std::uint32_t to, const TensorMap& map, std::uint32_t barrier, int channel,
+                                   int column, int row, int image, int right, int down) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+      "%4, %5, %6}], [%2], {%7, %8};" ::"r"(to),
+      "l"(&map), "r"(barrier), "r"(channel), "r"(column), "r"(row), "r"(image), "h"(std::uint16_t(right)),
+      "h"(std::uint16_t(down))
+      : "memory");
+}
+
 /// Registers of each thread of this warpgroup from now on.
 template <int Count>
 __device__ void give_up_registers() {
@@ -114,6 +126,7 @@ __device__ void wait_products() {
 // Operands %0 to %127 and their list, ten and eight at a time.
 // clang-format off
 #define KOLMO_TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
+#define KOLMO_32 KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) "%30,%31"
 #define KOLMO_64 KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) KOLMO_TEN(3) KOLMO_TEN(4) KOLMO_TEN(5) "%60,%61,%62,%63"
 #define KOLMO_128 \
   KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) KOLMO_TEN(3) KOLMO_TEN(4) KOLMO_TEN(5) KOLMO_TEN(6) KOLMO_TEN(7) \
@@ -121,9 +134,9 @@ __device__ void wait_products() {
 #define KOLMO_SUMS_8(i) \
   "+f"(sum[i]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3]), "+f"(sum[(i) + 4]), \
   "+f"(sum[(i) + 5]), "+f"(sum[(i) + 6]), "+f"(sum[(i) + 7])
-#define KOLMO_SUMS_64(i) \
-  KOLMO_SUMS_8(i), KOLMO_SUMS_8((i) + 8), KOLMO_SUMS_8((i) + 16), KOLMO_SUMS_8((i) + 24), \
-  KOLMO_SUMS_8((i) + 32), KOLMO_SUMS_8((i) + 40), KOLMO_SUMS_8((i) + 48), KOLMO_SUMS_8((i) + 56)
+#define KOLMO_SUMS_32(i) \
+  KOLMO_SUMS_8(i), KOLMO_SUMS_8((i) + 8), KOLMO_SUMS_8((i) + 16), KOLMO_SUMS_8((i) + 24)
+#define KOLMO_SUMS_64(i) KOLMO_SUMS_32(i), KOLMO_SUMS_32((i) + 32)
 #define KOLMO_WGMMA(columns, type, registers, a, b, add, along_a, along_b) \
   "{\n.reg .pred add;\nsetp.ne.b32 add, " add ", 0;\n" \
   "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type " {" registers "}, " a ", " b \
@@ -135,9 +148,17 @@ __device__ void wait_products() {
 /// 2 (thread % 4) + i % 2.
 template <class T, int Columns, bool AlongA, bool AlongB>
 __device__ void multiply(float (&sum)[Columns / 2], std::uint64_t a, std::uint64_t b, bool add) {
-  static_assert(Columns == 128 || Columns == 256);
+  static_assert(Columns == 64 || Columns == 128 || Columns == 256);
   constexpr bool half = std::is_same_v<T, Half>;
-  if constexpr (Columns == 128 && half)
+  if constexpr (Columns == 64 && half)
+    asm volatile(KOLMO_WGMMA("64", "f16", KOLMO_32, "%32", "%33", "%34", "%35", "%36")
+                 : KOLMO_SUMS_32(0)
+                 : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
+  else if constexpr (Columns == 64)
+    asm volatile(KOLMO_WGMMA("64", "bf16", KOLMO_32, "%32", "%33", "%34", "%35", "%36")
+                 : KOLMO_SUMS_32(0)
+                 : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
+  else if constexpr (Columns == 128 && half)
     asm volatile(KOLMO_WGMMA("128", "f16", KOLMO_64, "%64", "%65", "%66", "%67", "%68")
                  : KOLMO_SUMS_64(0)
                  : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
@@ -154,7 +175,6 @@ __device__ void multiply(float (&sum)[Columns / 2], std::uint64_t a, std::uint64
                  : KOLMO_SUMS_64(0), KOLMO_SUMS_64(64)
                  : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
 }
-#define KOLMO_32 KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) "%30,%31"
 
 /// The same with the left factor of 64 x 16 in registers: a thread has rows thread / 4 and thread / 4 + 8 of its warp's
 /// 16, each of columns 2 (thread % 4) and the next, and then the same 8 columns further.
@@ -168,11 +188,11 @@ __device__ void multiply(float (&sum)[Columns / 2], const std::uint32_t (&a)[4],
 #define KOLMO_HELD "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(!AlongB)
   if constexpr (Columns == 64 && half)
     asm volatile(KOLMO_WGMMA_HELD("64", "f16", KOLMO_32, "%32, %33, %34, %35", "%36", "%37")
-                 : KOLMO_SUMS_8(0), KOLMO_SUMS_8(8), KOLMO_SUMS_8(16), KOLMO_SUMS_8(24)
+                 : KOLMO_SUMS_32(0)
                  : KOLMO_HELD);
   else if constexpr (Columns == 64)
     asm volatile(KOLMO_WGMMA_HELD("64", "bf16", KOLMO_32, "%32, %33, %34, %35", "%36", "%37")
-                 : KOLMO_SUMS_8(0), KOLMO_SUMS_8(8), KOLMO_SUMS_8(16), KOLMO_SUMS_8(24)
+                 : KOLMO_SUMS_32(0)
                  : KOLMO_HELD);
   else if constexpr (half)
     asm volatile(KOLMO_WGMMA_HELD("128", "f16", KOLMO_64, "%64, %65, %66, %67", "%68", "%69")
@@ -201,6 +221,7 @@ __device__ void fence_registers(std::uint32_t (&v)[N]) {
 #undef KOLMO_64
 #undef KOLMO_128
 #undef KOLMO_SUMS_8
+#undef KOLMO_SUMS_32
 #undef KOLMO_SUMS_64
 #undef KOLMO_WGMMA
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr Row<int> item_rows[] = {{"block 256", 256}, {"block 64", 64}};
 constexpr std::int64_t item_workers = 1 << 17;  // threads, if each needs scratch
+constexpr std::int64_t few_items = 1 << 16;     // in blocks of 256 they leave multiprocessors of an H200 idle
 
 template <int Block, class F, class T>
 __global__ void __launch_bounds__(Block) do_items(F f, T* scratch, std::int64_t n) {
@@ -50,6 +51,14 @@ constexpr Impl<typename I::A> each_item() {
                              const typename I::template Function<T> f(a);
                              item_scratch<T>(arena, f, item_threads(f, item_rows[site.row].config));
                            });
+                         },
+                     .preferred =
+                         [](const A& a) {
+                           int row = 0;
+                           I::visit_type(a, [&]<class T> {
+                             row = typename I::template Function<T>(a).items() <= few_items;
+                           });
+                           return row;
                          }};
 }
 

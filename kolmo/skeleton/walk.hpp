@@ -1,4 +1,5 @@
 #pragma once
+#include "kolmo/base/quotient.hpp"
 #include "kolmo/base/tensor.hpp"
 
 namespace kolmo {
@@ -23,7 +24,7 @@ struct Walk {
   KOLMO_HD void at(std::int64_t i, std::int64_t (&place)[N]) const {
     for (int t = 0; t < N; ++t) place[t] = 0;
     for (int d = rank - 1; d >= 0; --d) {
-      const std::int64_t rest = i / extent[d], index = i - rest * extent[d];
+      const std::int64_t rest = quotient(i, extent[d]), index = i - rest * extent[d];
       for (int t = 0; t < N; ++t) place[t] += index * step[t][d];
       i = rest;
     }

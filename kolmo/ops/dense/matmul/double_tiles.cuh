@@ -3,7 +3,9 @@
 // Asynchronous copies bring pieces of a and b into shared memory several steps ahead. Anonymous namespace: see
 // device/grid.cuh.
 #include "kolmo/device/mma.cuh"
-#include "kolmo/ops/dense/matmul/tiles.cuh"
+#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/ops/dense/matmul/pieces.cuh"
+#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
@@ -15,7 +17,8 @@ struct DoubleTileShape {
   StepTime step;
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
-constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 3, 3, {1.13, 0.44}}};
+constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 3, 3, {0.87, 0.36}},
+                                                  {64, 128, 32, 32, 64, 2, 2, {2.17, 1.33}}};
 
 /// Pieces of a and b as they lie in memory. The pads let a warp read 8 x 4 elements without bank conflicts.
 template <int V, bool TurnedA, bool TurnedB>

@@ -4,6 +4,7 @@
 
 #include "kolmo/device/grid.cuh"
 #include "kolmo/op/impl.hpp"
+#include "kolmo/ops/dense/matmul/dots.cuh"
 #include "kolmo/ops/dense/matmul/double_tiles.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
@@ -19,7 +20,16 @@
 namespace kolmo {
 namespace {
 
-enum class Engine : std::uint8_t { warpgroups, tensor_cores, tiles_f32, tiles_f64, doubles, vendor, naive };
+enum class Engine : std::uint8_t {
+  warpgroups,
+  tensor_cores,
+  tiles_f32,
+  tiles_f64,
+  doubles,
+  dots,
+  vendor,
+  naive
+};
 
 /// The configuration of a variant: an engine, the row of its table of shapes, and the number of parts k is
 /// split into.
@@ -37,19 +47,23 @@ constexpr Row<Plan> plans[] = {
     {"tensor wmma 64x64, k in 16", {Engine::tensor_cores, 2, 16}},
     {"tensor wmma 32x32, k in 16", {Engine::tensor_cores, 3, 16}},
     {"tensor wmma 16x128, k in 4", {Engine::tensor_cores, 4, 4}},
-    {"f32 tiles 128x128", {Engine::tiles_f32, 0}},
-    {"f32 tiles 128x64", {Engine::tiles_f32, 1}},
-    {"f32 tiles 64x64", {Engine::tiles_f32, 2}},
-    {"f32 tiles 32x32", {Engine::tiles_f32, 3}},
-    {"f32 tiles 64x64, k in 4", {Engine::tiles_f32, 2, 4}},
-    {"f32 tiles 64x64, k in 32", {Engine::tiles_f32, 2, 32}},
-    {"f32 tiles 64x64, k in 128", {Engine::tiles_f32, 2, 128}},
-    {"f32 tiles 32x32, k in 4", {Engine::tiles_f32, 3, 4}},
-    {"f64 tiles 64x64", {Engine::tiles_f64, 4}},
-    {"f64 tiles 32x32", {Engine::tiles_f64, 5}},
-    {"f64 tiles 64x64, k in 8", {Engine::tiles_f64, 4, 8}},
-    {"f64 tiles 64x64, k in 64", {Engine::tiles_f64, 4, 64}},
+    {"tensor wmma 16x128, k in 8", {Engine::tensor_cores, 4, 8}},
+    {"f32 tiles 128x256", {Engine::tiles_f32, 0}},
+    {"f32 tiles 128x128", {Engine::tiles_f32, 1}},
+    {"f32 tiles 128x64", {Engine::tiles_f32, 2}},
+    {"f32 tiles 64x64", {Engine::tiles_f32, 3}},
+    {"f32 tiles 32x32", {Engine::tiles_f32, 4}},
+    {"f32 tiles 64x64, k in 4", {Engine::tiles_f32, 3, 4}},
+    {"f32 tiles 64x64, k in 32", {Engine::tiles_f32, 3, 32}},
+    {"f32 tiles 64x64, k in 128", {Engine::tiles_f32, 3, 128}},
+    {"f32 tiles 32x32, k in 4", {Engine::tiles_f32, 4, 4}},
+    {"f64 tiles 64x64", {Engine::tiles_f64, 5}},
+    {"f64 tiles 32x32", {Engine::tiles_f64, 6}},
+    {"f64 tiles 64x64, k in 8", {Engine::tiles_f64, 5, 8}},
+    {"f64 tiles 64x64, k in 64", {Engine::tiles_f64, 5, 64}},
     {"f64 tensor tiles 64x64", {Engine::doubles, 0}},
+    {"f64 tensor tiles 64x128", {Engine::doubles, 1}},
+    {"dot products", {Engine::dots}},
     {.name = "tensor wgmma 128x256", .config = {Engine::warpgroups, 0}, .hardware_only = true},
     {.name = "tensor wgmma 128x128", .config = {Engine::warpgroups, 1}, .hardware_only = true},
     {.name = "cublaslt", .config = {Engine::vendor}, .hardware_only = true, .vendor = true},
@@ -130,8 +144,8 @@ void launch_tiles(const MatmulArgs& x, const Plan& plan, void* workspace, Stream
   constexpr TileShape shape = tile_shapes[Shape];
   const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
   with_turns(x, [&]<bool A, bool B> {
-    cuda::launch(tiles<T, Shape, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(), 0,
-                 cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
+    cuda::launch(tiles<T, Shape, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                 sizeof(TilePieces<T, Shape>), cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
   });
   combine_parts(g, s);
 }
@@ -143,6 +157,17 @@ void launch_doubles(const MatmulArgs& x, Stream& s) {
     cuda::launch(double_tiles<Shape, A, B>, unsigned(blocks_of(x, shape, {})), shape.threads(),
                  sizeof(DoublePieces<Shape, A, B>), cuda::native(s), gemm_of<double>(x), whole_packs(x.a),
                  whole_packs(x.b));
+  });
+}
+
+void launch_dots(const MatmulArgs& x, Stream& s) {
+  const MatmulSizes of(x);
+  visit<double, float, Half, BFloat16>(x.a.dtype, [&]<class T> {
+    const auto launch = [&](auto* kernel) {
+      cuda::launch(kernel, cuda::blocks(of.batch * of.n, dot_block / 32), dot_block, 0, cuda::native(s),
+                   gemm_of<T>(x), whole_packs(x.a) && whole_packs(x.b));
+    };
+    of.m == 1 ? launch(dots<T, 1>) : launch(dots<T, most_dot_rows>);
   });
 }
 
@@ -202,8 +227,9 @@ void launch_warpgroups(const MatmulArgs& x, Stream& s) {
   const bool packs = whole_packs(x.y) && !adds_c(x) && x.activation <= Activation::relu;
   visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
     with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(warpgroup_tiles<T, Shape, A, B>, blocks, warpgroup_shapes[Shape].threads(),
-                   WarpgroupMemory<Shape>::bytes, cuda::native(s), gemm_of<T>(x), packs, clusters, a, b);
+      cuda::launch(warpgroup_tiles<T, Shape, MatrixSource<A, B>>, blocks, warpgroup_shapes[Shape].threads(),
+                   WarpgroupMemory<Shape>::bytes, cuda::native(s), gemm_of<T>(x), packs, clusters,
+                   MatrixSource<A, B>{a, b});
     });
   });
 }
@@ -262,6 +288,8 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
       launch_tiles<double, plan.shape>(x, plan, workspace, s);
     else if constexpr (plan.engine == Engine::doubles)
       launch_doubles<plan.shape>(x, s);
+    else if constexpr (plan.engine == Engine::dots)
+      launch_dots(x, s);
     else if constexpr (plan.engine == Engine::vendor)
       cuda::vendor_matmul(vendor_call(x), workspace, s);
     else
@@ -296,6 +324,8 @@ bool fits(const MatmulArgs& x, int variant) {
       return t == DType::f64 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::doubles:
       return t == DType::f64 && shape_fits(x, double_tile_shapes[plan.shape], plan);
+    case Engine::dots:
+      return s.m <= most_dot_rows && x.transpose_b && (!x.transpose_a || s.m == 1);
     case Engine::vendor:
       return x.y.device.kind != DeviceKind::simt && cuda::vendor_matmul_fits(vendor_call(x));
     default:
@@ -317,6 +347,12 @@ double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
   return plan.parts == 1 ? time : time + of_combine + bytes * of_byte;
 }
 
+/// The time of reading b.
+double estimated_dots(const MatmulArgs& x) {
+  constexpr double of_byte = 2.8e-7, of_round = 1;
+  return of_round + double(x.b.size()) * double(size_of(x.b.dtype)) * of_byte;
+}
+
 double estimate(const MatmulArgs& x, const Plan& plan) {
   switch (plan.engine) {
 #ifndef SIMT
@@ -327,6 +363,8 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
       return estimate(x, warp_tile_shapes[plan.shape], plan);
     case Engine::doubles:
       return estimate(x, double_tile_shapes[plan.shape], plan);
+    case Engine::dots:
+      return estimated_dots(x);
     default:
       return estimate(x, tile_shapes[plan.shape], plan);
   }

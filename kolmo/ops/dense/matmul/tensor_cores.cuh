@@ -2,9 +2,9 @@
 // matmul on tensor cores: f16 or bf16 factors, sums in f32. A block computes a tile of y, and a warp a part
 // of it in fragments. Asynchronous copies bring pieces of a and b into shared memory several steps ahead.
 // Anonymous namespace: see device/grid.cuh.
-#include "kolmo/device/async.cuh"
 #include "kolmo/device/mma.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/ops/dense/matmul/pieces.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
@@ -27,31 +27,12 @@ constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4, 2, {1.15
 template <int Rows, int Columns>
 struct Piece {
   static constexpr int stride = Columns + 8, size = Rows * stride;
-};
-
-/// Starts copying a piece of a matrix from (row0, column0) on; elements outside the matrix become 0.
-template <class T, int Rows, int Columns, int Threads>
-__device__ void fetch(T* to, const T* from, int row0, int column0, int rows, int columns, bool packs) {
-  constexpr int stride = Piece<Rows, Columns>::stride;
-  const int thread = int(threadIdx.x);
-  if (packs) {
-#pragma unroll 1
-    for (int i = thread; i < Rows * Columns / 8; i += Threads) {
-      const int r = i / (Columns / 8), c = i % (Columns / 8) * 8;
-      const bool inside = row0 + r < rows && column0 + c < columns;
-      const T* source = from + std::int64_t(row0 + r) * columns + column0 + c;
-      cuda::copy_async(reinterpret_cast<int4*>(to + r * stride + c),
-                       inside ? reinterpret_cast<const int4*>(source) : nullptr);
-    }
-  } else {
-#pragma unroll 1
-    for (int i = thread; i < Rows * Columns; i += Threads) {
-      const int r = i / Columns, c = i % Columns;
-      const bool inside = row0 + r < rows && column0 + c < columns;
-      to[r * stride + c] = inside ? from[std::int64_t(row0 + r) * columns + column0 + c] : T(0.0f);
-    }
+  /// The rows of piece `stage`.
+  template <class T>
+  static __device__ auto rows(T* pieces, int stage) {
+    return reinterpret_cast<T(*)[stride]>(pieces + stage * size);
   }
-}
+};
 
 template <int V, bool TurnedA, bool TurnedB>
 struct WarpTiles {
@@ -77,16 +58,16 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
   const auto fetch_piece = [&](int step) {
     if (step < tile.last_step) {
       const int k0 = step * S.depth;
-      T* const to_a = pieces_a + step % S.stages * W::A::size;
-      T* const to_b = pieces_b + step % S.stages * W::B::size;
+      const auto to_a = W::A::rows(pieces_a, step % S.stages);
+      const auto to_b = W::B::rows(pieces_b, step % S.stages);
       if constexpr (TurnedA)
-        fetch<T, S.depth, S.rows, S.threads()>(to_a, a, k0, tile.row, g.k, g.m, packs_a);
+        fetch<T, S.depth, S.rows, S.threads(), false>(to_a, a, k0, tile.row, g.k, g.m, packs_a);
       else
-        fetch<T, S.rows, S.depth, S.threads()>(to_a, a, tile.row, k0, g.m, g.k, packs_a);
+        fetch<T, S.rows, S.depth, S.threads(), false>(to_a, a, tile.row, k0, g.m, g.k, packs_a);
       if constexpr (TurnedB)
-        fetch<T, S.columns, S.depth, S.threads()>(to_b, b, tile.column, k0, g.n, g.k, packs_b);
+        fetch<T, S.columns, S.depth, S.threads(), false>(to_b, b, tile.column, k0, g.n, g.k, packs_b);
       else
-        fetch<T, S.depth, S.columns, S.threads()>(to_b, b, k0, tile.column, g.k, g.n, packs_b);
+        fetch<T, S.depth, S.columns, S.threads(), false>(to_b, b, k0, tile.column, g.k, g.n, packs_b);
     }
     cuda::commit_copies();
   };

@@ -2,7 +2,8 @@
 // matmul on Hopper's tensor cores: f16 or bf16 factors, sums in f32. Of a block's three warpgroups one thread
 // of the first keeps pieces of a and b coming, through the copy engine, while the other two multiply them; the
 // first pieces of the next tile arrive while the last tile is written. Blocks stay until no tile is left. The
-// blocks of a cluster compute tiles below each other, and each brings its share of b to all.
+// blocks of a cluster compute tiles below each other, and each brings its share of b to all. Where the pieces come from
+// is said by a `Source`, so that conv2d is a product of this kind too.
 // Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/hopper.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
@@ -21,7 +22,9 @@ struct WarpgroupShape {
   constexpr int threads() const { return (multipliers + 1) * 128; }
 };
 constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.58, 0.58}},
-                                               {128, 128, 6, 1, {0.38, 0.38}}};
+                                               {128, 128, 6, 1, {0.38, 0.38}},
+                                               {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
+                                               {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
 
 /// Layout of shared memory: pieces of a and b for each stage, at multiples of 1024 bytes, what each warp
 /// writes of y at a time, and barriers.
@@ -48,8 +51,8 @@ struct Ring {
 
 /// Starts copying a piece of `Count` rows or columns of a factor; Along: k is contiguous in memory.
 template <bool Along, int Count, int Blocks>
-__device__ void copy_piece(std::uint32_t to, const cuda::TensorMap& map, std::uint32_t barrier, int k,
-                           int first, int entry) {
+__device__ void copy_rows(std::uint32_t to, const cuda::TensorMap& map, std::uint32_t barrier, int k,
+                          int first, int entry) {
   if constexpr (Along)
     cuda::copy_box<Blocks>(to, map, barrier, k, first, entry);
   else
@@ -133,6 +136,26 @@ __device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], u
 
 #endif
 
+/// Pieces of the matrices of matmul.
+template <bool TurnedA, bool TurnedB>
+struct MatrixSource {
+  static constexpr bool along_a = !TurnedA, along_b = TurnedB;
+  cuda::TensorMap a, b;
+
+  /// Starts the copies of a step: rows of a from `row` on, and of b, which begins at `column`, the share of this block.
+  template <int Shape>
+  __device__ void copy(std::uint32_t to_a, std::uint32_t to_b, std::uint32_t barrier, int step, int row,
+                       int column, int entry, int rank) const {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    constexpr WarpgroupShape S = warpgroup_shapes[Shape];
+    constexpr int columns = S.columns / S.cluster;
+    copy_rows<along_a, S.rows, 1>(to_a, a, barrier, step * S.depth, row, entry);
+    copy_rows<along_b, columns, S.cluster>(to_b + rank * columns * 128, b, barrier, step * S.depth,
+                                           column + rank * columns, entry);
+#endif
+  }
+};
+
 // Other architectures refuse the attribute.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define KOLMO_CLUSTER(blocks)
@@ -140,17 +163,14 @@ __device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], u
 #define KOLMO_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
 #endif
 
-template <class T, int Shape, bool TurnedA, bool TurnedB>
+template <class T, int Shape, class Source>
 __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
     __launch_bounds__(warpgroup_shapes[Shape].threads(), 1)
-        warpgroup_tiles(Gemm<T> g, bool packs, std::int64_t tiles,
-                        const __grid_constant__ cuda::TensorMap map_a,
-                        const __grid_constant__ cuda::TensorMap map_b) {
+        warpgroup_tiles(Gemm<T> g, bool packs, std::int64_t tiles, const __grid_constant__ Source source) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using M = WarpgroupMemory<Shape>;
   constexpr WarpgroupShape S = M::S;
-  constexpr bool along_a = !TurnedA, along_b = TurnedB;
-  constexpr int columns_of_block = S.columns / S.cluster;  // of b, copied for all
+  constexpr int high = S.rows / (S.multipliers * 64);  // products of 64 rows for a warpgroup
   unsigned char* const shared = cuda::dynamic_shared<unsigned char>();
   const std::uint32_t start = (cuda::shared_address(shared) + 1023) / 1024 * 1024, full = start + M::barriers,
                       empty = full + S.stages * 8;
@@ -180,10 +200,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
                               barrier = full + ring.stage * 8;
           cuda::wait_for(empty + ring.stage * 8, ring.parity ^ 1);
           cuda::expect_bytes(barrier, M::stage);
-          copy_piece<along_a, S.rows, 1>(a, map_a, barrier, step * S.depth, row, entry);
-          copy_piece<along_b, columns_of_block, S.cluster>(b + rank * columns_of_block * 128, map_b, barrier,
-                                                           step * S.depth,
-                                                           tile.column + rank * columns_of_block, entry);
+          source.template copy<Shape>(a, b, barrier, step, row, tile.column, entry, rank);
         }
       }
     __syncwarp();
@@ -193,20 +210,23 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
     const auto release = [&](int stage) {
       if (lane < S.cluster) cuda::arrive_at(empty + stage * 8, lane);
     };
-    float sum[S.columns / 2] = {};
+    float sum[high][S.columns / 2] = {};
     for (std::int64_t t = first; t < tiles; t += next) {
       const TileIndex tile(g, t, S.rows * S.cluster, S.columns, S.depth);
       int last = 0;
       for (int step = tile.first_step; step < tile.last_step; ++step, ring.advance()) {
         cuda::wait_for(full + ring.stage * 8, ring.parity);
         const std::uint32_t piece = start + ring.stage * M::stage;
-        std::uint64_t a = cuda::factor<along_a>(piece + (group - 1) * 64 * 128),
-                      b = cuda::factor<along_b>(piece + M::piece_a);
+        std::uint64_t a = cuda::factor<Source::along_a>(piece + (group - 1) * high * 64 * 128),
+                      b = cuda::factor<Source::along_b>(piece + M::piece_a);
         cuda::begin_products();
 #pragma unroll
         for (int k = 0; k < S.depth; k += 16) {
-          cuda::multiply<T, S.columns, along_a, along_b>(sum, a, b, step > tile.first_step || k > 0);
-          a += cuda::next_factor<along_a>, b += cuda::next_factor<along_b>;
+#pragma unroll
+          for (int i = 0; i < high; ++i)
+            cuda::multiply<T, S.columns, Source::along_a, Source::along_b>(sum[i], a + i * (64 * 128 >> 4), b,
+                                                                           step > tile.first_step || k > 0);
+          a += cuda::next_factor<Source::along_a>, b += cuda::next_factor<Source::along_b>;
         }
         cuda::commit_products();
         cuda::wait_products<1>();
@@ -215,14 +235,17 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
       }
       cuda::wait_products<0>();
       release(last);
-      const int row = tile.row + rank * S.rows + warp * 16;
       unsigned char* const out = shared + (start - cuda::shared_address(shared)) + M::written + warp * M::out;
-      if (!packs)
-        write_sums<S.columns>(g, sum, out, tile.entry, row, tile.column);
-      else if (g.y_is_f32)
-        write_packs<float, S.columns>(g, sum, out, tile.entry, row, tile.column);
-      else
-        write_packs<T, S.columns>(g, sum, out, tile.entry, row, tile.column);
+#pragma unroll
+      for (int i = 0; i < high; ++i) {
+        const int row = tile.row + rank * S.rows + ((group - 1) * high + i) * 64 + warp % 4 * 16;
+        if (!packs)
+          write_sums<S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+        else if (g.y_is_f32)
+          write_packs<float, S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+        else
+          write_packs<T, S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+      }
     }
   }
   if constexpr (S.cluster > 1) cuda::meet_cluster();  // others still arrive at the barriers of this block

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kolmo/base/quotient.hpp"
 #include "kolmo/ops/elementwise/contiguous_copy/copy_items.hpp"
 #include "kolmo/skeleton/each_item.cuh"
 
@@ -15,8 +16,9 @@ constexpr Row<Way> rows[] = {{"element by element", Way::items}, {"tiles in shar
 /// in x and in y.
 struct Turn {
   bool found = false;
-  std::int64_t near = 1, last = 1, near_in_y = 0, last_in_x = 0, outer_size = 1;
+  std::int64_t near = 1, last = 1, near_in_y = 0, last_in_x = 0, outer_size = 1, high = 1, wide = 1;
   int tile_near = 1, tile_last = 1;
+  int inverse_near = 0, inverse_last = 0;  ///< 2^20 / extent of a tile, rounded up
   Walk<2> outer;
   static constexpr int tile = 1024;
 
@@ -36,10 +38,11 @@ struct Turn {
     }
     tile_near = int(std::min<std::int64_t>(near, 32));
     tile_last = tile / tile_near;
+    high = (near + tile_near - 1) / tile_near, wide = (last + tile_last - 1) / tile_last;
+    inverse_near = ((1 << 20) + tile_near - 1) / tile_near,
+    inverse_last = ((1 << 20) + tile_last - 1) / tile_last;
   }
-  KOLMO_HD std::int64_t high() const { return (near + tile_near - 1) / tile_near; }
-  KOLMO_HD std::int64_t wide() const { return (last + tile_last - 1) / tile_last; }
-  std::int64_t tiles() const { return outer_size * high() * wide(); }
+  std::int64_t tiles() const { return outer_size * high * wide; }
 };
 
 constexpr int block = 256;
@@ -47,21 +50,39 @@ constexpr int block = 256;
 template <class T>
 __global__ void __launch_bounds__(block) copy_turned(const T* x, T* y, Turn t, std::int64_t tiles) {
   __shared__ T part[Turn::tile / 2 * 3];
+  constexpr int each = Turn::tile / block;
   const int padded = t.tile_near | 1, elements = t.tile_near * t.tile_last;
   for (std::int64_t i = blockIdx.x; i < tiles; i += gridDim.x) {
-    const std::int64_t row = i / t.wide(), first_last = (i - row * t.wide()) * t.tile_last,
-                       entry = row / t.high(), first_near = (row - entry * t.high()) * t.tile_near;
+    const std::int64_t row = quotient(i, t.wide), first_last = (i - row * t.wide) * t.tile_last,
+                       entry = quotient(row, t.high), first_near = (row - entry * t.high) * t.tile_near;
     std::int64_t at[2];
     t.outer.at(entry, at);
-    for (int e = int(threadIdx.x); e < elements; e += block) {
-      const int l = e / t.tile_near, n = e - l * t.tile_near;
-      if (first_last + l < t.last && first_near + n < t.near)
-        part[l * padded + n] = x[at[0] + (first_last + l) * t.last_in_x + first_near + n];
+    T taken[each] = {};
+    // e < 2^10 and extents of at most 2^10, so that e inverse >> 20 is the quotient.
+    const auto near_of = [&](int e, int& l) {
+      l = e * t.inverse_near >> 20;
+      return e - l * t.tile_near;
+    };
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+      const int e = int(threadIdx.x) + k * block;
+      int l;
+      const int n = near_of(e, l);
+      if (e < elements && first_last + l < t.last && first_near + n < t.near)
+        taken[k] = x[at[0] + (first_last + l) * t.last_in_x + first_near + n];
+    }
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+      const int e = int(threadIdx.x) + k * block;
+      int l;
+      const int n = near_of(e, l);
+      if (e < elements) part[l * padded + n] = taken[k];
     }
     __syncthreads();
-    for (int e = int(threadIdx.x); e < elements; e += block) {
-      const int n = e / t.tile_last, l = e - n * t.tile_last;
-      if (first_last + l < t.last && first_near + n < t.near)
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+      const int e = int(threadIdx.x) + k * block, n = e * t.inverse_last >> 20, l = e - n * t.tile_last;
+      if (e < elements && first_last + l < t.last && first_near + n < t.near)
         y[at[1] + (first_near + n) * t.near_in_y + first_last + l] = part[l * padded + n];
     }
     __syncthreads();

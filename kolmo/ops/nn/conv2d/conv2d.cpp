@@ -100,6 +100,23 @@ constexpr Case<A> cases[] = {
      .optional = "bias",
      .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.padding = {1}; },
      .alias = "fused_conv_relu"},
+    {.name = "3 of 11 x 19 x 72 f16 nhwc, 40 of 3 x 3 x 72, stride 2 1, padding 2 1",
+     .sizes = {{"...", 3}, {"x1", 11}, {"x2", 19}, {"x3", 72}, {"o", 40}, {"w1", 3}, {"w2", 3}, {"w3", 72}},
+     .dtype = DType::f16,
+     .tolerance = bound(648, f32, f16),
+     .optional = "bias",
+     .setup =
+         [](A& a) {
+           a.layout = ImageLayout::nhwc, a.stride = {2, 1}, a.padding = {2, 1};
+         }},
+    {.name = "2 of 18 x 17 x 8 bf16 nhwc, 130 of 1 x 2 x 8, dilation 3, gelu",
+     .sizes = {{"...", 2}, {"x1", 18}, {"x2", 17}, {"x3", 8}, {"o", 130}, {"w1", 1}, {"w2", 2}, {"w3", 8}},
+     .dtype = DType::bf16,
+     .tolerance = bound(16, f32, bf16),
+     .setup =
+         [](A& a) {
+           a.layout = ImageLayout::nhwc, a.dilation = {3}, a.activation = Activation::gelu;
+         }},
     {.name = "5 x 9 x 8 bf16, 7 of 5 x 2 x 2",
      .sizes = {{"...", 1}, {"x1", 5}, {"x2", 9}, {"x3", 8}, {"o", 7}, {"w1", 5}, {"w2", 2}, {"w3", 2}},
      .dtype = DType::bf16,

@@ -3,21 +3,33 @@
 #include "kolmo/op/impl.hpp"
 #include "kolmo/ops/nn/conv2d/conv2d_tensor_cores.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_tiles.cuh"
+#ifndef SIMT
+#include "kolmo/ops/nn/conv2d/conv2d_warpgroups.cuh"
+#endif
 
 namespace kolmo {
 namespace {
 using A = Conv2dArgs;
 
-/// The row of the table of tile shapes; on tensor cores there is one shape.
-constexpr int tensor_cores = -1;
-constexpr Row<int> plans[] = {{"tensor wmma 64x64", tensor_cores},
-                              {"f32 tiles 64x64", 0},
-                              {"f32 tiles 128x64", 1},
-                              {"f64 tiles 64x64", 2}};
+enum class Engine : std::uint8_t { warpgroups, tensor_cores, tiles };
+
+/// The configuration of a variant: an engine, and the row of its table of shapes.
+struct Plan {
+  Engine engine;
+  int shape = 0;
+};
+constexpr Row<Plan> plans[] = {
+    {.name = "tensor wgmma 256x128", .config = {Engine::warpgroups, 2}, .hardware_only = true},
+    {.name = "tensor wgmma 256x64", .config = {Engine::warpgroups, 3}, .hardware_only = true},
+    {"tensor wmma 64x64", {Engine::tensor_cores}},
+    {"f32 tiles 64x64", {Engine::tiles, 0}},
+    {"f32 tiles 64x128", {Engine::tiles, 1}},
+    {"f32 tiles 64x256", {Engine::tiles, 2}},
+    {"f64 tiles 64x64", {Engine::tiles, 3}}};
 
 /// Bytes of the elements that a plan is for.
-constexpr std::size_t plan_size(int row) {
-  return plans[row].config == tensor_cores ? 2 : plans[row].config == 2 ? 8 : 4;
+constexpr std::size_t plan_size(const Plan& p) {
+  return p.engine != Engine::tiles ? 2 : p.shape == 3 ? 8 : 4;
 }
 
 ConvTerm* take_terms(Arena& arena, const A& a) { return arena.take<ConvTerm>(Conv2dSizes(a).terms()); }
@@ -56,6 +68,17 @@ void launch_tiles(const A& a, const ConvProblem<T>& c, Stream& s) {
 
 void launch(const A& a, Arena arena, Stream& s, int row) {
   if (a.y.size() == 0) return;
+#ifndef SIMT
+  if (const Plan& plan = plans[row].config; plan.engine == Engine::warpgroups) {
+    visit<Half, BFloat16>(a.x.dtype, [&]<class T> {
+      if (plan.shape == 2)
+        launch_conv_warpgroups<T, 2>(a, s);
+      else
+        launch_conv_warpgroups<T, 3>(a, s);
+    });
+    return;
+  }
+#endif
   const Conv2dSizes sizes(a);
   ConvTerm* const terms = take_terms(arena, a);
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
@@ -64,23 +87,33 @@ void launch(const A& a, Arena arena, Stream& s, int row) {
                  int(sizes.rows.kernel), int(sizes.columns.kernel), int(sizes.rows.dilation),
                  int(sizes.columns.dilation), c.plane(), c.row_size, c.column_size, c.nhwc);
     cuda::select<int(std::size(plans))>(row, [&]<int V> {
-      if constexpr (sizeof(T) == plan_size(V)) {
-        if constexpr (plans[V].config == tensor_cores)
+      constexpr Plan plan = plans[V].config;
+      if constexpr (sizeof(T) == plan_size(plan)) {
+        if constexpr (plan.engine == Engine::tensor_cores)
           launch_tensor_cores<T>(a, c, s);
-        else
-          launch_tiles<T, plans[V].config>(a, c, s);
+        else if constexpr (plan.engine == Engine::tiles)
+          launch_tiles<T, plan.shape>(a, c, s);
       }
     });
   });
 }
 
-bool fits(const A& a, int row) { return size_of(a.x.dtype) == plan_size(row); }
+bool fits(const A& a, int row) {
+  const Plan& plan = plans[row].config;
+#ifdef SIMT
+  if (plan.engine == Engine::warpgroups) return false;
+#else
+  if (plan.engine == Engine::warpgroups) return conv_warpgroups_fit(a);
+#endif
+  return size_of(a.x.dtype) == plan_size(plan);
+}
 
-/// Higher tiles if they are mostly full, and enough for an H200.
+/// Wide tiles, of many pixels, if there are enough of them for an H200 and few channels are missing in them.
 int preferred(const A& a) {
   const Conv2dSizes s(a);
-  const std::int64_t full = (s.group_outputs() + 127) / 128 * 128;
-  return full * 3 <= s.group_outputs() * 4 && tiles_of(s, 128, 64) >= 264 ? 2 : -1;
+  if (size_of(a.x.dtype) == 2) return s.outputs <= 64 ? 1 : 0;
+  const bool full = (s.group_outputs() + 63) / 64 * 64 * 3 <= s.group_outputs() * 4;
+  return full && tiles_of(s, 64, 256) >= 264 ? 5 : -1;
 }
 
 }  // namespace

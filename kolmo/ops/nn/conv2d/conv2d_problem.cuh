@@ -64,7 +64,7 @@ struct ConvProblem {
             column};
   }
   __device__ bool inside(const ConvPixel& p, const ConvTerm& t) const {
-    return unsigned(p.row + t.row) < unsigned(rows) && unsigned(p.column + t.column) < unsigned(columns);
+    return (unsigned(p.row + t.row) < unsigned(rows)) & (unsigned(p.column + t.column) < unsigned(columns));
   }
   /// Writes the sum of an output channel of a group at pixel p of all images.
   __device__ void finish(std::int64_t p, int group, int output, S sum) const {

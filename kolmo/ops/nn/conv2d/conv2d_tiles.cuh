@@ -1,7 +1,8 @@
 #pragma once
-// conv2d on the ordinary cores. A block computes a tile of y, and a thread a part of it in registers. While it
-// computes with a piece of the matrices in shared memory, the next one is on its way into registers. Anonymous
-// namespace: see device/grid.cuh.
+// conv2d on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in registers.
+// Asynchronous copies bring the next pieces of the matrices into shared memory meanwhile. Anonymous namespace: see
+// device/grid.cuh.
+#include "kolmo/device/async.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_problem.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
 
@@ -16,7 +17,8 @@ struct ConvTileShape {
 };
 constexpr ConvTileShape conv_tile_shapes[] = {
     {64, 64, 16, 4, 4, 3},  // f32
-    {128, 64, 8, 8, 4, 2},  // f32
+    {64, 128, 8, 8, 8, 3},  // f32
+    {64, 256, 8, 8, 8, 2},  // f32
     {64, 64, 16, 4, 4, 2},  // f64
 };
 
@@ -30,14 +32,13 @@ __device__ constexpr int spread(int i, int t, int count, int extent) {
 template <class T, bool Nhwc, int V>
 __global__ void __launch_bounds__(conv_tile_shapes[V].threads(), conv_tile_shapes[V].blocks)
     conv_tiles(ConvProblem<T> c, std::int64_t tiles) {
-  using S = Compute<T>;
   constexpr ConvTileShape shape = conv_tile_shapes[V];
-  constexpr int threads = shape.threads(), depth = shape.depth, width = 16 / sizeof(S);
+  constexpr int threads = shape.threads(), depth = shape.depth, width = 16 / sizeof(T);
   constexpr int kernels = shape.rows * depth / threads, values = shape.columns * depth / threads;
   // A thread reads one pixel, or with nhwc one term, of a piece.
   constexpr int seen = Nhwc ? values : 1;
   static_assert(threads % depth == 0 && threads % shape.columns == 0);
-  __shared__ __align__(16) S left[depth][shape.rows + width], right[depth][shape.columns + width];
+  __shared__ __align__(16) T left[2][depth][shape.rows + width], right[2][depth][shape.columns + width];
   const int thread = int(threadIdx.x);
   const int across = Nhwc ? thread / (shape.rows / shape.high) : thread % (shape.columns / shape.wide),
             down = Nhwc ? thread % (shape.rows / shape.high) : thread / (shape.columns / shape.wide);
@@ -49,49 +50,56 @@ __global__ void __launch_bounds__(conv_tile_shapes[V].threads(), conv_tile_shape
     for (int j = 0; j < seen; ++j)
       pixel[j] = c.pixel(
           tile.pixel + (Nhwc ? thread / depth + j * (threads / depth) : thread % shape.columns), tile.group);
-    T kernel[kernels], value[values];
     const auto fetch = [&](int k0) {
+      const int at = k0 / depth % 2;
 #pragma unroll
       for (int j = 0; j < kernels; ++j) {
-        const int k = k0 + thread % depth, o = tile.output + thread / depth + j * (threads / depth);
-        kernel[j] = k < c.terms && o < c.group_outputs
-                        ? c.weight[(std::int64_t(tile.group) * c.group_outputs + o) * c.terms + k]
-                        : T(0.0f);
+        const int k = k0 + thread % depth, o = thread / depth + j * (threads / depth);
+        const bool inside = k < c.terms && tile.output + o < c.group_outputs;
+        cuda::copy_async(
+            &left[at][thread % depth][o],
+            inside ? c.weight + (std::int64_t(tile.group) * c.group_outputs + tile.output + o) * c.terms + k
+                   : nullptr);
       }
+      // Terms of several values are on their way at once.
+      constexpr int together = values % 4 == 0 ? 4 : 1;
 #pragma unroll
-      for (int j = 0; j < values; ++j) {
-        const int k = k0 + (Nhwc ? thread % depth : thread / shape.columns + j * (threads / shape.columns));
-        const ConvPixel& p = pixel[Nhwc ? j : 0];
-        value[j] = T(0.0f);
-        if (k < c.terms) {
-          const ConvTerm t = c.term[k];
-          if (c.inside(p, t)) value[j] = c.x[p.offset + t.offset];
+      for (int first = 0; first < values; first += together) {
+        ConvTerm term[together];
+        const auto place = [&](int i) {
+          return Nhwc ? thread % depth : thread / shape.columns + (first + i) * (threads / shape.columns);
+        };
+#pragma unroll
+        for (int i = 0; i < together; ++i) {
+          const int k = k0 + place(i);
+          term[i] = c.term[k < c.terms ? k : 0];
+        }
+#pragma unroll
+        for (int i = 0; i < together; ++i) {
+          const int j = first + i, p = Nhwc ? thread / depth + j * (threads / depth) : thread % shape.columns;
+          const ConvPixel& from = pixel[Nhwc ? j : 0];
+          const bool inside = (k0 + place(i) < c.terms) & c.inside(from, term[i]);
+          cuda::copy_async(&right[at][place(i)][p], inside ? c.x + (from.offset + term[i].offset) : nullptr);
         }
       }
+      cuda::commit_copies();
     };
-    S sum[shape.high][shape.wide] = {};
+    T sum[shape.high][shape.wide] = {};
+    __syncthreads();
     fetch(0);
     for (int k0 = 0; k0 < c.terms; k0 += depth) {
-      __syncthreads();
-#pragma unroll
-      for (int j = 0; j < kernels; ++j)
-        left[thread % depth][thread / depth + j * (threads / depth)] = S(kernel[j]);
-#pragma unroll
-      for (int j = 0; j < values; ++j) {
-        if constexpr (Nhwc)
-          right[thread % depth][thread / depth + j * (threads / depth)] = S(value[j]);
-        else
-          right[thread / shape.columns + j * (threads / shape.columns)][thread % shape.columns] = S(value[j]);
-      }
+      const int at = k0 / depth % 2;
+      cuda::wait_copies<0>();
       __syncthreads();
       if (k0 + depth < c.terms) fetch(k0 + depth);
 #pragma unroll
       for (int d = 0; d < depth; ++d) {
-        S l[shape.high], r[shape.wide];
+        T l[shape.high], r[shape.wide];
 #pragma unroll
-        for (int a = 0; a < shape.high; ++a) l[a] = left[d][spread<S>(a, down, shape.high, shape.rows)];
+        for (int a = 0; a < shape.high; ++a) l[a] = left[at][d][spread<T>(a, down, shape.high, shape.rows)];
 #pragma unroll
-        for (int b = 0; b < shape.wide; ++b) r[b] = right[d][spread<S>(b, across, shape.wide, shape.columns)];
+        for (int b = 0; b < shape.wide; ++b)
+          r[b] = right[at][d][spread<T>(b, across, shape.wide, shape.columns)];
 #pragma unroll
         for (int a = 0; a < shape.high; ++a)
 #pragma unroll
@@ -102,8 +110,8 @@ __global__ void __launch_bounds__(conv_tile_shapes[V].threads(), conv_tile_shape
     for (int b = 0; b < shape.wide; ++b)
 #pragma unroll
       for (int a = 0; a < shape.high; ++a)
-        c.finish(tile.pixel + spread<S>(b, across, shape.wide, shape.columns), tile.group,
-                 tile.output + spread<S>(a, down, shape.high, shape.rows), sum[a][b]);
+        c.finish(tile.pixel + spread<T>(b, across, shape.wide, shape.columns), tile.group,
+                 tile.output + spread<T>(a, down, shape.high, shape.rows), sum[a][b]);
   }
 }
 

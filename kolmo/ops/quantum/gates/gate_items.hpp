@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kolmo/base/complex.hpp"
+#include "kolmo/base/pack.hpp"
 #include "kolmo/base/qubits.hpp"
 #include "kolmo/ops/quantum/gates/gates.hpp"
 #include "kolmo/skeleton/each_item.hpp"
@@ -91,31 +92,50 @@ struct PauliXPair {
   }
 };
 
-/// Every amplitude is multiplied by the power of the phase that counts its qubits in state 1.
+/// Every amplitude is multiplied by the power of the phase that counts its qubits in state 1. An item is 16 bytes, or
+/// one amplitude if states do not start at multiples of 16 bytes.
 template <class C>
 struct PhaseFactor {
+  static constexpr int width = pack_width<C>;
   const C* in;
   C* out;
   std::int64_t amplitudes;
+  bool packed;  // there is a qubit, so amplitudes are even in number
   int bit[Integers::capacity], count;
   C power[Integers::capacity + 1];
 
   explicit PhaseFactor(const PhaseGateArgs& a)
-      : in(a.state.as<C>()), out(a.result.as<C>()), amplitudes(a.state.size()), bit{}, count(a.qubits.count) {
+      : in(a.state.as<C>()),
+        out(a.result.as<C>()),
+        amplitudes(a.state.size()),
+        packed(packed_rows<C>(1, 0, in, out)),
+        bit{},
+        count(a.qubits.count) {
     for (int k = 0; k < count; ++k) bit[k] = int(a.qubits[k]);
     using T = decltype(C::re);
     for (int k = 0; k <= count; ++k) power[k] = {T(std::cos(k * a.angle)), T(std::sin(k * a.angle))};
   }
-  std::int64_t items() const { return amplitudes; }
+  std::int64_t items() const { return packed ? amplitudes / width : amplitudes; }
   KOLMO_HD void operator()(std::int64_t i) const {
-    int ones = 0;
-    for (int k = 0; k < count; ++k) ones += int(i >> bit[k] & 1);
-    const C a = in[i], p = power[ones];
-    if (ones)
-      out[i] = {exact_add(exact_mul(a.re, p.re), -exact_mul(a.im, p.im)),
-                exact_add(exact_mul(a.re, p.im), exact_mul(a.im, p.re))};
-    else if (out != in)
-      out[i] = a;
+    if (packed)
+      turn<width>(i * width);
+    else
+      turn<1>(i);
+  }
+
+ private:
+  template <int W>
+  KOLMO_HD void turn(std::int64_t i) const {
+    int ones[W] = {}, any = 0;
+    for (int k = 0; k < count; ++k)
+      for (int e = 0; e < W; ++e) ones[e] += int((i + e) >> bit[k] & 1), any |= ones[e];
+    if (!any && out == in) return;
+    Pack<C, W> a = load_pack<W>(in + i);
+    for (int e = 0; e < W; ++e)
+      if (const C v = a.value[e], p = power[ones[e]]; ones[e])
+        a.value[e] = {exact_add(exact_mul(v.re, p.re), -exact_mul(v.im, p.im)),
+                      exact_add(exact_mul(v.re, p.im), exact_mul(v.im, p.re))};
+    store_pack(out + i, a);
   }
 };
 

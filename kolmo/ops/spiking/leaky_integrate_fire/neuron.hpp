@@ -45,7 +45,14 @@ struct LeakyNeuron {
   KOLMO_HD void operator()(std::int64_t i) const {
     T v = potential[i];
     std::int32_t left = waiting[i];
-    for (std::int64_t at = i, t = 0; t < steps; ++t, at += neurons) spike[at] = step(v, left, current[at]);
+    constexpr int ahead = 64 / int(sizeof(T));
+    std::int64_t at = i, t = 0;
+    for (; t + ahead <= steps; t += ahead) {  // these currents are read before spikes are written
+      T input[ahead];
+      for (int k = 0; k < ahead; ++k) input[k] = current[at + k * neurons];
+      for (int k = 0; k < ahead; ++k, at += neurons) spike[at] = step(v, left, input[k]);
+    }
+    for (; t < steps; ++t, at += neurons) spike[at] = step(v, left, current[at]);
     potential[i] = v, waiting[i] = left;
   }
 };

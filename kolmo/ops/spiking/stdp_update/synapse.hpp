@@ -1,22 +1,24 @@
 #pragma once
 #include <cmath>
+#include <cstdint>
 
+#include "kolmo/base/pack.hpp"
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/base/tensor.hpp"
 #include "kolmo/ops/spiking/stdp_update/stdp_update.hpp"
 
 namespace kolmo {
 
-/// Updates the weight of a synapse; traces are as before the step.
-template <class T>
-struct Synapse {
+/// Updates the weights of W neighbouring synapses of a row; traces are as before the step.
+template <class T, int W>
+struct Synapses {
   const bool *pre, *post;
   T* weight;
   const T *pre_trace, *post_trace;
   std::int64_t count, m, n;
   T pre_decay, post_decay, a_plus, a_minus, low, high;
 
-  explicit Synapse(const StdpUpdateArgs& a)
+  explicit Synapses(const StdpUpdateArgs& a)
       : pre(a.pre.as<bool>()),
         post(a.post.as<bool>()),
         weight(a.weight.as<T>()),
@@ -31,18 +33,31 @@ struct Synapse {
         a_minus(T(a.a_minus)),
         low(T(a.low)),
         high(T(a.high)) {}
-  std::int64_t items() const { return count; }
+  /// Whether each row is made of W synapses that are aligned to their size.
+  bool fits() const {
+    const auto aligned = [](const auto* p) {
+      return reinterpret_cast<std::uintptr_t>(p) % (W * sizeof(*p)) == 0;
+    };
+    return n % W == 0 && aligned(post) && aligned(weight) && aligned(post_trace);
+  }
+  std::int64_t items() const { return count / W; }
   KOLMO_HD T clip(T w) const { return w < low ? low : w > high ? high : w; }
-  KOLMO_HD void operator()(std::int64_t at) const {
-    const std::int64_t i = quotient(at, n), j = quotient(i, m) * n + at - i * n;
-    if (!pre[i] && !post[j]) return;
-    T w = weight[at];
-    if (pre[i]) w = clip(exact_add(w, -exact_mul(a_minus, exact_mul(post_trace[j], post_decay))));
-    if (post[j]) {
-      const T trace = exact_mul(pre_trace[i], pre_decay);
-      w = clip(exact_add(w, exact_mul(a_plus, pre[i] ? exact_add(trace, 1) : trace)));
+  KOLMO_HD void operator()(std::int64_t item) const {
+    const std::int64_t at = item * W, i = quotient(at, n), j = quotient(i, m) * n + at - i * n;
+    const Pack<bool, W> fires = load_pack<W>(post + j);
+    bool any = pre[i];
+    for (int k = 0; k < W; ++k) any |= fires.value[k];
+    if (!any) return;
+    const T trace = exact_mul(pre_trace[i], pre_decay),
+            rise = exact_mul(a_plus, pre[i] ? exact_add(trace, 1) : trace);
+    const Pack<T, W> falls = load_pack<W>(post_trace + j);
+    Pack<T, W> w = load_pack<W>(weight + at);
+    for (int k = 0; k < W; ++k) {
+      T& v = w.value[k];
+      if (pre[i]) v = clip(exact_add(v, -exact_mul(a_minus, exact_mul(falls.value[k], post_decay))));
+      if (fires.value[k]) v = clip(exact_add(v, rise));
     }
-    weight[at] = w;
+    store_pack(weight + at, w);
   }
 };
 
@@ -64,8 +79,11 @@ struct SpikeTrace {
 template <class Step>
 void stdp_steps(const StdpUpdateArgs& a, const Step& step) {
   visit<double, float>(a.weight.dtype, [&]<class T> {
-    const Synapse<T> synapse(a);
-    step(synapse);
+    const Synapses<T, 1> synapse(a);
+    if (const Synapses<T, pack_width<T>> packs(a); packs.fits())
+      step(packs);
+    else
+      step(synapse);
     step(SpikeTrace<T>{synapse.pre, a.pre_trace.as<T>(), a.pre.size(), synapse.pre_decay});
     step(SpikeTrace<T>{synapse.post, a.post_trace.as<T>(), a.post.size(), synapse.post_decay});
   });

@@ -1,0 +1,56 @@
+#pragma once
+// Pieces of the factors of matmul on their way into shared memory. Anonymous namespace: see device/grid.cuh.
+#include <cstdint>
+#include <type_traits>
+
+#include "kolmo/device/async.cuh"
+
+namespace kolmo {
+namespace {
+
+/// 16 bytes, copied at once.
+template <class T>
+struct alignas(16) Pack {
+  static constexpr int size = 16 / sizeof(T);
+  T value[size];
+};
+
+/// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on; elements outside the matrix
+/// become 0. The matrix is depth x extent, or extent x depth if Turned. Rows in shared memory are indexed by
+/// depth.
+template <class T, int Depth, int Extent, int Threads, bool Turned, int Row>
+__device__ void fetch(T (*to)[Row], const T* from, int k0, int e0, int depth, int extent, bool packs) {
+  const int thread = int(threadIdx.x);
+  if (Turned || packs) {
+    // The copies of a thread are in one column of the matrix, `down` rows apart.
+    using Copied = std::conditional_t<Turned, T, Pack<T>>;
+    constexpr int width = sizeof(Copied) / sizeof(T), across = (Turned ? Depth : Extent / width),
+                  down = Threads / across, copies = Depth * Extent / width / Threads;
+    static_assert(Threads % across == 0 && copies * Threads * width == Depth * Extent);
+    const int column = thread % across * width, row = thread / across;
+    const int first = Turned ? e0 + row : k0 + row, rows = Turned ? extent : depth,
+              columns = Turned ? depth : extent;
+    const bool inside = (Turned ? k0 : e0) + column < columns;
+    const T* at = from + (std::int64_t(first) * columns + (Turned ? k0 : e0) + column);
+#pragma unroll
+    for (int i = 0; i < copies; ++i, at += std::int64_t(down) * columns) {
+      const int r = row + i * down;
+      cuda::copy_async(reinterpret_cast<Copied*>(Turned ? &to[column][r] : &to[r][column]),
+                       inside && first + i * down < rows ? reinterpret_cast<const Copied*>(at) : nullptr);
+    }
+  } else {
+#pragma unroll 1
+    for (int i = thread; i < Depth * Extent; i += Threads) {
+      const int d = i / Extent, e = i % Extent;
+      const bool inside = k0 + d < depth && e0 + e < extent;
+      const T* const at = from + (std::int64_t(k0 + d) * extent + e0 + e);
+      if constexpr (sizeof(T) >= 4)
+        cuda::copy_async(&to[d][e], inside ? at : nullptr);
+      else
+        to[d][e] = inside ? *at : T(0.0f);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kolmo
