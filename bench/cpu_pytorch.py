@@ -240,7 +240,7 @@ def main(out: str, part: str = "") -> None:
                 results.append(measured(name, *make()))
                 print(f"{results[-1]['ratio']:6.2f}  {name}", flush=True)
     middle = statistics.median(r["ratio"] for r in results)
-    record = {"kind": "cpu_pytorch", "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": kolmo.__commit__,
+    record = {"kind": "cpu_pytorch", "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": kolmo._kolmo.commit(),
               "machine": {"cpu": machine.cpu_model(), "cores": os.cpu_count(), "system": platform.platform()},
               "versions": {"kolmo": kolmo.__version__, "torch": torch.__version__, "numpy": np.__version__, "python": platform.python_version()},
               "median_ratio": middle, "results": results}

@@ -57,7 +57,6 @@ template <int Threads, int Lanes, int N, class Terms>
 __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thread) {
   static_assert(Threads <= 32 || Threads * Lanes == sum_lanes);
   Sums<N> lane[Lanes] = {};
-#pragma unroll(Lanes == 1 ? 8 : 1)  // so that terms of several rounds are read at once
   for (std::int64_t first = thread; first < n; first += Threads * Lanes)
 #pragma unroll
     for (int a = 0; a < Lanes; ++a)

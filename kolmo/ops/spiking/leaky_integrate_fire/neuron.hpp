@@ -1,12 +1,13 @@
 #pragma once
 #include <cmath>
+#include <cstdint>
 
+#include "kolmo/base/pack.hpp"
 #include "kolmo/ops/spiking/leaky_integrate_fire/leaky_integrate_fire.hpp"
-#include "kolmo/skeleton/each_item.hpp"
 
 namespace kolmo {
 
-/// All steps of one neuron.
+/// The parameters and arrays of all neurons, and a step of one.
 template <class T>
 struct LeakyNeuron {
   const T* current;
@@ -30,8 +31,6 @@ struct LeakyNeuron {
         threshold(T(a.threshold)),
         reset(T(a.reset)),
         wait(std::int32_t(std::fmax(0, std::nearbyint(a.refractory / a.dt) - 1))) {}
-  std::int64_t items() const { return neurons; }
-
   /// One step; whether the neuron fires.
   KOLMO_HD bool step(T& v, std::int32_t& left, T input) const {
     const bool waits = left > 0;
@@ -42,21 +41,41 @@ struct LeakyNeuron {
     left = fires ? wait : left - waits;
     return fires;
   }
-  KOLMO_HD void operator()(std::int64_t i) const {
-    T v = potential[i];
-    std::int32_t left = waiting[i];
-    constexpr int ahead = 64 / int(sizeof(T));
-    std::int64_t at = i, t = 0;
-    for (; t + ahead <= steps; t += ahead) {  // these currents are read before spikes are written
-      T input[ahead];
-      for (int k = 0; k < ahead; ++k) input[k] = current[at + k * neurons];
-      for (int k = 0; k < ahead; ++k, at += neurons) spike[at] = step(v, left, input[k]);
+};
+
+/// All steps of W neighbouring neurons. Currents of `Ahead` steps are read before their spikes are written.
+template <class T, int W, int Ahead>
+struct LeakyNeurons : LeakyNeuron<T> {
+  using N = LeakyNeuron<T>;
+  explicit LeakyNeurons(const LeakyIntegrateFireArgs& a) : N(a) {}
+
+  /// Whether neurons come in W that are aligned to their size.
+  bool fits() const {
+    const auto aligned = [](const auto* p) {
+      return reinterpret_cast<std::uintptr_t>(p) % (W * sizeof(*p)) == 0;
+    };
+    return N::neurons % W == 0 && aligned(N::current) && aligned(N::potential) && aligned(N::waiting) &&
+           aligned(N::spike);
+  }
+  std::int64_t items() const { return N::neurons / W; }
+  KOLMO_HD void operator()(std::int64_t item) const {
+    std::int64_t at = item * W, t = 0;
+    Pack<T, W> v = load_pack<W>(N::potential + at);
+    Pack<std::int32_t, W> left = load_pack<W>(N::waiting + at);
+    const auto take = [&](const Pack<T, W>& input) {
+      Pack<bool, W> fires;
+      for (int w = 0; w < W; ++w) fires.value[w] = N::step(v.value[w], left.value[w], input.value[w]);
+      store_pack(N::spike + at, fires);
+      at += N::neurons;
+    };
+    for (; t + Ahead <= N::steps; t += Ahead) {
+      Pack<T, W> input[Ahead];
+      for (int k = 0; k < Ahead; ++k) input[k] = load_pack<W>(N::current + at + k * N::neurons);
+      for (int k = 0; k < Ahead; ++k) take(input[k]);
     }
-    for (; t < steps; ++t, at += neurons) spike[at] = step(v, left, current[at]);
-    potential[i] = v, waiting[i] = left;
+    for (; t < N::steps; ++t) take(load_pack<W>(N::current + at));
+    store_pack(N::potential + item * W, v), store_pack(N::waiting + item * W, left);
   }
 };
-using LeakyNeurons =
-    Items<LeakyIntegrateFireArgs, LeakyNeuron, &LeakyIntegrateFireArgs::current, double, float>;
 
 }  // namespace kolmo
