@@ -35,9 +35,10 @@ inline bool in_host_memory(Device d) {
   return d.kind != DeviceKind::cuda && (d.index == 0 || !detail::deferred(d));
 }
 /// While it lives, a CUDA device is current in this thread for all who use CUDA in it; then the one from before is again.
-/// Kolmo's own calls make their device current and leave it so. Nothing for devices of other kinds.
+/// Work that is queued makes its device current and leaves it so. Nothing for devices of other kinds.
 class CurrentDevice {
  public:
+  CurrentDevice();  ///< at first the one that is current already
   explicit CurrentDevice(Device device);
   ~CurrentDevice();
   CurrentDevice(const CurrentDevice&) = delete;

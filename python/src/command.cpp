@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "kolmo/runtime/device.hpp"
 #include "python/src/module.hpp"
 
 namespace kolmo::python {
@@ -17,7 +18,7 @@ void add_command(nb::module_& module) {
         argv.push_back(nullptr);
         return kolmo::command(static_cast<int>(arguments.size()), argv.data());
       },
-      nb::arg("arguments"), nb::call_guard<nb::gil_scoped_release>(),
+      nb::arg("arguments"), nb::call_guard<nb::gil_scoped_release, CurrentDevice>(),
       "Runs the kolmo command in this process, whose signal handlers it replaces; returns the exit status.");
 }
 

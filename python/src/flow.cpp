@@ -6,6 +6,7 @@
 
 #include "cli/analysis_call.hpp"
 #include "kolmo/io/npy.hpp"
+#include "kolmo/runtime/device.hpp"
 #include "python/src/wait.hpp"
 
 namespace kolmo::python {
@@ -102,15 +103,18 @@ void add_flow(nb::module_& module) {
   using namespace nb::literals;
   module.def("analyse", analyse, "command"_a, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
              "progress"_a.none(), "checkpoint"_a = "", "finished"_a = nb::dict(), "keep"_a = false,
+             nb::call_guard<CurrentDevice>(),
              "Runs an analysis command on a table in memory.\n\n"
              "Returns the JSON text, the warnings as pairs of name and text, the notes and, with `keep`, the "
              "records of "
              "finished work.");
   module.def("network_plan", network_plan, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
-             "checkpoint"_a = "", "The columns of targets to compute, and the records in the checkpoint.");
+             "checkpoint"_a = "", nb::call_guard<CurrentDevice>(),
+             "The columns of targets to compute, and the records in the checkpoint.");
   module.def(
       "network_records", network_records, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
       "targets"_a, "progress"_a.none() = nb::none(), "checkpoint"_a = "", "finished"_a = nb::dict(),
+      nb::call_guard<CurrentDevice>(),
       "The records of the targets in these columns, which `finished` of a later call takes; what it holds is "
       "not computed\nagain. All go into the checkpoint.");
   module.def(

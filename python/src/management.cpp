@@ -104,7 +104,8 @@ void add_management(nb::module_& module) {
   module.def("missed_calls", [] { return tune::missed().size(); });
   module.def("default_store", &tune::Store::default_root);
   module.def("tune", &tune_function, nb::arg("name"), nb::arg("parameters"), nb::arg("measure"),
-             nb::arg("feasible").none(), nb::arg("verify").none(), nb::arg("budget"), nb::arg("margin"));
+             nb::arg("feasible").none(), nb::arg("verify").none(), nb::arg("budget"), nb::arg("margin"),
+             nb::call_guard<CurrentDevice>());
   module.def("metrics", &metrics_json);
   module.def("prometheus", [] { return monitor::prometheus_text(metrics::collect()); });
   nb::class_<monitor::Server>(module, "MonitorServer",

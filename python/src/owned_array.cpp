@@ -91,6 +91,11 @@ OwnedArray::OwnedArray(DType dtype, std::span<const std::int64_t> shape, StreamP
                                                         : kolmo::Array(dtype, shape)),
       stream(std::move(s)) {}
 
+OwnedArray::~OwnedArray() {
+  const CurrentDevice kept(array.tensor.device);  // a consumer may let go of the array in any thread
+  array = {};
+}
+
 void add_owned_array(nb::module_& module) {
   nb::class_<OwnedArray>(module, "Array",
                          "An array in Kolmo's memory. Other libraries take it without a copy: "

@@ -12,6 +12,9 @@ namespace kolmo::python {
 /// by `from_dlpack`.
 struct OwnedArray {
   OwnedArray(DType dtype, std::span<const std::int64_t> shape, StreamPointer stream);
+  ~OwnedArray();
+  OwnedArray(const OwnedArray&) = delete;
+  OwnedArray& operator=(const OwnedArray&) = delete;
 
   kolmo::Array array;
   StreamPointer stream;  ///< that writes the array

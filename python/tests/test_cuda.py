@@ -166,6 +166,10 @@ def test_a_second_gpu_is_used_by_its_arrays():
     side.synchronize()
     torch.testing.assert_close(y, torch.relu(there))
     assert torch.from_dlpack(kolmo.random_normal(n=10, device="cuda:1")).device == there.device
+    series = np.random.default_rng(0).standard_normal((2, 500))
+    here, far = (kolmo.mutual_information(*series, surrogates=19, random_state=1, device=device) for device in ("cpu", "cuda:1"))
+    assert (here.value, here.p_value) == (far.value, far.p_value)
+    kolmo.devices()
     assert torch.cuda.current_device() == 0
     for arguments in ({"x": x, "y": there}, {"x": x, "y": x, "out": there}):
         with pytest.raises(kolmo.InvalidArgument, match="is on cuda:1, the work on cuda:0; nothing is copied"):
@@ -236,7 +240,13 @@ def test_registered_operators_are_traced_and_compiled():
         torch.ops.kolmo.softmax(y).sum().backward()
 
 
-def test_a_capture_of_pytorch_takes_calls_in():
+@pytest.mark.parametrize("place", [0, pytest.param(1, marks=pytest.mark.skipif(torch.cuda.device_count() < 2, reason="two GPUs are needed"))])
+def test_a_capture_of_pytorch_takes_calls_in(place):
+    with torch.cuda.device(place):
+        capture_and_replay()
+
+
+def capture_and_replay():
     x, y, normal = random(256, 1024), torch.empty(256, 1024, device="cuda"), torch.empty(256, 1024, device="cuda")
 
     def work():

@@ -52,6 +52,7 @@ std::atomic<cudaMemPool_t> pools[64];
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(int index) : index_(index) {
+    const CurrentDevice before;
     use();
     check(cudaGetDeviceProperties(&properties_, index_), "reading the properties");
     cudaMemPoolProps pool{};
@@ -300,6 +301,9 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
+CurrentDevice::CurrentDevice() {
+  if (cudaGetDevice(&before_) != cudaSuccess) cudaGetLastError(), before_ = -1;
+}
 CurrentDevice::CurrentDevice(Device device) {
   if (device.kind != DeviceKind::cuda || cudaGetDevice(&before_) != cudaSuccess) return;
   cudaSetDevice(device.index);

@@ -15,6 +15,7 @@ namespace {
 
 int cuda_device_count() { return 0; }
 std::unique_ptr<Backend> make_cuda_backend(int) { no_cuda(); }
+CurrentDevice::CurrentDevice() = default;
 CurrentDevice::CurrentDevice(Device) {}
 CurrentDevice::~CurrentDevice() = default;
 
