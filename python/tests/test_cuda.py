@@ -256,7 +256,7 @@ def capture_and_replay():
     samples = x[:1].double().view(1, 1024, 1), y[0].double().view(1024, 1)
     work()  # loads the kernels
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=torch.cuda.Stream()):  # PyTorch's default is of the device of its first capture
         work()
         with pytest.raises(kolmo.Unsupported, match="takes no memory while its owner captures it"):
             kolmo.ops.ksg_mutual_information(*samples)
