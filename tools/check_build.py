@@ -20,7 +20,7 @@ MORE_KERNELS: dict[str, tuple[int, str]] = {
     "dense/dot_product": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
     "info/ksg_conditional_mutual_information": (38, "each way of searching, for each kind of problem"),
     "info/mutual_information": (36, "four dtypes of three sums over a table, for three sizes of groups"),
-    "dense/matmul": (92, "a tile's sizes are constants of its kernel, for each dtype"),
+    "dense/matmul": (108, "a tile's sizes are constants of its kernel, for each dtype"),
     "nn/attention": (25, "four dtypes and three widths of heads, on a GPU of compute capability 9.0 in other tiles"),
     "reduce/reduce_sum": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
 }

@@ -247,6 +247,11 @@ bool Scope::begin(unsigned now, std::string_view op, Device device) {
 }
 
 void Scope::look_closely(Stream& stream, const Work& work) {
+  if (kernel_->enqueue && stream.records()) {  // asking for an event of a capture, or during one, may end it
+    thread.schedule.end(1e-9 * double(nanoseconds()), 0);
+    begin_ = 0;
+    return;
+  }
   sample_ = new detail::TimedLaunch{kernel_, &stream, work};
   if (kernel_->enqueue) detail::harvest(4), detail::start(*sample_);
   const std::int64_t from = std::exchange(begin_, nanoseconds());

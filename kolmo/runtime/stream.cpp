@@ -173,9 +173,13 @@ Graph capture(Stream& stream, const std::function<void()>& work) {
   return Graph(stream.state_, graph, std::move(kept));
 }
 
+bool Stream::captured_by_owner() const {
+  return state_->borrowed && !capturing() && state_->backend->captured_by_owner(state_->handle);
+}
+
 Buffer::Buffer(std::size_t bytes, Stream& stream) : bytes_(bytes), stream_(stream.state_) {
   if (!bytes) return;
-  if (stream_->borrowed && !stream_->captured && stream_->backend->captured_by_owner(stream_->handle))
+  if (stream.captured_by_owner())
     fail<Unsupported>(to_string(stream_->device) +
                       ": a borrowed stream takes no memory while its owner captures it; capture it with "
                       "kolmo::capture, or give memory that is already there");

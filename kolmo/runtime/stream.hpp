@@ -51,6 +51,8 @@ class Stream {
   void* native() const { return state_->handle; }
   bool deferred() const { return state_->backend->deferred(); }  ///< see Backend
   bool capturing() const { return state_->captured != nullptr; }
+  /// Whether work is recorded instead of done: by capture(), or by a library that owns the stream.
+  bool records() const { return capturing() || captured_by_owner(); }
 
   /// Waits for the work queued so far. Throws InvalidArgument if an operator in it reported faulty data: its
   /// name, the argument, the fault and the first element.
@@ -76,6 +78,7 @@ class Stream {
   friend class Event;
   friend class Graph;
   friend Graph capture(Stream&, const std::function<void()>&);
+  bool captured_by_owner() const;
   struct State;
   struct Made {
     explicit Made(std::shared_ptr<State> s) : state(std::move(s)) {}

@@ -56,6 +56,28 @@ TEST_F(Recorder, CountsAndTimesEveryLongLaunchOnTheCpu) {
   EXPECT_EQ(k.enqueue, nullptr);
 }
 
+/// An event in a graph has no time, and to ask for one may end the capture.
+TEST_F(Recorder, TimesNoLaunchThatIsRecordedInAGraph) {
+  SimulatedDevice& device = SimulatedDevice::make();
+  const Backend::Handle owned = device.make_stream();
+  {
+    Stream stream = Stream::borrow(device.device(), owned);
+    const auto launched = [&](const char* name) {
+      in_new_thread([&] {
+        for (int i = 0; i < 1000; ++i) const Scope scope(name, stream, no_work);
+      });
+      return kernel(name, device.device()).enqueue->read().count();
+    };
+    device.begin_capture(owned);
+    EXPECT_EQ(launched("test_captured_by_owner"), 0U);
+    device.abandon_capture(owned);
+    const Graph graph = capture(stream, [&] { EXPECT_EQ(launched("test_captured"), 0U); });
+    EXPECT_GT(launched("test_not_captured"), 0U);
+    stream.synchronize();
+  }
+  device.destroy_stream(owned);
+}
+
 /// Timed launches represent those that are not timed. TimingSchedule has its own test of bias, because a
 /// launch here may be interrupted for long.
 TEST_F(Recorder, TimesAFewOfManyShortLaunchesOnTheCpu) {

@@ -113,10 +113,7 @@ constexpr Case<A> cases[] = {
      .sizes = {{"...", 2}, {"x1", 18}, {"x2", 17}, {"x3", 8}, {"o", 130}, {"w1", 1}, {"w2", 2}, {"w3", 8}},
      .dtype = DType::bf16,
      .tolerance = bound(16, f32, bf16),
-     .setup =
-         [](A& a) {
-           a.layout = ImageLayout::nhwc, a.dilation = {3}, a.activation = Activation::gelu;
-         }},
+     .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.dilation = {3}, a.activation = Activation::gelu; }},
     {.name = "5 x 9 x 8 bf16, 7 of 5 x 2 x 2",
      .sizes = {{"...", 1}, {"x1", 5}, {"x2", 9}, {"x3", 8}, {"o", 7}, {"w1", 5}, {"w2", 2}, {"w3", 2}},
      .dtype = DType::bf16,
