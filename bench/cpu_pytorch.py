@@ -152,7 +152,7 @@ def products() -> None:
             own = np.empty(tuple(f.conv2d(tx, tw, **options).shape), np.float32)
             return lambda: kolmo.conv2d(x, w, out=own, **{o: [v] for o, v in options.items()}), lambda: f.conv2d(tx, tw, **options), 1e-2
 
-    for causal in ("none", "top_left"):
+    for causal in ("none", "upper_left"):
         @case(f"attention B1 H8 S1024 D64 f32{', causal' * (causal != 'none')}")
         def _(causal=causal):
             q, k, v = (normal(1, 8, 1024, 64) for _ in range(3))

@@ -4,7 +4,7 @@
 docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -->, or "none" as long as nothing was
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
 <!-- below-copy: RECORD --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of a record,
-<!-- beside-pytorch: RECORD RECORD --> that of bench/beside_pytorch.py. <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one
+<!-- beside-pytorch: RECORD RECORD --> that of bench/beside_pytorch.py, <!-- cpu-pytorch: RECORD --> that of bench/cpu_table.py. <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one
 time of a record of `kolmo bench`, <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.
 --write [RESULT] puts the numbers (of another result) in."""
 import argparse
@@ -17,16 +17,17 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 from below_copy import table as below_copy  # noqa: E402
 from beside_pytorch import shown, table as beside_pytorch, times  # noqa: E402
+from cpu_table import table as cpu_pytorch  # noqa: E402
 from results import Result, load  # noqa: E402
 from table import NONE, TABLES, quote  # noqa: E402
 
 SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
-MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch}
-TABLE = re.compile(r"(<!-- (below-copy|beside-pytorch): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
+MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "cpu-pytorch": cpu_pytorch}
+TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (\w+): (.+?) -->)(.*?)(<!-- /time -->)")
 RECORD = re.compile(r"(<!-- record: (\S+) -->)(.*?)(<!-- /record -->)", re.S)
-OPEN = re.compile(r"<!-- /?(time|record|below-copy|beside-pytorch)\b")
+OPEN = re.compile(rf"<!-- /?(time|record|{'|'.join(MADE)})\b")
 MARKER = re.compile(r"<!-- /?bench\b")
 
 

@@ -185,7 +185,13 @@ TEST(Matmul, DefaultIsTheFastestOfTheTilesThatWereTimed) {
       const std::string dtype = r.at("profile").at("key").at("dtype");
       const DType t = *std::find_if(std::begin(all_dtypes), std::end(all_dtypes),
                                     [&](DType d) { return to_string(d) == dtype; });
-      const MatmulArgs x = described(size.at("..."), {size.at("a0"), size.at("b1"), size.at("a1")}, t);
+      MatmulArgs x = described(size.at("..."), {size.at("a0"), size.at("b1"), size.at("a1")}, t);
+      if (const std::string name = r.at("case"); name.find("b transposed") != name.npos) {
+        x.transpose_b = true;
+        x.b.extent[std::size_t(x.b.rank - 2)] = size.at("b0"),
+                                          x.b.extent[std::size_t(x.b.rank - 1)] = size.at("b1");
+        x.y.extent[std::size_t(x.y.rank - 1)] = size.at("b0");
+      }
       std::map<std::string, double> times;
       for (const auto& c : r.at("profile").at("configs"))
         if (const std::string name = c.at("label");

@@ -1,5 +1,9 @@
 #pragma once
+#include <type_traits>
+
+#include "kolmo/base/row_terms.hpp"
 #include "kolmo/base/sums.hpp"
+#include "kolmo/runtime/cpu/lane_sums.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo {
@@ -14,8 +18,26 @@ struct SumItems {
     const std::int64_t grain = std::max<std::int64_t>(1, terms_at_a_time / std::max<std::int64_t>(1, terms));
     parallel_for(threads, (items + grain - 1) / grain, [&](std::int64_t part, int) {
       for (std::int64_t i = part * grain, end = std::min(items, i + grain); i < end; ++i)
-        job.finish(i, lane_sum<Job::sums>(job.terms(i), job.length(i)));
+        job.finish(i, sum<Job::sums>(job.terms(i), job.length(i)));
     });
+  }
+
+ private:
+  template <class Terms, template <class> class Rows, class T>
+  static constexpr bool are() {
+    if constexpr (requires(const Terms& t) { t.row; })
+      return std::is_same_v<decltype(Terms::row), typename Rows<T>::Row>;
+    else
+      return false;
+  }
+  template <int N, class Terms>
+  static Sums<N> sum(const Terms& t, std::int64_t n) {
+    if constexpr (are<Terms, ValueRows, float>() || are<Terms, ValueRows, double>())
+      return {{cpu::lane_sum(t.row.x + t.first, n)}};
+    else if constexpr (are<Terms, ProductRows, float>() || are<Terms, ProductRows, double>())
+      return {{cpu::lane_sum(t.row.x + t.first, t.row.y + t.first, n)}};
+    else
+      return lane_sum<N>(t, n);
   }
 };
 

@@ -14,20 +14,20 @@ constexpr Case<A> cases[] = {
 };
 
 constexpr OpCode<A> code{.flops = [](const A& a) { return double(a.x.size()); }, .cases = cases};
-constinit const Definition<A> product{{.name = "scale_by",
-                                       .summary = "y = factor x, element by element",
-                                       .source = "elementary",
-                                       .determinism = Determinism::everywhere},
-                                      code};
-constinit const Definition<A> quotient{{.name = "divide_by",
-                                        .summary = "y = x / factor, element by element",
-                                        .source = "elementary",
-                                        .determinism = Determinism::everywhere},
-                                       code};
+constinit const Definition<A> of_product{{.name = "scale_by",
+                                          .summary = "y = factor x, element by element",
+                                          .source = "elementary",
+                                          .determinism = Determinism::everywhere},
+                                         code};
+constinit const Definition<A> of_quotient{{.name = "divide_by",
+                                           .summary = "y = x / factor, element by element",
+                                           .source = "elementary",
+                                           .determinism = Determinism::everywhere},
+                                          code};
 
 }  // namespace
 
-constinit const Op<A> scale_by{product}, divide_by{quotient};
+constinit const Op<A> scale_by{of_product}, divide_by{of_quotient};
 extern constinit const Impl<A> scale_by_cpu = cpu::elementwise<ScaleByElements<ScaleByFunction>>();
 extern constinit const Impl<A> divide_by_cpu = cpu::elementwise<ScaleByElements<DivideByFunction>>();
 
