@@ -14,7 +14,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kolmo::cpu {
+namespace kolmo {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -32,7 +32,7 @@ HWY_INLINE double sum_of(std::int64_t n, const Vector& vector, const Scalar& sca
   const auto width = std::int64_t(hn::Lanes(d));
   const std::int64_t lanes = n < sum_lanes ? std::int64_t(std::bit_ceil(std::uint64_t(n))) : sum_lanes;
   if (lanes < side_by_side * width)
-    return kolmo::lane_sum<1>([&](std::int64_t i) { return Sums<1>{{scalar(i)}}; }, n).value[0];
+    return lane_sum<1>([&](std::int64_t i) { return Sums<1>{{scalar(i)}}; }, n).value[0];
 
   HWY_ALIGN double lane[sum_lanes];
   const std::int64_t whole = n - n % lanes, rest = n - whole;
@@ -76,25 +76,25 @@ static double products_f64(const double* x, const double* y, std::int64_t n) { r
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
-}  // namespace kolmo::cpu
+}  // namespace kolmo
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kolmo::cpu {
+namespace kolmo {
 
 HWY_EXPORT(values_f32);
 HWY_EXPORT(values_f64);
 HWY_EXPORT(products_f32);
 HWY_EXPORT(products_f64);
 
-double lane_sum(const float* x, std::int64_t n) { return HWY_DYNAMIC_DISPATCH(values_f32)(x, n); }
-double lane_sum(const double* x, std::int64_t n) { return HWY_DYNAMIC_DISPATCH(values_f64)(x, n); }
-double lane_sum(const float* x, const float* y, std::int64_t n) {
+double vector_lane_sum(const float* x, std::int64_t n) { return HWY_DYNAMIC_DISPATCH(values_f32)(x, n); }
+double vector_lane_sum(const double* x, std::int64_t n) { return HWY_DYNAMIC_DISPATCH(values_f64)(x, n); }
+double vector_lane_sum(const float* x, const float* y, std::int64_t n) {
   return HWY_DYNAMIC_DISPATCH(products_f32)(x, y, n);
 }
-double lane_sum(const double* x, const double* y, std::int64_t n) {
+double vector_lane_sum(const double* x, const double* y, std::int64_t n) {
   return HWY_DYNAMIC_DISPATCH(products_f64)(x, y, n);
 }
 
-}  // namespace kolmo::cpu
+}  // namespace kolmo
 #endif

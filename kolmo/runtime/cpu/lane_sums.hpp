@@ -1,12 +1,12 @@
 #pragma once
 #include <cstdint>
 
-namespace kolmo::cpu {
+namespace kolmo {
 
 /// lane_sum of base/sums.hpp, with its bits, of n elements, or of the products of n pairs; in vectors.
-double lane_sum(const float* x, std::int64_t n);
-double lane_sum(const double* x, std::int64_t n);
-double lane_sum(const float* x, const float* y, std::int64_t n);
-double lane_sum(const double* x, const double* y, std::int64_t n);
+double vector_lane_sum(const float* x, std::int64_t n);
+double vector_lane_sum(const double* x, std::int64_t n);
+double vector_lane_sum(const float* x, const float* y, std::int64_t n);
+double vector_lane_sum(const double* x, const double* y, std::int64_t n);
 
-}  // namespace kolmo::cpu
+}  // namespace kolmo

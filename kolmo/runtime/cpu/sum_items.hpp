@@ -33,9 +33,9 @@ struct SumItems {
   template <int N, class Terms>
   static Sums<N> sum(const Terms& t, std::int64_t n) {
     if constexpr (are<Terms, ValueRows, float>() || are<Terms, ValueRows, double>())
-      return {{cpu::lane_sum(t.row.x + t.first, n)}};
+      return {{vector_lane_sum(t.row.x + t.first, n)}};
     else if constexpr (are<Terms, ProductRows, float>() || are<Terms, ProductRows, double>())
-      return {{cpu::lane_sum(t.row.x + t.first, t.row.y + t.first, n)}};
+      return {{vector_lane_sum(t.row.x + t.first, t.row.y + t.first, n)}};
     else
       return lane_sum<N>(t, n);
   }
