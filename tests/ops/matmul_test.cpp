@@ -25,6 +25,7 @@ struct Sizes {
 };
 constexpr Sizes tiles{270, 70, 40};  // more rows than a strip of eight small tiles has
 constexpr Sizes deep{40, 20, 2100};  // deep enough to be cut into parts
+constexpr Sizes flat{3, 33, 300};    // few rows
 
 /// Integers from -2 to 2, whose products have exact sums in every dtype.
 int left(std::int64_t row, std::int64_t l) { return int((row * 7 + l * 3) % 5) - 2; }
@@ -89,7 +90,7 @@ TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
   const auto rows = entry.variants(device.kind);
   std::set<int> ran;
   Stream stream(device, 2);
-  for (const Sizes& sizes : {tiles, deep}) {
+  for (const Sizes& sizes : {tiles, deep, flat}) {
     const auto want = product(sizes);
     for (const DType t : {DType::f64, DType::f32, DType::f16, DType::bf16})
       for (int turns = 0; turns < 4; ++turns) {
