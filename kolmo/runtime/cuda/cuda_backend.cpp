@@ -49,6 +49,19 @@ std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_str
 /// The memory pools of devices, by index.
 std::atomic<cudaMemPool_t> pools[64];
 
+/// While it lives, this thread may make calls that are none of a capture's business but that CUDA forbids while another
+/// library captures in its strict modes: such a call would end the capture.
+class BesideCapture {
+ public:
+  BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  BesideCapture(const BesideCapture&) = delete;
+  BesideCapture& operator=(const BesideCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(int index) : index_(index) {
@@ -97,6 +110,7 @@ class CudaBackend final : public Backend {
   }
 
   void* allocate(std::size_t bytes, Handle s) override {
+    const BesideCapture beside;
     use();
     void* p = nullptr;
     const cudaError_t e = cudaMallocFromPoolAsync(&p, bytes, driver_pool_, order(s));
@@ -112,9 +126,11 @@ class CudaBackend final : public Backend {
     return p;
   }
   void deallocate(void* data, std::size_t, Handle s) noexcept override {
+    const BesideCapture beside;
     if (!lost_) cudaFreeAsync(data, order(s));
   }
   void* allocate_host(std::size_t bytes) override {
+    const BesideCapture beside;
     use();
     void* const p = memory::map_touched(bytes);
     const cudaError_t e = cudaHostRegister(p, bytes, cudaHostRegisterDefault);
@@ -123,6 +139,7 @@ class CudaBackend final : public Backend {
     return p;
   }
   void deallocate_host(void* data, std::size_t bytes) noexcept override {
+    const BesideCapture beside;
     cudaHostUnregister(data);
     memory::unmap(data, bytes);
   }
@@ -199,6 +216,7 @@ class CudaBackend final : public Backend {
   void wait(Handle s, Handle e) override { check(cudaStreamWaitEvent(stream(s), event(e)), "waiting"); }
   void synchronize_event(Handle e) override { check(cudaEventSynchronize(event(e)), "waiting"); }
   bool done(Handle e) override {
+    const BesideCapture beside;
     const cudaError_t state = cudaEventQuery(event(e));
     if (state == cudaErrorNotReady) {
       cudaGetLastError();  // clears the error, else the next launch would report it
