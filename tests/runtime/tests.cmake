@@ -13,7 +13,7 @@ endforeach()
 add_executable(runtime_threads_test EXCLUDE_FROM_ALL ${sources})
 add_dependencies(runtime_threads_test kolmo_version)
 kolmo_options(runtime_threads_test)
-target_link_libraries(runtime_threads_test PRIVATE Threads::Threads nlohmann_json::nlohmann_json fmt::fmt ${CMAKE_DL_LIBS}
+target_link_libraries(runtime_threads_test PRIVATE Threads::Threads nlohmann_json::nlohmann_json hwy::hwy fmt::fmt ${CMAKE_DL_LIBS}
   GTest::gtest GTest::gmock GTest::gtest_main)
 if(KOLMO_SANITIZE MATCHES thread)
   add_test(NAME runtime.threads COMMAND runtime_threads_test)
