@@ -38,7 +38,7 @@ trap 'exit 130' INT TERM
 for source in tests/fuzz/*_fuzz.cpp; do
   name=$(basename "$source" _fuzz.cpp)
   # shellcheck disable=SC2086  # a list of files
-  "$clang" -fsanitize=fuzzer,address,undefined "$build/tests_fuzz_${name}_fuzz.o" $objects -lz -lcrypto -lsqlite3 -lfmt -o "$build/$name"
+  "$clang" -fsanitize=fuzzer,address,undefined "$build/tests_fuzz_${name}_fuzz.o" $objects -lz -lcrypto -lsqlite3 -lfmt -lhwy -o "$build/$name"
   rm -rf "$build/corpus_$name" && mkdir "$build/corpus_$name"
   "$build/$name" "$build/corpus_$name" "tests/fuzz/corpus/$name" -max_total_time="$seconds" -timeout=10 \
     -max_len=4096 -print_final_stats=1 -artifact_prefix="$build/$name-" >"$build/$name.log" 2>&1 &
