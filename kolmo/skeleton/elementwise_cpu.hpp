@@ -16,7 +16,15 @@ template <class C, class F, class T, class U, int N, std::size_t... I>
 void apply_row(const F& f, const T* const (&in)[N], const std::int64_t (&at)[N],
                const std::int64_t (&step)[N], U* out, std::int64_t n, std::index_sequence<I...>) {
   if (((step[I] == 1) && ...)) {
-    for (std::int64_t j = 0; j < n; ++j) out[j] = U(f(C(in[I][at[I] + j])...));
+    constexpr std::int64_t together =
+        16;  // computed in vectors: their number is known, and no input is `results`
+    std::int64_t j = 0;
+    for (; j + together <= n; j += together) {
+      U results[together];
+      for (std::int64_t k = 0; k < together; ++k) results[k] = U(f(C(in[I][at[I] + j + k])...));
+      std::copy_n(results, together, out + j);
+    }
+    for (; j < n; ++j) out[j] = U(f(C(in[I][at[I] + j])...));
   } else {
     for (std::int64_t j = 0; j < n; ++j) out[j] = U(f(C(in[I][at[I] + j * step[I]])...));
   }

@@ -78,7 +78,14 @@ template <class D, class F>
 HWY_INLINE double sum(D d, std::int64_t n, const F& f) {
   constexpr std::int64_t block = 256;
   const std::int64_t lanes = std::int64_t(hn::Lanes(d)), vectors = n - n % lanes;
+  hn::Vec<D> totals = hn::Zero(d);
   double total = 0;
+  const auto keep = [&](hn::Vec<D> v) HWY_ATTR {
+    if constexpr (std::is_same_v<hn::TFromD<D>, double>)
+      totals = hn::Add(totals, v);
+    else
+      total += double(hn::GetLane(hn::SumOfLanes(d, v)));
+  };
   for (std::int64_t i = 0; i < vectors;) {
     const std::int64_t end = std::min(vectors, i + block);
     hn::Vec<D> sums[side_by_side];
@@ -86,13 +93,11 @@ HWY_INLINE double sum(D d, std::int64_t n, const F& f) {
     for (; i + side_by_side * lanes <= end; i += side_by_side * lanes)
       for (int s = 0; s < side_by_side; ++s) sums[s] = hn::Add(sums[s], f(i + s * lanes, Whole()));
     for (; i < end; i += lanes) sums[0] = hn::Add(sums[0], f(i, Whole()));
-    const auto all = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
-    total += double(hn::GetLane(hn::SumOfLanes(d, all)));
+    keep(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])));
   }
-  if (vectors == n) return total;
-  const auto rest =
-      hn::IfThenElseZero(hn::FirstN(d, std::size_t(n - vectors)), f(vectors, First{n - vectors}));
-  return total + double(hn::GetLane(hn::SumOfLanes(d, rest)));
+  if (vectors < n)
+    keep(hn::IfThenElseZero(hn::FirstN(d, std::size_t(n - vectors)), f(vectors, First{n - vectors})));
+  return total + double(hn::GetLane(hn::SumOfLanes(d, totals)));
 }
 
 /// The largest of x in every lane; -inf if n is 0.

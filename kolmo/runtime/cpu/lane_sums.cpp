@@ -1,6 +1,7 @@
 // Compiled once per instruction set; the best supported one is chosen at run time.
 #include "kolmo/runtime/cpu/lane_sums.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -10,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "kolmo/runtime/cpu/lane_sums.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 // clang-format on
 
@@ -18,61 +20,88 @@ namespace kolmo {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<double>;
+using D = hn::CappedTag<double, HWY_HAVE_SCALABLE ? 2 : 8>;  // a width that is known here
 using V = hn::Vec<D>;
+constexpr std::int64_t width = hn::MaxLanes(D());
 
-HWY_INLINE V doubles(D d, const double* x) { return hn::LoadU(d, x); }
-HWY_INLINE V doubles(D d, const float* x) { return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x)); }
+HWY_INLINE V doubles(const double* x) { return hn::LoadU(D(), x); }
+HWY_INLINE V doubles(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), x)); }
 
-/// vector(i) returns terms i, i + 1, ...; scalar(i) term i.
-template <class Vector, class Scalar>
-HWY_INLINE double sum_of(std::int64_t n, const Vector& vector, const Scalar& scalar) {
+template <class T>
+struct Values {
+  static constexpr int rounds = 4;  // of all lanes, added in registers
+  static constexpr std::int64_t line = 64 / sizeof(T);
+  const T* x;
+  V vector(std::int64_t i) const { return doubles(x + i); }
+  double operator[](std::int64_t i) const { return double(x[i]); }
+};
+template <class T>
+struct Products {
+  static constexpr int rounds = 1;
+  const T *x, *y;
+  V vector(std::int64_t i) const { return hn::Mul(doubles(x + i), doubles(y + i)); }
+  double operator[](std::int64_t i) const { return double(x[i]) * double(y[i]); }
+};
+
+/// Adds the upper half of the lanes to the lower half until one is left.
+template <class E>
+HWY_INLINE double folded([[maybe_unused]] E d, hn::Vec<E> v) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(E()) > 1) {
+    const hn::Half<E> h;
+    return folded(h, hn::Add(hn::LowerHalf(h, v), hn::UpperHalf(h, v)));
+  }
+#endif
+  return hn::GetLane(v);
+}
+
+/// Lanes beyond those of lane_sum, and terms from n on, are 0 and change nothing.
+template <class Terms>
+HWY_INLINE double sum_of(std::int64_t n, const Terms& terms) {
   const D d;
-  constexpr std::int64_t side_by_side = 4;
-  const auto width = std::int64_t(hn::Lanes(d));
-  const std::int64_t lanes = n < sum_lanes ? std::int64_t(std::bit_ceil(std::uint64_t(n))) : sum_lanes;
-  if (lanes < side_by_side * width)
-    return lane_sum<1>([&](std::int64_t i) { return Sums<1>{{scalar(i)}}; }, n).value[0];
+  const auto added = [&](V sum, std::int64_t i) HWY_ATTR {
+    if (i + width <= n) return hn::Add(sum, terms.vector(i));
+    HWY_ALIGN double rest[width] = {};
+    for (std::int64_t l = 0; i + l < n; ++l) rest[l] = terms[i + l];
+    return hn::Add(sum, hn::Load(d, rest));
+  };
+  if (n <= 4 * width) {
+    const auto lane = [&](std::int64_t l) HWY_ATTR { return l < n ? added(hn::Zero(d), l) : hn::Zero(d); };
+    return folded(d, hn::Add(hn::Add(lane(0), lane(2 * width)), hn::Add(lane(width), lane(3 * width))));
+  }
 
   HWY_ALIGN double lane[sum_lanes];
-  const std::int64_t whole = n - n % lanes, rest = n - whole;
-  for (std::int64_t l = 0; l < lanes; l += side_by_side * width) {
-    V sum[side_by_side];
-    for (V& s : sum) s = hn::Zero(d);
-    for (std::int64_t first = l; first < whole; first += lanes)
-      for (std::int64_t s = 0; s < side_by_side; ++s) sum[s] = hn::Add(sum[s], vector(d, first + s * width));
-    for (std::int64_t s = 0; s < side_by_side; ++s) hn::StoreU(sum[s], d, lane + l + s * width);
-  }
-  std::int64_t l = 0;
-  for (; l + width <= rest; l += width)
-    hn::StoreU(hn::Add(hn::LoadU(d, lane + l), vector(d, whole + l)), d, lane + l);
-  for (; l < rest; ++l) lane[l] += scalar(whole + l);
-
-  std::int64_t half = lanes / 2;
-  for (; half >= width; half /= 2)
-    for (l = 0; l < half; l += width)
-      hn::StoreU(hn::Add(hn::LoadU(d, lane + l), hn::LoadU(d, lane + l + half)), d, lane + l);
-  for (; half; half /= 2)
-    for (l = 0; l < half; ++l) lane[l] += lane[l + half];
-  return lane[0];
+  const std::int64_t lanes = n < sum_lanes ? std::int64_t(std::bit_ceil(std::uint64_t(n))) : sum_lanes;
+  std::int64_t first = 0, ahead = sum_chunk;
+  for (; first + Terms::rounds * lanes <= n; first += Terms::rounds * lanes)
+    for (std::int64_t l = 0; l < lanes; l += width) {
+      V sum = hn::Add(first ? hn::Load(d, lane + l) : hn::Zero(d), terms.vector(first + l));
+      if constexpr (Terms::rounds == 4) {
+        // Processors do not foresee reads from four places; by order of address they do.
+        for (; ahead - sum_chunk < first + 4 * l; ahead += terms.line) hwy::Prefetch(terms.x + ahead);
+        sum = hn::Add(sum, terms.vector(first + l + lanes));
+        sum = hn::Add(sum, terms.vector(first + l + 2 * lanes));
+        sum = hn::Add(sum, terms.vector(first + l + 3 * lanes));
+      }
+      hn::Store(sum, d, lane + l);
+    }
+  for (; first < n; first += lanes)
+    for (std::int64_t l = 0; l < lanes && (first == 0 || first + l < n); l += width)
+      hn::Store(added(first ? hn::Load(d, lane + l) : hn::Zero(d), first + l), d, lane + l);
+  for (std::int64_t half = lanes / 2; half >= width; half /= 2)
+    for (std::int64_t l = 0; l < half; l += width)
+      hn::Store(hn::Add(hn::Load(d, lane + l), hn::Load(d, lane + l + half)), d, lane + l);
+  return folded(d, hn::Load(d, lane));
 }
 
-template <class T>
-double of_values(const T* x, std::int64_t n) {
-  return sum_of(
-      n, [&](D d, std::int64_t i) HWY_ATTR { return doubles(d, x + i); },
-      [&](std::int64_t i) { return double(x[i]); });
+static double values_f32(const float* x, std::int64_t n) { return sum_of(n, Values<float>{x}); }
+static double values_f64(const double* x, std::int64_t n) { return sum_of(n, Values<double>{x}); }
+static double products_f32(const float* x, const float* y, std::int64_t n) {
+  return sum_of(n, Products<float>{x, y});
 }
-template <class T>
-double of_products(const T* x, const T* y, std::int64_t n) {
-  return sum_of(
-      n, [&](D d, std::int64_t i) HWY_ATTR { return hn::Mul(doubles(d, x + i), doubles(d, y + i)); },
-      [&](std::int64_t i) { return double(x[i]) * double(y[i]); });
+static double products_f64(const double* x, const double* y, std::int64_t n) {
+  return sum_of(n, Products<double>{x, y});
 }
-static double values_f32(const float* x, std::int64_t n) { return of_values(x, n); }
-static double values_f64(const double* x, std::int64_t n) { return of_values(x, n); }
-static double products_f32(const float* x, const float* y, std::int64_t n) { return of_products(x, y, n); }
-static double products_f64(const double* x, const double* y, std::int64_t n) { return of_products(x, y, n); }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <exception>
@@ -19,24 +20,53 @@
 namespace kolmo {
 namespace {
 
-/// One call of parallel_for, on its caller's stack.
+/// The items from `next` to `end` that are not handed out yet.
+struct alignas(64) Items {
+  std::atomic<std::int64_t> next{0};
+  std::int64_t end = 0;
+};
+
+/// One call of parallel_for, on its caller's stack. Every thread begins with a part of its own, the same one in
+/// every call, so that it finds in its cache what it wrote there in the last; then it helps with the others.
 struct Job {
+  static constexpr int most_parts = 16;
   FunctionRef<void(std::int64_t, int)> work;
   std::int64_t n;
   int threads;
-  std::atomic<std::int64_t> next{0};
+  const int parts = std::min(threads, most_parts);
+  Items items[most_parts];
   const std::thread::id owner = std::this_thread::get_id();
   const std::atomic<bool>* const interrupt = Interruptible::current();
 
   // Guarded by the pool's mutex.
-  int joined = 1;  // threads that got an index; the caller has 0
-  int active = 0;  // pool threads at work on it
+  int joined = 1;              // threads that got an index; the caller has 0
+  std::atomic<int> active{0};  // pool threads at work on it; read without the mutex too
   std::exception_ptr failure;
   std::condition_variable idle;  // signalled when `active` becomes 0
   Job *newer = nullptr, *older = nullptr;
 
-  bool wants() const { return joined < threads && next.load(std::memory_order_relaxed) < n; }
+  Job(FunctionRef<void(std::int64_t, int)> f, std::int64_t count, int limit)
+      : work(f), n(count), threads(limit) {
+    for (int p = 0; p < parts; ++p)
+      items[p].next = n / parts * p, items[p].end = p + 1 < parts ? n / parts * (p + 1) : n;
+  }
+  bool wants() const {
+    return joined < threads && std::any_of(items, items + parts, [](const Items& i) {
+             return i.next.load(std::memory_order_relaxed) < i.end;
+           });
+  }
 };
+
+/// Waits without the lock, for some microseconds, until done(): that is sooner seen than a thread that sleeps is
+/// woken. Returns whether it is so with the lock held again.
+template <class Done>
+bool soon(std::unique_lock<std::mutex>& lock, const Done& done) {
+  lock.unlock();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+  while (!done() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  lock.lock();
+  return done();
+}
 
 /// Threads that wait for jobs. A job is open until its caller finds no more items. Then no thread can join
 /// it, and the caller waits only for those that did. So a caller never waits for a thread that works on
@@ -66,6 +96,7 @@ class ThreadPool {
     job.older = newest_;
     if (newest_) newest_->newer = &job;
     newest_ = &job;
+    ++opened_;
     const int wanted = job.threads - 1;
     if (wanted > waiting_) start(wanted - waiting_, std::max(wanted, cores_ - 1));
     for (int i = std::min(wanted, waiting_); i > 0; --i) work_.notify_one();
@@ -75,17 +106,21 @@ class ThreadPool {
     std::unique_lock lock(mutex_);
     (job.newer ? job.newer->older : newest_) = job.older;
     if (job.older) job.older->newer = job.newer;
-    job.idle.wait(lock, [&] { return job.active == 0; });
+    const auto idle = [&] { return job.active == 0; };
+    if (!idle() && !soon(lock, idle)) job.idle.wait(lock, idle);
   }
 
   void serve(Job& job, int thread) {
     try {
-      for (std::int64_t i; (i = job.next.fetch_add(1, std::memory_order_relaxed)) < job.n;) {
-        check_interrupt(job.interrupt);
-        job.work(i, thread);
+      for (int p = 0; p < job.parts; ++p) {
+        Items& part = job.items[(thread + p) % job.parts];
+        for (std::int64_t i; (i = part.next.fetch_add(1, std::memory_order_relaxed)) < part.end;) {
+          check_interrupt(job.interrupt);
+          job.work(i, thread);
+        }
       }
     } catch (...) {
-      job.next = job.n;
+      for (Items& part : job.items) part.next = part.end;
       const std::scoped_lock lock(mutex_);
       if (!job.failure) job.failure = std::current_exception();
     }
@@ -108,7 +143,8 @@ class ThreadPool {
       while (job && !job->wants()) job = job->older;
       if (!job) {
         ++waiting_;
-        work_.wait(lock);
+        const auto seen = opened_.load();
+        if (!soon(lock, [&] { return opened_ != seen; })) work_.wait(lock);
         --waiting_;
         continue;
       }
@@ -146,6 +182,7 @@ class ThreadPool {
   std::condition_variable work_;
   Job* newest_ = nullptr;
   int started_ = 0, waiting_ = 0;
+  std::atomic<std::uint64_t> opened_{0};  // jobs so far, changed under the mutex
 };
 
 ThreadPool& pool() {
@@ -194,7 +231,7 @@ void parallel_for(int threads, std::int64_t n, FunctionRef<void(std::int64_t, in
     }
     return;
   }
-  Job job{.work = work, .n = n, .threads = threads};
+  Job job(work, n, threads);
   pool().run(job);
 }
 

@@ -14,10 +14,10 @@ int hardware_threads();
 int cpu_quota(const std::string& root, const std::string& group);
 
 /// Calls work(i, thread) once for every i in [0, n), on up to `threads` threads, with thread in [0, threads).
-/// Items are handed out one at a time. The first exception is rethrown here after all threads have stopped.
-/// The calling thread works too. The others come from a pool of the process and may be fewer while other
-/// callers use them. Any thread may call, also from inside `work` and after a fork. Throws Interrupted, before the next
-/// item, where the caller is Interruptible and asked for it.
+/// Items are handed out one at a time, to each thread of a part of its own first. The first exception is rethrown here
+/// after all threads have stopped. The calling thread works too. The others come from a pool of the process and may be
+/// fewer while other callers use them. Any thread may call, also from inside `work` and after a fork. Throws
+/// Interrupted, before the next item, where the caller is Interruptible and asked for it.
 void parallel_for(int threads, std::int64_t n, FunctionRef<void(std::int64_t, int)> work);
 
 /// Calls work(begin, end) for ranges of at most `range` items that partition [0, n), on up to `threads` threads;

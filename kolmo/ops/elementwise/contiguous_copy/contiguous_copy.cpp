@@ -1,10 +1,11 @@
 #include "kolmo/ops/elementwise/contiguous_copy/contiguous_copy.hpp"
 
-#include <utility>
+#include <algorithm>
 
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/elementwise/contiguous_copy/copy_items.hpp"
-#include "kolmo/skeleton/each_item_cpu.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
@@ -48,9 +49,59 @@ constinit const Definition<A> definition{{.name = "contiguous_copy",
                                           .determinism = Determinism::everywhere},
                                          {.flops = [](const A&) { return 0.0; }, .cases = cases}};
 
+/// Tile i, by way of a transposed copy of it.
+template <class T>
+void copy_tile(const CopyItem<T>& f, const Turn& t, std::int64_t i) {
+  const std::int64_t row = i / t.wide, entry = row / t.high;
+  const std::int64_t first_last = i % t.wide * t.tile_last, first_near = row % t.high * t.tile_near;
+  const std::int64_t lasts = std::min<std::int64_t>(t.tile_last, t.last - first_last);
+  const std::int64_t nears = std::min<std::int64_t>(t.tile_near, t.near - first_near);
+  std::int64_t at[2];
+  t.outer.at(entry, at);
+  T part[Turn::tile];
+  for (std::int64_t l = 0; l < lasts; ++l)
+    for (std::int64_t n = 0; n < nears; ++n)
+      part[n * lasts + l] = f.x[at[0] + (first_last + l) * t.last_in_x + first_near + n];
+  for (std::int64_t n = 0; n < nears; ++n)
+    std::copy_n(part + n * lasts, lasts, f.y + at[1] + (first_near + n) * t.near_in_y + first_last);
+}
+
+/// Elements begin to end of y, as many at once as have one step in x.
+template <class T>
+void copy_range(const CopyItem<T>& f, std::int64_t begin, std::int64_t end) {
+  const int last = f.walk.rank - 1;
+  const std::int64_t run = last < 0 ? 1 : f.walk.extent[last], step = last < 0 ? 0 : f.walk.step[0][last];
+  for (std::int64_t i = begin, n; i < end; i += n) {
+    n = std::min(end - i, run - i % run);
+    std::int64_t at[1];
+    f.walk.at(i, at);
+    if (step == 1)
+      std::copy_n(f.x + at[0], n, f.y + i);
+    else
+      for (std::int64_t k = 0; k < n; ++k) f.y[i + k] = f.x[at[0] + k * step];
+  }
+}
+
+void launch(const A& a, Arena, Stream& s, int) {
+  CopyItems::visit_type(a, [&]<class T> {
+    const CopyItem<T> f(a);
+    const Turn turn(f.walk);
+    if (turn.found)
+      parallel_ranges(
+          s.threads(), turn.tiles(),
+          [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) copy_tile(f, turn, i);
+          },
+          16);
+    else
+      parallel_ranges(s.threads(), f.n,
+                      [&](std::int64_t begin, std::int64_t end) { copy_range(f, begin, end); });
+  });
+}
+
 }  // namespace
 
 constinit const Op<A> contiguous_copy{definition};
-extern constinit const Impl<A> contiguous_copy_cpu = cpu::each_item<CopyItems, 1 << 14>();
+extern constinit const Impl<A> contiguous_copy_cpu{ImplCode<A>{.launch = launch}};
 
 }  // namespace kolmo

@@ -1,8 +1,11 @@
 #include "kolmo/ops/nn/embedding_lookup/embedding_lookup.hpp"
 
+#include <algorithm>
+
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/nn/embedding_lookup/lookup_items.hpp"
-#include "kolmo/skeleton/each_item_cpu.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
 namespace {
@@ -35,9 +38,29 @@ constinit const Definition<A> definition{{.name = "embedding_lookup",
                                           .faults = faults},
                                          {.flops = [](const A&) { return 0.0; }, .cases = cases}};
 
+void launch(const A& a, Arena, Stream& s, int) {
+  LookupItems::visit_type(a, [&]<class T> {
+    LookupItem<T> f(a);
+    f.status = s.status();
+    if (f.columns == 0) return;
+    const auto copy_rows = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        T* const to = f.y + row * f.columns;
+        if (const T* const from = f.entry(row))
+          std::copy_n(from, f.columns, to);
+        else
+          std::fill_n(to, f.columns, T{}), f.status.report(0, row);
+      }
+    };
+    constexpr std::int64_t elements_at_a_time = 1 << 14;
+    parallel_ranges(s.threads(), f.rows, copy_rows,
+                    std::max<std::int64_t>(1, elements_at_a_time / f.columns));
+  });
+}
+
 }  // namespace
 
 constinit const Op<A> embedding_lookup{definition};
-extern constinit const Impl<A> embedding_lookup_cpu = cpu::each_item<LookupItems>();
+extern constinit const Impl<A> embedding_lookup_cpu{ImplCode<A>{.launch = launch}};
 
 }  // namespace kolmo

@@ -27,17 +27,21 @@ struct LookupItem {
         wide(a.index.dtype == DType::i64),
         packed(columns % width == 0 && packed_rows<T>(1, 0, table, y)) {}
   std::int64_t items() const { return rows * columns / (packed ? width : 1); }
+  /// The table's row for a row of y; null if its index is not one.
+  KOLMO_HD const T* entry(std::int64_t row) const {
+    const std::int64_t word =
+        wide ? static_cast<const std::int64_t*>(index)[row] : static_cast<const std::int32_t*>(index)[row];
+    return word >= 0 && word < words ? table + word * columns : nullptr;
+  }
   KOLMO_HD void operator()(std::int64_t i) const { packed ? copy<width>(i) : copy<1>(i); }
 
  private:
   template <int W>
   KOLMO_HD void copy(std::int64_t i) const {
     const std::int64_t row = quotient(i * W, columns), at = i * W - row * columns;
-    const std::int64_t word =
-        wide ? static_cast<const std::int64_t*>(index)[row] : static_cast<const std::int32_t*>(index)[row];
     Pack<T, W> values{};
-    if (word >= 0 && word < words)
-      values = load_pack<W>(table + word * columns + at);
+    if (const T* const from = entry(row))
+      values = load_pack<W>(from + at);
     else if (at == 0)
       status.report(0, row);
     store_pack(y + row * columns + at, values);

@@ -36,13 +36,15 @@ Magnitude<double> measure(RowNorm norm, const C* x, std::int64_t n) {
   if (norm == RowNorm::sum) return {0, sum(d, n, value)};
   if (norm == RowNorm::l1)
     return {0, sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR { return hn::Abs(value(i, count)); })};
+  if (sizeof(C) == 4 && norm == RowNorm::l2) {  // as relative to 1: squares of floats are normal doubles
+    const double squares = sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
+      const V v = value(i, count);
+      return hn::Mul(v, v);
+    });
+    if (std::isfinite(squares)) return {double(squares > 0), squares};
+  }
   const double largest = largest_magnitude(d, x, n);
   if (norm == RowNorm::max || largest == 0) return {largest, 0};
-  if (sizeof(C) == 4 && std::isfinite(largest))  // as relative to 1: squares of floats are normal doubles
-    return {1, sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
-              const V v = value(i, count);
-              return hn::Mul(v, v);
-            })};
   return {largest, sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
             const V share = hn::Div(value(i, count), hn::Set(d, largest));
             return hn::Mul(share, share);
@@ -53,12 +55,14 @@ template <class C>
 void divide(const C* x, std::int64_t n, double norm, C* y) {
   const D d;
   const V by = hn::Set(d, norm), inverse = hn::Set(d, 1 / norm);
+  if (sizeof(C) == 4 && norm != 0)  // the product's error is far below a float's
+    return each_vector(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
+      store(d, hn::Mul(load(d, x + i, count), inverse), y + i, count);
+    });
   each_vector(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
     const V v = load(d, x + i, count);
-    // The product's error is far below a float's.
-    const V quotient = sizeof(C) == 4 ? hn::Mul(v, inverse) : hn::Div(v, by);
     const auto nothing = hn::And(hn::Eq(v, hn::Zero(d)), hn::Eq(by, hn::Zero(d)));
-    store(d, hn::IfThenElse(nothing, v, quotient), y + i, count);
+    store(d, hn::IfThenElse(nothing, v, hn::Div(v, by)), y + i, count);
   });
 }
 
