@@ -88,10 +88,14 @@ HWY_INLINE double sum_of(std::int64_t n, const Terms& terms) {
   for (; first < n; first += lanes)
     for (std::int64_t l = 0; l < lanes && (first == 0 || first + l < n); l += width)
       hn::Store(added(first ? hn::Load(d, lane + l) : hn::Zero(d), first + l), d, lane + l);
-  for (std::int64_t half = lanes / 2; half >= width; half /= 2)
-    for (std::int64_t l = 0; l < half; l += width)
-      hn::Store(hn::Add(hn::Load(d, lane + l), hn::Load(d, lane + l + half)), d, lane + l);
-  return folded(d, hn::Load(d, lane));
+  std::int64_t left = lanes;  // halved twice at once
+  for (; left >= 4 * width; left /= 4)
+    for (std::int64_t l = 0; l < left / 4; l += width) {
+      const auto quarter = [&](int q) HWY_ATTR { return hn::Load(d, lane + l + q * (left / 4)); };
+      hn::Store(hn::Add(hn::Add(quarter(0), quarter(2)), hn::Add(quarter(1), quarter(3))), d, lane + l);
+    }
+  const V last = hn::Load(d, lane);
+  return folded(d, left > width ? hn::Add(last, hn::Load(d, lane + width)) : last);
 }
 
 static double values_f32(const float* x, std::int64_t n) { return sum_of(n, Values<float>{x}); }
