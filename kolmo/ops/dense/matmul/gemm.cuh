@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "kolmo/base/activation.hpp"
+#include "kolmo/base/pack.hpp"
+#include "kolmo/device/convert.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
 
@@ -34,6 +36,28 @@ struct Gemm {
       partial[part * size() + at] = sum;
     else
       finish(at, column, sum);
+  }
+
+  /// The same for 8 neighbouring elements, if rows of y begin at multiples of 16 bytes.
+  __device__ void put_pack(int part, std::int64_t entry, int row, int column,
+                           const Pack<Sum, 8>& sums) const {
+    static_assert(sizeof(T) == 2 && sizeof(Sum) == 4);
+    if (row >= m || column >= n) return;
+    if (column + 8 > n) {
+      for (int w = 0; w < 8; ++w) put(part, entry, row, column + w, sums.value[w]);
+      return;
+    }
+    const std::int64_t at = (entry * m + row) * n + column;
+    Pack<Sum, 8> done = sums;
+    if (parts == 1)
+#pragma unroll
+      for (int w = 0; w < 8; ++w) done.value[w] = finished(at + w, column + w, done.value[w]);
+    if (parts == 1 && !y_is_f32) return store_pack(static_cast<T*>(y) + at, cuda::narrowed<T, 8>(done));
+    Sum* const to = parts > 1 ? partial + part * size() + at : static_cast<Sum*>(y) + at;
+#pragma unroll
+    for (int half = 0; half < 8; half += 4)
+      store_pack(to + half, Pack<Sum, 4>{{done.value[half], done.value[half + 1], done.value[half + 2],
+                                          done.value[half + 3]}});
   }
 
   /// The value of y[at], an element of `column`, before rounding, from its complete sum of products.

@@ -178,7 +178,8 @@ void launch_tensor_cores(const MatmulArgs& x, const Plan& plan, void* workspace,
     const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
     with_turns(x, [&]<bool A, bool B> {
       cuda::launch(warp_tiles<T, Shape, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
-                   WarpTiles<Shape, A, B>::bytes, cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
+                   WarpTiles<Shape, A, B>::bytes, cuda::native(s), g, whole_packs(x.a), whole_packs(x.b),
+                   whole_packs(x.y));
     });
     combine_parts(g, s);
   });

@@ -3,17 +3,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kolmo/base/pack.hpp"
 #include "kolmo/device/async.cuh"
 
 namespace kolmo {
 namespace {
-
-/// 16 bytes, copied at once.
-template <class T>
-struct alignas(16) Pack {
-  static constexpr int size = 16 / sizeof(T);
-  T value[size];
-};
 
 /// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on; elements outside the matrix
 /// become 0. The matrix is depth x extent, or extent x depth if Turned. Rows in shared memory are indexed by
@@ -23,7 +17,7 @@ __device__ void fetch(T (*to)[Row], const T* from, int k0, int e0, int depth, in
   const int thread = int(threadIdx.x);
   if (Turned || packs) {
     // The copies of a thread are in one column of the matrix, `down` rows apart.
-    using Copied = std::conditional_t<Turned, T, Pack<T>>;
+    using Copied = std::conditional_t<Turned, T, Pack<T, pack_width<T>>>;
     constexpr int width = sizeof(Copied) / sizeof(T), across = (Turned ? Depth : Extent / width),
                   down = Threads / across, copies = Depth * Extent / width / Threads;
     static_assert(Threads % across == 0 && copies * Threads * width == Depth * Extent);

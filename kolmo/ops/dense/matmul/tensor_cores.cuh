@@ -45,7 +45,7 @@ struct WarpTiles {
 
 template <class T, int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shapes[V].blocks)
-    warp_tiles(Gemm<T> g, bool packs_a, bool packs_b) {
+    warp_tiles(Gemm<T> g, bool packs_a, bool packs_b, bool packs_y) {
   using W = WarpTiles<V, TurnedA, TurnedB>;
   using Native = cuda::NativeHalf<T>;
   constexpr WarpTileShape S = W::S;
@@ -118,8 +118,11 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
     for (int j = 0; j < wide; ++j) {
       cuda::wmma::store_matrix_sync(stage, sum[i][j], 16, cuda::wmma::mem_row_major);
       __syncwarp();
+      if (packs_y)
+        g.put_pack(tile.part, tile.entry, tile.row + row + 16 * i + lane / 2,
+                   tile.column + column + 16 * j + lane % 2 * 8, load_pack<8>(stage + lane * 8));
 #pragma unroll 1
-      for (int e = lane; e < 256; e += 32)
+      for (int e = packs_y ? 256 : lane; e < 256; e += 32)
         g.put(tile.part, tile.entry, tile.row + row + 16 * i + e / 16, tile.column + column + 16 * j + e % 16,
               stage[e]);
       __syncwarp();

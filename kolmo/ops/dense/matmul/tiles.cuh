@@ -30,25 +30,24 @@ constexpr TileShape tile_shapes[] = {
 /// Reads this thread's part of a row of a piece.
 template <class T, int Count, int Extent>
 __device__ void read_part(T (&part)[Count], const T* row, int thread) {
-  constexpr int width = Pack<T>::size, groups = Count / width;
+  constexpr int width = pack_width<T>, groups = Count / width;
 #pragma unroll
   for (int g = 0; g < groups; ++g)
-    *reinterpret_cast<Pack<T>*>(&part[g * width]) =
-        *reinterpret_cast<const Pack<T>*>(row + g * (Extent / groups) + thread * width);
+    store_pack(&part[g * width], load_pack<width>(row + g * (Extent / groups) + thread * width));
 }
 
 template <class T, int V>
 struct TilePieces {
   static constexpr TileShape S = tile_shapes[V];
-  T a[S.stages][S.depth][S.rows + Pack<T>::size];  // the pad keeps rows aligned and avoids bank conflicts
-  T b[S.stages][S.depth][S.columns + Pack<T>::size];
+  T a[S.stages][S.depth][S.rows + pack_width<T>];  // the pad keeps rows aligned and avoids bank conflicts
+  T b[S.stages][S.depth][S.columns + pack_width<T>];
 };
 
 template <class T, int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].blocks)
     tiles(Gemm<T> g, bool packs_a, bool packs_b) {
   constexpr TileShape S = tile_shapes[V];
-  constexpr int width = Pack<T>::size, across = S.columns / S.wide, groups = S.high / width;
+  constexpr int width = pack_width<T>, across = S.columns / S.wide, groups = S.high / width;
   using Pieces = TilePieces<T, V>;
   static_assert(S.rows / S.high * (S.columns + 1) * sizeof(T) <= sizeof(Pieces));
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();

@@ -18,26 +18,37 @@ constexpr Row<Engine> attention_engines[] = {
     {.name = "unfused", .config = Engine::unfused, .naive = true},
 };
 
+constexpr int tensor_cores = 1;
+
 bool is_narrow(const A& a) { return size_of(a.q.dtype) == 2; }
 
 /// The table row of the shape for d.
 int shape_of(const A& a) { return a.q.dim(-1) <= 64 ? 0 : a.q.dim(-1) <= 128 ? 1 : 2; }
 
+std::int64_t rows_of_group(const A& a) {
+  const AttentionSizes n(a);
+  return n.kv_heads ? n.heads / n.kv_heads * n.s : 0;
+}
+bool has_few_rows(const A& a) { return is_narrow(a) && rows_of_group(a) <= mma_few_rows; }
+int mma_shape_of(const A& a) { return shape_of(a) + (has_few_rows(a) ? mma_widths : 0); }
+
 int rows_of_block(const A& a) {
-  return is_narrow(a) ? mma_shapes[shape_of(a)].rows()
+  return is_narrow(a) ? mma_shapes[mma_shape_of(a)].rows()
                       : (a.q.dtype == DType::f32 ? tile_shapes_f32 : tile_shapes_f64)[shape_of(a)].rows;
 }
 
 std::int64_t attention_blocks(const A& a) {
   const AttentionSizes n(a);
-  const std::int64_t rows = n.kv_heads ? n.heads / n.kv_heads * n.s : 0, of_block = rows_of_block(a);
+  const std::int64_t rows = rows_of_group(a), of_block = rows_of_block(a);
   return n.batch * n.kv_heads * ((rows + of_block - 1) / of_block);
 }
 
 /// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more; a function of the
 /// shapes alone, so results depend on nothing else.
 int parts_of_keys(const A& a) {
-  constexpr std::int64_t wanted_blocks = 264, least_keys = 256;
+  constexpr std::int64_t multiprocessors = 132, least_keys = 256;
+  const std::int64_t wanted_blocks =
+      multiprocessors * (has_few_rows(a) ? mma_shapes[mma_shape_of(a)].blocks : 2);
   const std::int64_t blocks = attention_blocks(a), most = AttentionSizes(a).t / least_keys;
   const std::int64_t parts = blocks ? wanted_blocks / blocks : 1;
   return int(parts < 2 || most < 2 ? 1 : parts < most ? parts : most);
@@ -107,8 +118,8 @@ void launch_tensor_cores(const A& a, Arena& arena, Stream& s) {
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
     const AttentionCall<T> c(a);
     const auto p = lay_parts<float>(arena, a);
-    cuda::select<std::size(mma_shapes)>(shape_of(a), [&]<int V> {
-      cuda::launch(attend_mma<T, V>, unsigned(attention_blocks(a) * p.parts), mma_block,
+    cuda::select<std::size(mma_shapes)>(mma_shape_of(a), [&]<int V> {
+      cuda::launch(attend_mma<T, V>, unsigned(attention_blocks(a) * p.parts), mma_shapes[V].threads(),
                    std::size_t(mma_shapes[V].bytes()), cuda::native(s), c, p, whole_packs(a));
     });
     combine_parts_of_keys(c, p, s);
@@ -165,6 +176,7 @@ extern constinit const Impl<AttentionArgs> attention_cuda{
            }
          },
      .lay = lay_attention,
-     .fits = attention_fits}};
+     .fits = attention_fits,
+     .preferred = [](const A& a) { return has_few_rows(a) ? tensor_cores : -1; }}};
 
 }  // namespace kolmo

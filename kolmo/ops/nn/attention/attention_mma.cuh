@@ -1,5 +1,6 @@
 #pragma once
-// attention on tensor cores: f16 and bf16. A warp has up to 32 rows; scores, weights and sums of values stay in its
+// attention on tensor cores: f16 and bf16. A warp has up to 32 rows; few rows have blocks of one warp, so that many parts of
+// the keys are on their way at once. Scores, weights and sums of values stay in its
 // registers, and the weights of a step are the left operand of the product with the values. The values of a step
 // arrive while its scores are computed, and the next keys while its values are multiplied. Anonymous namespace: see
 // device/grid.cuh.
@@ -13,16 +14,18 @@ namespace {
 /// For d <= width: each of the warps has `tall` times 16 rows, and a step has `keys` keys. `blocks` blocks share a
 /// multiprocessor's registers.
 struct MmaShape {
-  int width, tall, keys, blocks;
-  constexpr int rows() const { return 64 * tall; }
+  int width, warps, tall, keys, blocks;
+  constexpr int rows() const { return 16 * warps * tall; }
+  constexpr int threads() const { return 32 * warps; }
   constexpr int stride() const { return width + 8; }  // rows of 8x8 tiles fall on different banks
   constexpr int bytes() const { return (rows() + 2 * keys) * stride() * 2; }
 };
-constexpr MmaShape mma_shapes[] = {{64, 2, 64, 2}, {128, 2, 32, 2}, {256, 1, 32, 2}};
-constexpr int mma_block = 128;
+constexpr MmaShape mma_shapes[] = {{64, 4, 2, 64, 2},  {128, 4, 2, 32, 2},  {256, 4, 1, 32, 2},
+                                   {64, 1, 1, 64, 10}, {128, 1, 1, 32, 10}, {256, 1, 1, 32, 5}};
+constexpr int mma_widths = 3, mma_few_rows = 16;  // the latter from the fourth shape on
 
 template <class T, int V>
-__global__ void __launch_bounds__(mma_block, mma_shapes[V].blocks)
+__global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
     attend_mma(AttentionCall<T> c, KeyParts<float> p, bool packs) {
   constexpr MmaShape S = mma_shapes[V];
   constexpr int tall = S.tall, stride = S.stride(), depth = S.width / 16, across = S.width / 8,
@@ -33,14 +36,14 @@ __global__ void __launch_bounds__(mma_block, mma_shapes[V].blocks)
   const int lane = int(threadIdx.x) % 32, first = int(threadIdx.x) / 32 * 16 * tall;
   const bool active = tile.row + first < c.rows;  // the same in all lanes of a warp
 
-  fetch_rows<S.rows(), S.width, stride, mma_block>(q, c.d, packs, [&](int r) {
+  fetch_rows<S.rows(), S.width, stride, S.threads()>(q, c.d, packs, [&](int r) {
     return tile.row + r < c.rows ? c.q + c.query_at(tile.group, tile.row + r) : nullptr;
   });
   const auto fetch = [&](T* to, const T* from, int step) {
     if (step < tile.last_step) {
       const std::int64_t key = std::int64_t(step) * S.keys;
       const T* const origin = from + c.key_at(tile.group, key);
-      fetch_rows<S.keys, S.width, stride, mma_block>(
+      fetch_rows<S.keys, S.width, stride, S.threads()>(
           to, c.d, packs, [&](int r) { return key + r < c.t ? origin + r * c.k_row : nullptr; });
     }
     cuda::commit_copies();

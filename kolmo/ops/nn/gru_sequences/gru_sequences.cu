@@ -11,8 +11,10 @@ using Rollout = RssmRolloutArgs;
 using PairOfRanks = cuda::BlockRanks<2, 256>;
 using ClusterRanks = cuda::ClusterRanks<512>;
 using SmallClusterRanks = cuda::ClusterRanks<256>;  // each of whose threads may use twice as many registers
+using GridRanks = cuda::GridRanks<256>;
+using HeldInGrid = cuda::Held<1, 32>;
 
-enum class Way { block, cluster, registers, steps };
+enum class Way { block, cluster, registers, grid, steps };
 struct Plan {
   Way way;
   int ranks;
@@ -22,14 +24,17 @@ constexpr Row<Plan> plans[] = {
     {.name = "weights in a cluster of 8", .config = {Way::cluster, 8}, .hardware_only = true},
     {.name = "weights in a cluster of 16", .config = {Way::cluster, 16}, .hardware_only = true},
     {.name = "weights in registers of a cluster", .config = {Way::registers, 16}, .hardware_only = true},
+    {.name = "weights in registers of 128 blocks", .config = {Way::grid, 128}, .hardware_only = true},
     {.name = "step by step", .config = {Way::steps, 1}, .naive = true},
 };
-constexpr int in_block = 0, small_cluster = 1, large_cluster = 2, in_registers = 3, step_by_step = 4;
+constexpr int in_block = 0, small_cluster = 1, large_cluster = 2, in_registers = 3, in_grid = 4,
+              step_by_step = 5;
 constexpr std::size_t block_limit = 64 * 1024;  // shared memory that every GPU has
 constexpr std::size_t cluster_limit = 227 * 1024;
-constexpr std::int64_t most_units = 2048;  // one unit has 3 n weights
-constexpr std::int64_t many = 128;         // sequences from which matrix products have enough rows
-constexpr std::int64_t few = 8;            // sequences for which as many clusters of 16 run at once
+constexpr std::int64_t most_units = 2048;    // one unit has 3 n weights
+constexpr std::int64_t most_in_grid = 1024;  // 8 units of a block, one of each warp
+constexpr std::int64_t many = 128;           // sequences from which matrix products have enough rows
+constexpr std::int64_t few = 8;              // sequences for which as many clusters of 16 run at once
 
 /// f.operator()<Ranks, Hold>() for the registers that hold the weights of n units in a cluster of 16, if they do.
 template <class T, class F>
@@ -43,9 +48,10 @@ bool visit_held(std::int64_t n, const F& f) {
 template <class T>
 std::size_t shared_bytes(std::int64_t n, const Plan& p) {
   const bool block = p.way == Way::block;
-  return cuda::Share(n, p.ranks, block ? PairOfRanks::threads : ClusterRanks::threads,
-                     p.way == Way::registers)
-             .template bytes<T>() *
+  const int threads = block                ? PairOfRanks::threads
+                      : p.way == Way::grid ? GridRanks::threads
+                                           : ClusterRanks::threads;
+  return cuda::Share(n, p.ranks, threads, p.way == Way::registers || p.way == Way::grid).template bytes<T>() *
          std::size_t(block ? p.ranks : 1);
 }
 
@@ -64,6 +70,22 @@ bool device_holds(int device) {
       cuda::clusters_fit(device, cuda::run_resident<T, Ranks, Job, Hold>, 16, Ranks::block, block_limit);
   return holds;
 }
+/// Words hold floats.
+template <class T>
+bool grid_holds(std::int64_t n) {
+  return !std::is_same_v<T, double> && n <= most_in_grid;
+}
+template <class T, class Job>
+bool device_runs_grid(int device) {
+  if constexpr (std::is_same_v<T, double>) {
+    return false;
+  } else {
+    static const bool runs = cuda::run_together(device, cuda::run_resident<T, GridRanks, Job, HeldInGrid>,
+                                                plans[in_grid].config.ranks, GridRanks::block,
+                                                shared_bytes<T>(most_in_grid, plans[in_grid].config));
+    return runs;
+  }
+}
 template <class T, class Job>
 bool resident_fits(std::int64_t n, const Plan& p, Device device) {
   if (p.way == Way::steps) return true;
@@ -74,35 +96,52 @@ bool resident_fits(std::int64_t n, const Plan& p, Device device) {
                   [&]<class Ranks, class Hold> { holds = device_holds<T, Job, Ranks, Hold>(device.index); });
     return holds;
   }
+  if (p.way == Way::grid) return grid_holds<T>(n) && device_runs_grid<T, Job>(device.index);
   if (p.way == Way::block) return shared_bytes<T>(n, p) <= block_limit;
   return shared_bytes<T>(n, p) <= cluster_limit && device_has_clusters<T, Job>(device.index, p.ranks);
 }
-/// The fewest ranks that hold the weights, for few sequences in registers, unless there are so many sequences that products are better.
+/// The fewest ranks that hold the weights, for few sequences in registers, unless there are so many sequences that
+/// products are better.
 template <class T>
 int preferred_plan(std::int64_t n, std::int64_t sequences) {
   if (n > most_units) return step_by_step;
   if (shared_bytes<T>(n, plans[in_block].config) <= block_limit) return in_block;
   if (sequences >= many) return step_by_step;
   if (sequences <= few && visit_held<T>(n, [&]<class Ranks, class Hold> {})) return in_registers;
-  return shared_bytes<T>(n, plans[small_cluster].config) <= cluster_limit ? small_cluster : large_cluster;
+  if (shared_bytes<T>(n, plans[small_cluster].config) <= cluster_limit) return small_cluster;
+  if (shared_bytes<T>(n, plans[large_cluster].config) <= cluster_limit) return large_cluster;
+  return sequences <= few && grid_holds<T>(n) ? in_grid : step_by_step;
+}
+
+/// The words of three exchanges between the blocks of a grid.
+Tensor take_words(Arena& arena, const Tensor& h, const Plan& p) {
+  const std::int64_t count = p.way == Way::grid ? 3 * h.dim(-1) : 0;
+  return tensor(arena.take<std::uint64_t>(count), {count}, h.device);
 }
 
 template <class T, class Job>
 void run_resident(const Job& job, std::int64_t n, bool before, std::int64_t sequences, const Plan& p,
-                  Stream& s) {
+                  const Tensor& words, Stream& s) {
   const std::size_t shared = shared_bytes<T>(n, p);
   if (p.way == Way::block)
     cuda::launch(cuda::run_resident<T, PairOfRanks, Job>, cuda::blocks(sequences, 1, 1 << 10),
-                 PairOfRanks::block, shared, cuda::native(s), job, n, before);
+                 PairOfRanks::block, shared, cuda::native(s), job, n, before, PairOfRanks{});
   else if (p.way == Way::registers)
     visit_held<T>(n, [&]<class Ranks, class Hold> {
       cuda::launch_clusters(cuda::run_resident<T, Ranks, Job, Hold>, p.ranks,
                             cuda::blocks(sequences, 1, many), Ranks::block, shared, cuda::native(s), job, n,
-                            before);
+                            before, Ranks{});
     });
-  else
+  else if (p.way == Way::grid) {
+    if constexpr (!std::is_same_v<T, double>) {
+      s.fill(words, 0);
+      cuda::launch_together(cuda::run_resident<T, GridRanks, Job, HeldInGrid>, unsigned(p.ranks),
+                            GridRanks::block, shared, cuda::native(s), job, n, before,
+                            GridRanks{words.as<std::uint64_t>()});
+    }
+  } else
     cuda::launch_clusters(cuda::run_resident<T, ClusterRanks, Job>, p.ranks, cuda::blocks(sequences, 1, many),
-                          ClusterRanks::block, shared, cuda::native(s), job, n, before);
+                          ClusterRanks::block, shared, cuda::native(s), job, n, before, ClusterRanks{});
 }
 
 struct CudaTeams {
@@ -122,6 +161,7 @@ void forward(const Forward& a, Arena arena, Stream& s, int row) {
   const Plan& p = plans[row].config;
   visit<double, float, Half, BFloat16>(a.h.dtype, [&]<class T> {
     if (p.way == Way::steps) return forward_by_steps<T>(a, arena, s, cuda::ItemSteps{s});
+    const Tensor words = take_words(arena, a.h, p);
     const StepProduct u = input_product(arena, a);
     const std::int64_t n = a.h.dim(-1), batch = a.h.size() / n;
     const bool before = a.reset == GruReset::before;
@@ -129,14 +169,14 @@ void forward(const Forward& a, Arena arena, Stream& s, int row) {
     run_resident<T>(
         cuda::ForwardJob<T>{u.result<Compute<T>>(), a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
                             a.states.as<T>(), a.last.as<T>(), n, a.x.dim(-2), batch, before},
-        n, before, batch, p, s);
+        n, before, batch, p, words, s);
   });
 }
 void lay_forward(Arena& arena, const Forward& a, const Site& site) {
-  if (plans[site.row].config.way == Way::steps)
-    ForwardSteps(arena, a).lay(arena, site);
-  else
-    input_product(arena, a).lay(arena, site);
+  const Plan& p = plans[site.row].config;
+  if (p.way == Way::steps) return ForwardSteps(arena, a).lay(arena, site);
+  take_words(arena, a.h, p);
+  input_product(arena, a).lay(arena, site);
 }
 
 void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
@@ -144,21 +184,22 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
   const cuda::ItemSteps each{s};
   visit<double, float>(a.h.dtype, [&]<class T> {
     if (p.way == Way::steps) return rollout_by_steps<T>(a, arena, s, each, CudaTeams{s});
+    const Tensor words = take_words(arena, a.h, p);
     const RolloutInput w(arena, a);
     const GateInput<T> in = w.prepare<T>(a, arena, s, each);
     const bool before = a.reset == GruReset::before;
     run_resident<T>(cuda::RolloutJob<T>{w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(),
                                         a.bias_hh.as<T>(), a.head_hidden.as<T>(), a.head_stochastic.as<T>(),
                                         RolloutOutputs<T>(a), a.last.as<T>(), before},
-                    w.size.n, before, w.size.rows, p, s);
+                    w.size.n, before, w.size.rows, p, words, s);
     each(Summary<T>(w.size, a));
   });
 }
 void lay_rollout(Arena& arena, const Rollout& a, const Site& site) {
-  if (plans[site.row].config.way == Way::steps)
-    RolloutSteps(arena, a).lay(arena, site);
-  else
-    RolloutInput(arena, a).lay(arena, site);
+  const Plan& p = plans[site.row].config;
+  if (p.way == Way::steps) return RolloutSteps(arena, a).lay(arena, site);
+  take_words(arena, a.h, p);
+  RolloutInput(arena, a).lay(arena, site);
 }
 
 /// f.operator()<T, Job>() for the element type of the arguments.

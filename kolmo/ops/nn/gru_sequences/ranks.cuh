@@ -1,18 +1,22 @@
 #pragma once
-// Ranks: groups of threads that work together, each with a piece of shared memory of its own which the others can
-// write to. They are parts of a block, or the blocks of a cluster (compute capability 9.0). Both have
+// Ranks: groups of threads that work together, each with a piece of shared memory of its own. They are parts of a
+// block, the blocks of a cluster (compute capability 9.0), or all blocks of a grid. All have
 //   rank(), count()           which rank this thread belongs to, and of how many
 //   thread()                  its number among the `threads` of the rank
 //   group(), groups()         which group of ranks this is, and how many the grid has
 //   memory(bytes)             the rank's piece of the dynamic shared memory; every rank has `bytes` of it
+//   sync_rank()               waits for all threads of this rank
+// and but for a grid, whose ranks cannot write to each other's memory,
 //   store(p, rank, value)     *p = value at the same place of another rank's piece, or of the own; seen after sync()
 //   sync()                    waits for all threads of all ranks
-//   sync_rank()               waits for all threads of this rank
-// All threads call the last two in the same order. Where `counts`, an exchange need not wait for all threads:
+// All threads call sync() and sync_rank() in the same order. Where `counts`, an exchange need not wait for all threads:
 //   make(barrier)             a barrier in shared memory, before the first sync()
 //   expect(barrier, bytes)    a phase of the rank's own barrier, of one arrival: this one
 //   store(p, rank, value, b)  a store that the barrier b of the other rank counts
 //   wait(barrier, parity)     until all bytes of the phase have come
+// In a grid (`by_words`) values pass through global memory:
+//   send(place, value, exchange)      for all ranks; no place is sent to again before all have gathered it
+//   gather(to, n, place, exchange)    to[i] = what was sent to place + i in this exchange, i < n, once it has come
 // Anonymous namespace: see device/grid.cuh.
 #include <bit>
 #include <cstddef>
@@ -25,7 +29,7 @@ namespace {
 
 template <int Count, int Threads>
 struct BlockRanks {
-  static constexpr bool counts = false;
+  static constexpr bool counts = false, by_words = false;
   static constexpr int threads = Threads, block = Count * Threads;
   std::size_t bytes = 0;
 
@@ -134,7 +138,7 @@ __device__ void cluster_store(T*, int, T) {}
 
 template <int Threads>
 struct ClusterRanks {
-  static constexpr bool counts = true;
+  static constexpr bool counts = true, by_words = false;
   static constexpr int threads = Threads, block = Threads;
 
   __device__ int rank() const { return cluster_rank(); }
@@ -158,7 +162,54 @@ struct ClusterRanks {
   __device__ void sync_rank() const { __syncthreads(); }
 };
 
+/// Blocks that run at once (launch_together). A word has the bits of a float and the number of its exchange, which is
+/// above 0, and is 0 before: so it is never read half written, and needs no barrier.
+template <int Threads>
+struct GridRanks {
+  static constexpr bool counts = false, by_words = true;
+  static constexpr int threads = Threads, block = Threads;
+  volatile std::uint64_t* words = nullptr;
+
+  __device__ int rank() const { return int(blockIdx.x); }
+  __device__ int count() const { return int(gridDim.x); }
+  __device__ int thread() const { return int(threadIdx.x); }
+  __device__ std::int64_t group() const { return 0; }
+  __device__ std::int64_t groups() const { return 1; }
+  __device__ unsigned char* memory(std::size_t) const { return dynamic_shared<unsigned char>(); }
+  __device__ void send(int place, float value, unsigned exchange) const {
+    words[place] = std::uint64_t(exchange) << 32 | std::bit_cast<unsigned>(value);
+  }
+  __device__ void gather(float* to, int n, int place, unsigned exchange) const {
+    constexpr int together = 4;
+    for (int first = thread(); first < n; first += together * Threads) {
+      std::uint64_t word[together];
+      bool come = false;
+      while (!come) {
+        come = true;
+#pragma unroll
+        for (int k = 0; k < together; ++k) word[k] = words[place + min(first + k * Threads, n - 1)];
+#pragma unroll
+        for (int k = 0; k < together; ++k) come = come && unsigned(word[k] >> 32) == exchange;
+      }
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        if (first + k * Threads < n) to[first + k * Threads] = std::bit_cast<float>(unsigned(word[k]));
+    }
+  }
+  __device__ void sync() const { __syncthreads(); }
+  __device__ void sync_rank() const { __syncthreads(); }
+};
+
 #ifdef SIMT
+/// Whether as many blocks can run at once on a device.
+template <class Kernel>
+bool run_together(int, Kernel, int, int, std::size_t) {
+  return false;
+}
+template <class... P, class... A>
+void launch_together(void (*)(P...), unsigned, int, std::size_t, cudaStream_t, A&&...) {
+  fail<Unsupported>("simt: has no cooperative launch");
+}
 /// Whether clusters of this size with `shared` bytes in each block can run on a device.
 template <class Kernel>
 bool clusters_fit(int, Kernel, int, int, std::size_t) {
@@ -169,6 +220,31 @@ void launch_clusters(void (*)(P...), int, unsigned, int, std::size_t, cudaStream
   fail<Unsupported>("simt: has no clusters");
 }
 #else
+/// Whether as many blocks can run at once on a device, which is the current one.
+template <class Kernel>
+bool run_together(int device, Kernel* kernel, int blocks, int block, std::size_t shared) {
+  int may = 0, processors = 0, each = 0;
+  const bool known =
+      cudaDeviceGetAttribute(&may, cudaDevAttrCooperativeLaunch, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, block, shared) == cudaSuccess;
+  if (!known) (void)cudaGetLastError();  // the next launch would report it
+  return known && may && std::int64_t(each) * processors >= blocks;
+}
+/// Starts a kernel all of whose blocks run at once.
+template <class... P, class... A>
+void launch_together(void (*kernel)(P...), unsigned blocks, int block, std::size_t shared,
+                     cudaStream_t stream, A&&... args) {
+  if (logged(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(unsigned(block)), shared)) return;
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks), config.blockDim = dim3(unsigned(block));
+  config.dynamicSmemBytes = shared, config.stream = stream;
+  config.attrs = &together, config.numAttrs = 1;
+  check_launch(cudaLaunchKernelEx(&config, kernel, P(std::forward<A>(args))...));
+}
 inline cudaLaunchConfig_t cluster_config(cudaLaunchAttribute& size_of_cluster, int size, unsigned clusters,
                                          int block, std::size_t shared, cudaStream_t stream) {
   size_of_cluster.id = cudaLaunchAttributeClusterDimension;

@@ -49,6 +49,7 @@ struct ResidentGru {
   int n, first, units, most, warp, lane;
   bool before, counted;  ///< reset before the product; ranks count the bytes that they are sent
   int odd = 0;
+  unsigned steps = 0;
   unsigned phases = 0;  ///< a bit for each barrier
   std::uint64_t* barriers;
   T* weights;
@@ -56,7 +57,8 @@ struct ResidentGru {
   C registers[at_once][3][held ? Hold::columns : 1];
   static constexpr int warps = Ranks::threads / 32;
 
-  __device__ ResidentGru(std::int64_t all, bool reset_before) : before(reset_before) {
+  __device__ ResidentGru(std::int64_t all, bool reset_before, const Ranks& of)
+      : ranks(of), before(reset_before) {
     const Share share(all, ranks.count(), Ranks::threads, held);
     n = share.n, most = share.most;
     first = min(n, ranks.rank() * most), units = min(most, n - first);
@@ -132,7 +134,7 @@ struct ResidentGru {
     }
     wait_copies<input_sets - 2>();  // of the gate inputs of the next step
     meet(odd);
-    odd ^= 1;
+    odd ^= 1, ++steps;
     C* const old = state;
     state = next, next = old;
   }
@@ -165,18 +167,26 @@ struct ResidentGru {
   }
   /// Called by all lanes of a unit: each serves some of the ranks.
   __device__ void publish(int which, C* at, C value) const {
-    for (int to = lane / at_once; to < ranks.count(); to += 32 / at_once) {
-      if constexpr (Ranks::counts)
-        if (counted) {
-          ranks.store(at, to, value, barriers + which);
-          continue;
-        }
-      ranks.store(at, to, value);
+    if constexpr (Ranks::by_words) {
+      if (lane < at_once) ranks.send(which * n + int(at - exchanged(which)), value, steps + 1);
+    } else {
+      for (int to = lane / at_once; to < ranks.count(); to += 32 / at_once) {
+        if constexpr (Ranks::counts)
+          if (counted) {
+            ranks.store(at, to, value, barriers + which);
+            continue;
+          }
+        ranks.store(at, to, value);
+      }
     }
   }
   /// Waits until every rank has what all have published to barrier `which`. A state is not overwritten while a warp
   /// reads it: whoever sends the state after the next has that of all warps, sent once they had read.
   __device__ void meet(int which) {
+    if constexpr (Ranks::by_words) {
+      ranks.gather(exchanged(which), n, which * n, steps + 1);
+      return ranks.sync_rank();
+    }
     if constexpr (Ranks::counts)
       if (counted) {
         ranks.sync_rank();
@@ -187,6 +197,7 @@ struct ResidentGru {
       }
     ranks.sync();
   }
+  __device__ C* exchanged(int which) const { return which == 2 ? reset : next; }
   __device__ void finish(int unit, C argument, C z) const {
     publish(odd, next + first + unit, C(T((C(1) - z) * std::tanh(argument) + z * state[first + unit])));
   }
@@ -328,8 +339,9 @@ struct RolloutJob {
 };
 
 template <class T, class Ranks, class Job, class Hold = InShared>
-__global__ void __launch_bounds__(Ranks::block, 1) run_resident(Job job, std::int64_t n, bool before) {
-  ResidentGru<T, Ranks, Hold> gru(n, before);
+__global__ void __launch_bounds__(Ranks::block, 1)
+    run_resident(Job job, std::int64_t n, bool before, Ranks ranks) {
+  ResidentGru<T, Ranks, Hold> gru(n, before, ranks);
   job.run(gru);
 }
 
