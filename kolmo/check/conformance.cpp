@@ -7,6 +7,7 @@
 #include "kolmo/check/placement.hpp"
 #include "kolmo/check/refusals.hpp"
 #include "kolmo/check/self_check.hpp"
+#include "kolmo/runtime/device.hpp"
 
 namespace kolmo::check {
 namespace {
@@ -266,6 +267,22 @@ Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device devic
   return results;
 }
 
+/// That every variant of the device ran in some case. Those that have no emulation are made for capability 9.0.
+Results check_reach(const OpEntry& entry, const Results& of_cases, Device device) {
+  const bool hopper = device.kind == DeviceKind::cuda && device_info(device).capability == "9.0";
+  Results results;
+  for (const Variant& v : entry.variants(device.kind)) {
+    if (v.vendor || (v.hardware_only && !hopper)) continue;
+    Result r = failure(entry, "", device, "reached", "no case that is checked fits this variant");
+    r.variant = text(v.name);
+    r.ok = std::any_of(of_cases.begin(), of_cases.end(),
+                       [&](const Result& c) { return c.variant == r.variant; });
+    if (r.ok) r.message.clear();
+    results.push_back(std::move(r));
+  }
+  return results;
+}
+
 Results check_op(const OpEntry& entry, Device device, int threads,
                  const std::function<void(const Result&)>& each, std::string_view only) {
   return check_op(entry, oracle_of(*entry.op), device, threads, each, only);
@@ -290,6 +307,8 @@ Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, 
     add({failure(entry, "", device, "cases",
                  only.empty() ? text(entry.name()) + " has no case that is small enough to be checked"
                               : "no check of " + text(entry.name()) + " is called '" + text(only) + "'")});
+  else if (!entry.alias && only.empty())
+    add(check_reach(entry, all, device));
   if (!entry.alias && (only.empty() || only == "result")) add(check_facts(entry, oracle, device, threads));
   return all;
 }

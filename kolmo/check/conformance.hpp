@@ -39,7 +39,7 @@ Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t i
 Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device, int threads = 2);
 
 /// Runs all cases but those for benchmarks only, the operator's facts, and the checks of its definition
-/// (self_check.hpp). With `only`: that aspect of the cases; facts belong to "result". Fails if no case was
+/// (self_check.hpp); "reached" fails for a variant that fits none of the cases, but for a library's. With `only`: that aspect of the cases; facts belong to "result". Fails if no case was
 /// checked. `each` is called with every result as soon as it exists.
 Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, int threads,
                  const std::function<void(const Result&)>& each, std::string_view only = {});
