@@ -36,7 +36,7 @@ void add(const OpEntry& entry, std::string_view device, std::string_view name,
                         [check]() -> testing::Test* { return new Conformance(check); });
 }
 
-// One test per operator, case and device of this machine; one more for the facts.
+// One test per operator, case and device of this machine; one more for the facts, and one for the variants' reach.
 const bool registered = [] {
   for (const OpEntry& entry : all_ops()) {
     for (const DeviceInfo& d : devices()) {
@@ -47,6 +47,8 @@ const bool registered = [] {
         if (!cases[i].benchmark_only)
           add(entry, to_string(device), std::to_string(i) + " " + std::string(cases[i].name),
               [&entry, i, device] { return check_case(entry, oracle_of(*entry.op), i, device); });
+      if (!entry.variants(device.kind).empty())
+        add(entry, to_string(device), "reach", [&entry, device] { return check_reach(entry, device); });
       if (!oracle_of(*entry.op).facts.empty())
         add(entry, to_string(device), "facts",
             [&entry, device] { return check_facts(entry, oracle_of(*entry.op), device); });

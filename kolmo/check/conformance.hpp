@@ -38,8 +38,12 @@ Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t i
 /// Runs the operator's hand-checked facts on a device.
 Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device, int threads = 2);
 
-/// Runs all cases but those for benchmarks only, the operator's facts, and the checks of its definition
-/// (self_check.hpp); "reached" fails for a variant that fits none of the cases, but for a library's. With `only`: that aspect of the cases; facts belong to "result". Fails if no case was
+/// Aspect "reached": every variant fits one of the cases that are checked. Not asked of a library's, and of those that
+/// only hardware has on a GPU of capability 9.0 alone, for which they are made.
+Results check_reach(const OpEntry& entry, Device device);
+
+/// Runs all cases but those for benchmarks only, the operator's facts, check_reach(), and the checks of its definition
+/// (self_check.hpp). With `only`: that aspect of the cases; facts belong to "result". Fails if no case was
 /// checked. `each` is called with every result as soon as it exists.
 Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, int threads,
                  const std::function<void(const Result&)>& each, std::string_view only = {});

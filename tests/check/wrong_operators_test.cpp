@@ -85,6 +85,22 @@ TEST(WrongOperator, WhoseSecondCpuVariantIsWrongIsCaught) {
   EXPECT_TRUE(twice_failures(code, Determinism::everywhere).contains("same bits"));
 }
 
+TEST(WrongOperator, AVariantThatFitsNoCaseIsCaught) {
+  static constexpr Row<int> rows[] = {
+      {"for all", 0}, {"for large ones", 1000}, {.name = "a library's", .config = 1000, .vendor = true}};
+  const Definition<TwiceArgs> definition{{.name = "wrong_op", .summary = "y = 2 x", .source = "none"},
+                                         {.flops = flops, .cases = twice_cases}};
+  const Impl<TwiceArgs> impl{
+      {.rows = rows,
+       .launch = [](const TwiceArgs& a, Arena, Stream&, int) { right(a); },
+       .fits = [](const TwiceArgs& a, int row) { return a.x.size() >= rows[row].config; }}};
+  const Results results = check_reach({"test", &definition, {&impl}}, Device{});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_TRUE(results[0].ok);
+  EXPECT_FALSE(results[1].ok);
+  EXPECT_EQ(results[1].variant, "for large ones");
+}
+
 TEST(WrongOperator, ThatWritesPastTheEndIsCaught) {
   EXPECT_CAUGHT("memory", {.launch = [](const TwiceArgs& a, Arena, Stream&, int) {
                   right(a);
