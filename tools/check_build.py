@@ -21,7 +21,8 @@ MORE_KERNELS: dict[str, tuple[int, str]] = {
     "info/ksg_conditional_mutual_information": (38, "each way of searching, for each kind of problem"),
     "info/mutual_information": (36, "four dtypes of three sums over a table, for three sizes of groups"),
     "dense/matmul": (108, "a tile's sizes are constants of its kernel, for each dtype"),
-    "nn/attention": (25, "four dtypes and three widths of heads, on a GPU of compute capability 9.0 in other tiles"),
+    "nn/attention": (31, "four dtypes and three widths of heads, few rows and a GPU of compute capability 9.0 in other tiles"),
+    "nn/gru_sequences": (25, "two operators, their dtypes, and each place in which weights stay"),
     "reduce/reduce_sum": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
 }
 DECLARED = re.compile(r"^extern const Op<\w+> ([\w, ]+);", re.M)

@@ -271,11 +271,11 @@ Results check_reach(const OpEntry& entry, Device device) {
   const OpBase& op = *entry.op;
   const auto variants = entry.variants(device.kind);
   std::vector<bool> reached(variants.size());
-  for (std::size_t i = 0; i < op.cases().size(); ++i) {
-    const CaseInfo& c = op.cases()[i];
-    if (c.benchmark_only) continue;
-    const Problem problem(op, c, i);
-    for (const int v : entry.of(c).fitting(problem.args(), device.kind)) reached[std::size_t(v)] = true;
+  const auto cases = op.cases();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].benchmark_only) continue;
+    const Problem problem(op, cases[i], i);
+    for (const int v : entry.of(cases[i]).fitting(problem.args(), device.kind)) reached[std::size_t(v)] = true;
   }
   const bool hopper = device.kind == DeviceKind::cuda && device_info(device).capability == "9.0";
   Results results;
