@@ -93,10 +93,10 @@ void add_validate(CLI::App& app, Context& context) {
   o.selection.add(*command);
   o.device.add(*command);
   command
-      ->add_option("--aspect", o.aspect,
-                   "of each case, only this: result, memory, workspace, repeat, stream, graph, arguments, "
-                   "...; or reached: that "
-                   "every variant fits a case")
+      ->add_option(
+          "--aspect", o.aspect,
+          "of each case, only this: result, memory, workspace, repeat, stream, graph, arguments, ...; or "
+          "reached: every variant fits a case")
       ->type_name("NAME");
   command->add_flag("--json", o.json, "print JSON");
   add_output(*command, "--record", o.record, "also write the results to this JSON file")

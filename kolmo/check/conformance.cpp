@@ -275,7 +275,8 @@ Results check_reach(const OpEntry& entry, Device device) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (cases[i].benchmark_only) continue;
     const Problem problem(op, cases[i], i);
-    for (const int v : entry.of(cases[i]).fitting(problem.args(), device.kind)) reached[std::size_t(v)] = true;
+    for (const int v : entry.of(cases[i]).fitting(problem.args(), device.kind))
+      reached[std::size_t(v)] = true;
   }
   const bool hopper = device.kind == DeviceKind::cuda && device_info(device).capability == "9.0";
   Results results;

@@ -83,6 +83,8 @@ constexpr auto cases = [] {
       problem("16 x 33, d 256, bf16, causal to the right", 1, 1, 1, 16, 33, 256, DType::bf16, bf16,
               lower_right),
       problem("keys in parts: 2 x 520, d 8, f16", 1, 1, 1, 2, 520, 8, DType::f16, f16),
+      problem("few rows, keys in parts: 4 heads in 1 group, 2 x 530, d 100, bf16", 1, 4, 1, 2, 530, 100,
+              DType::bf16, bf16, lower_right),
       problem("4 heads in 2 groups, 20 x 150, d 64, f16", 1, 4, 2, 20, 150, 64, DType::f16, f16),
       turned(problem("heads last, 2 heads, 131 x 9, d 128, bf16, causal", 1, 2, 2, 131, 9, 128, DType::bf16,
                      bf16, [](A& a) { heads_last(a), upper_left(a); })),

@@ -1,9 +1,8 @@
 #pragma once
-// attention on tensor cores: f16 and bf16. A warp has up to 32 rows; few rows have blocks of one warp, so that many parts of
-// the keys are on their way at once. Scores, weights and sums of values stay in its
+// attention on tensor cores: f16 and bf16. A warp has up to 32 rows; scores, weights and sums of values stay in its
 // registers, and the weights of a step are the left operand of the product with the values. The values of a step
-// arrive while its scores are computed, and the next keys while its values are multiplied. Anonymous namespace: see
-// device/grid.cuh.
+// arrive while its scores are computed, and the next keys while its values are multiplied. Few rows have blocks of one
+// warp, so that more parts of the keys are on their way at once. Anonymous namespace: see device/grid.cuh.
 // Method: Dao 2023 (FlashAttention-2).
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 #include "kolmo/ops/nn/attention/mma_registers.cuh"
@@ -22,7 +21,7 @@ struct MmaShape {
 };
 constexpr MmaShape mma_shapes[] = {{64, 4, 2, 64, 2},  {128, 4, 2, 32, 2},  {256, 4, 1, 32, 2},
                                    {64, 1, 1, 64, 10}, {128, 1, 1, 32, 10}, {256, 1, 1, 32, 5}};
-constexpr int mma_widths = 3, mma_few_rows = 16;  // the latter from the fourth shape on
+constexpr int mma_widths = 3, mma_few_rows = 16;  // the last three shapes are of so many rows
 
 template <class T, int V>
 __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
