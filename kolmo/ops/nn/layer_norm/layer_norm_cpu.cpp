@@ -1,4 +1,6 @@
 // Compiled once per instruction set; the best supported one is chosen at run time.
+#include <cmath>
+
 #include "kolmo/ops/nn/layer_norm/layer_norm_rows.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -27,11 +29,14 @@ Moments<double> moments(const C* x, std::int64_t n) {
   return {double(n), mean, squares};
 }
 
+/// In C. The mean has a second part and rstd two factors: a float may not hold them.
 template <Activation F, class C>
 void normalise_by(const Normalisation<C>& f, const C* x, std::int64_t n, C* y) {
-  const D d;
+  const hn::ScalableTag<C> d;
+  const auto mean = hn::Set(d, C(f.mean)), rest = hn::Set(d, C(f.mean - double(C(f.mean)))),
+             root = hn::Set(d, C(std::sqrt(f.rstd)));
   each_vector(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
-    V v = hn::Mul(hn::Sub(load(d, x + i, count), hn::Set(d, f.mean)), hn::Set(d, f.rstd));
+    auto v = hn::Mul(hn::Mul(hn::Sub(hn::Sub(load(d, x + i, count), mean), rest), root), root);
     if (f.scale) v = hn::Mul(v, load(d, f.scale + i, count));
     if (f.shift) v = hn::Add(v, load(d, f.shift + i, count));
     store(d, activated<F>(d, v), y + i, count);

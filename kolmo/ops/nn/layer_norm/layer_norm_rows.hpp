@@ -28,11 +28,11 @@ struct Normalisation {
   Activation activation;
 };
 
-/// CPU functions in double vectors, compiled per instruction set and chosen at run time.
+/// CPU functions, compiled per instruction set and chosen at run time; moments are computed in double.
 template <class C>
 struct LayerNormFunctions {
   Moments<double> (*moments)(const C* x, std::int64_t n);
-  /// y may be x. gelu has an error of at most 16 roundings of double.
+  /// In C; y may be x.
   void (*normalise)(const Normalisation<C>& f, const C* x, std::int64_t n, C* y);
 };
 template <class C>
