@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kolmo::Array array = kolmo::parse_npy(std::as_bytes(std::span(data, size)), "f.npy");
   check(array.tensor.bytes() == array.bytes().size());
   const kolmo::Table table = kolmo::to_table(array, "f.npy");
-  check(table.rows() == std::size_t(array.tensor.extent[0]));
+  const auto& extent = array.tensor.extent;
+  check(table.rows() == std::size_t(array.tensor.rank == 3 ? extent[0] * extent[1] : extent[0]));
   for (const auto& column : table.columns) {
     for (const double value : column) check(!std::isinf(value));
   }
