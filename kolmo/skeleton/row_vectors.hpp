@@ -69,7 +69,11 @@ HWY_INLINE void each_vector(D d, std::int64_t n, const F& f) {
   if (i < n) f(i, First{n - i});
 }
 
-// The number of independent accumulators, which hides the latency of an operation.
+/// Four independent accumulators hide the latency of an operation; as an array they would be kept in memory.
+template <class V>
+struct SideBySide {
+  V a, b, c, d;
+};
 inline constexpr std::int64_t side_by_side = 4;
 
 /// Sum of the vectors f(i, count). Blocks of 256 terms are summed with at most 35 roundings each; their sums
@@ -88,12 +92,13 @@ HWY_INLINE double sum(D d, std::int64_t n, const F& f) {
   };
   for (std::int64_t i = 0; i < vectors;) {
     const std::int64_t end = std::min(vectors, i + block);
-    hn::Vec<D> sums[side_by_side];
-    for (auto& s : sums) s = hn::Zero(d);
-    for (; i + side_by_side * lanes <= end; i += side_by_side * lanes)
-      for (int s = 0; s < side_by_side; ++s) sums[s] = hn::Add(sums[s], f(i + s * lanes, Whole()));
-    for (; i < end; i += lanes) sums[0] = hn::Add(sums[0], f(i, Whole()));
-    keep(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])));
+    SideBySide<hn::Vec<D>> s{hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    for (; i + side_by_side * lanes <= end; i += side_by_side * lanes) {
+      s.a = hn::Add(s.a, f(i, Whole())), s.b = hn::Add(s.b, f(i + lanes, Whole()));
+      s.c = hn::Add(s.c, f(i + 2 * lanes, Whole())), s.d = hn::Add(s.d, f(i + 3 * lanes, Whole()));
+    }
+    for (; i < end; i += lanes) s.a = hn::Add(s.a, f(i, Whole()));
+    keep(hn::Add(hn::Add(s.a, s.b), hn::Add(s.c, s.d)));
   }
   if (vectors < n)
     keep(hn::IfThenElseZero(hn::FirstN(d, std::size_t(n - vectors)), f(vectors, First{n - vectors})));
@@ -105,16 +110,18 @@ template <class D, class T>
 HWY_INLINE hn::Vec<D> largest(D d, const T* x, std::int64_t n) {
   const auto least = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity());
   const std::int64_t lanes = std::int64_t(hn::Lanes(d)), vectors = n - n % lanes;
-  hn::Vec<D> top[side_by_side];
-  for (auto& v : top) v = least;
+  SideBySide<hn::Vec<D>> top{least, least, least, least};
   std::int64_t i = 0;
-  for (; i + side_by_side * lanes <= vectors; i += side_by_side * lanes)
-    for (int s = 0; s < side_by_side; ++s) top[s] = hn::Max(top[s], load(d, x + i + s * lanes, Whole()));
-  for (; i < vectors; i += lanes) top[0] = hn::Max(top[0], load(d, x + i, Whole()));
+  for (; i + side_by_side * lanes <= vectors; i += side_by_side * lanes) {
+    top.a = hn::Max(top.a, load(d, x + i, Whole())), top.b = hn::Max(top.b, load(d, x + i + lanes, Whole()));
+    top.c = hn::Max(top.c, load(d, x + i + 2 * lanes, Whole()));
+    top.d = hn::Max(top.d, load(d, x + i + 3 * lanes, Whole()));
+  }
+  for (; i < vectors; i += lanes) top.a = hn::Max(top.a, load(d, x + i, Whole()));
   if (i < n)
-    top[1] = hn::Max(top[1],
-                     hn::IfThenElse(hn::FirstN(d, std::size_t(n - i)), load(d, x + i, First{n - i}), least));
-  return hn::MaxOfLanes(d, hn::Max(hn::Max(top[0], top[1]), hn::Max(top[2], top[3])));
+    top.b = hn::Max(top.b,
+                    hn::IfThenElse(hn::FirstN(d, std::size_t(n - i)), load(d, x + i, First{n - i}), least));
+  return hn::MaxOfLanes(d, hn::Max(hn::Max(top.a, top.b), hn::Max(top.c, top.d)));
 }
 
 }  // namespace HWY_NAMESPACE
