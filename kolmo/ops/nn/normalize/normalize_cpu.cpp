@@ -53,12 +53,15 @@ Magnitude<double> measure(RowNorm norm, const C* x, std::int64_t n) {
 
 template <class C>
 void divide(const C* x, std::int64_t n, double norm, C* y) {
-  const D d;
-  const V by = hn::Set(d, norm), inverse = hn::Set(d, 1 / norm);
-  if (sizeof(C) == 4 && norm != 0)  // the product's error is far below a float's
-    return each_vector(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
-      store(d, hn::Mul(load(d, x + i, count), inverse), y + i, count);
+  if (sizeof(C) == 4 && norm > 1e-37 && norm < 1e37) {  // a float holds the inverse
+    const hn::ScalableTag<C> c;
+    const auto inverse = hn::Set(c, C(1 / norm));
+    return each_vector(c, n, [&](std::int64_t i, auto count) HWY_ATTR {
+      store(c, hn::Mul(load(c, x + i, count), inverse), y + i, count);
     });
+  }
+  const D d;
+  const V by = hn::Set(d, norm);
   each_vector(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
     const V v = load(d, x + i, count);
     const auto nothing = hn::And(hn::Eq(v, hn::Zero(d)), hn::Eq(by, hn::Zero(d)));
