@@ -49,7 +49,7 @@ struct ResidentGru {
   int n, first, units, most, warp, lane;
   bool before, counted;  ///< reset before the product; ranks count the bytes that they are sent
   int odd = 0;
-  unsigned steps = 0;  ///< so far
+  unsigned steps = 0;   ///< so far
   unsigned phases = 0;  ///< a bit for each barrier
   std::uint64_t* barriers;
   T* weights;
