@@ -1,4 +1,6 @@
-#include <cstring>
+#include <array>
+#include <numeric>
+#include <vector>
 
 #include "kolmo/check/oracle.hpp"
 #include "kolmo/ops/elementwise/contiguous_copy/contiguous_copy.hpp"
@@ -38,6 +40,24 @@ constexpr Fact facts[] = {
          t = tensor(x + n - 1, {n}), t.stride[0] = -1;
          call(contiguous_copy, {.x = t, .y = tensor(y, {n})}, s);
          expect(y[0] == float(n) && y[n - 1] == 1, "not backwards");
+       }
+     }},
+    {"dimensions of three in every order, two of them longer than a tile",
+     [](Stream& s) {
+       constexpr std::int64_t shape[] = {2, 70, 45};
+       std::vector<float> x(2 * 70 * 45), y(x.size());
+       std::iota(x.begin(), x.end(), 0.0f);
+       for (const auto& order : {std::array{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
+         const std::int64_t of_x[] = {70 * 45, 45, 1}, a = order[0], b = order[1], c = order[2];
+         Tensor t = tensor(x.data(), {shape[a], shape[b], shape[c]});
+         for (int d = 0; d < 3; ++d) t.stride[std::size_t(d)] = of_x[order[std::size_t(d)]];
+         call(contiguous_copy, {.x = t, .y = tensor(y.data(), {shape[a], shape[b], shape[c]})}, s);
+         const float* got = y.data();
+         for (std::int64_t i = 0; i < shape[a]; ++i)
+           for (std::int64_t j = 0; j < shape[b]; ++j)
+             for (std::int64_t k = 0; k < shape[c]; ++k)
+               expect(*got++ == float(i * of_x[a] + j * of_x[b] + k * of_x[c]),
+                      "an element is in the wrong place");
        }
      }},
     {"a result beside a view is written, one that overlaps it is refused",

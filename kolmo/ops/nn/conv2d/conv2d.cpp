@@ -71,6 +71,14 @@ constexpr Case<A> cases[] = {
            a.stride = {2, 1}, a.padding = {3, 0}, a.dilation = {1, 2};
          },
      .alias = "fused_conv_relu"},
+    {.name = "2 x 6 x 15 f32, 3 of 2 x 3 x 3, stride 1 2, padding 1",
+     .sizes = {{"...", 1}, {"x1", 2}, {"x2", 6}, {"x3", 15}, {"o", 3}, {"w1", 2}, {"w2", 3}, {"w3", 3}},
+     .dtype = DType::f32,
+     .tolerance = bound(18, f32),
+     .setup =
+         [](A& a) {
+           a.stride = {1, 2}, a.padding = {1};
+         }},
     {.name = "3 of 12 x 7 x 8 f32, 4 groups, gelu",
      .sizes = {{"...", 3}, {"x1", 12}, {"x2", 7}, {"x3", 8}, {"o", 8}, {"w1", 3}, {"w2", 5}, {"w3", 3}},
      .dtype = DType::f32,
