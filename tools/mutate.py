@@ -93,9 +93,9 @@ def mutate(path, kind, names, original):
 
 
 def equivalent():
-    """`file | line as it is | kind | reason`, a line each."""
+    """File, line as it is, kind and reason, parted by tabs."""
     lines = (ROOT / "tools/mutants_equivalent.txt").read_text(encoding="utf-8").split("\n")
-    return {tuple(part.strip() for part in line.split(" | ")[:3]) for line in lines if line and not line.startswith("#")}
+    return {tuple(line.split("\t")[:3]) for line in lines if line and not line.startswith("#")}
 
 
 def main():
