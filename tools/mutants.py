@@ -10,7 +10,8 @@ RULES = [
 ]
 # Descriptions, costs, choices and inputs of cases, which no result depends on; refusals, which have tests of their own.
 DESCRIBES = re.compile(r"\b(Case<|Definition<|OpCode<|Alias<|static_assert|fields\(\)|\.flops\b|\.bytes\b|require\(|fail<|"
-                       r"(?:double|int|bool) (?:flops|bytes|cost|serves|fits|pays)\w*\(|void (?:fill|setup)\w*\()")
+                       r"(?:double|int|bool) (?:flops|bytes|cost|serves|fits|pays|bound)\w*\(|void (?:fill|setup)\w*\(|"
+                       r"void \w+\((?:A|\w+Args)& \w+\)|constexpr double (?=[^;{]*0x1p-))")
 OPENING, CLOSING = "({[", ")}]"
 
 

@@ -9,7 +9,8 @@
 
 namespace kolmo::cpu {
 
-/// The words of N blocks from `first` on: those that philox() gives, in loops that compilers turn into vectors.
+/// The words of N blocks from `first` on: the rounds of Philox for N counters side by side, which compilers turn into
+/// vectors.
 template <int N>
 void random_words(const Philox& philox, std::uint64_t first, Philox::Words (&words)[N]) {
   std::uint32_t a[N], b[N], c[N] = {}, d[N] = {};

@@ -63,6 +63,17 @@ TEST(ParallelFor, PassesOnTheExceptionAndStops) {
   }
 }
 
+TEST(ParallelFor, AThreadThatIsDoneHelpsWithThePartsOfOthers) {
+  std::atomic<int> others{0};
+  parallel_for(2, 8, [&](std::int64_t i, int) {
+    if (i > 0)
+      ++others;
+    else
+      while (others < 7) std::this_thread::yield();  // items 1 to 3 are of the same part
+  });
+  EXPECT_EQ(others, 7);
+}
+
 TEST(ParallelFor, MayBeNested) {
   std::atomic<int> total{0};
   parallel_for(2, 4, [&](std::int64_t, int) { parallel_for(2, 4, [&](std::int64_t, int) { ++total; }); });

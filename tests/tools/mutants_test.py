@@ -19,6 +19,10 @@ double f(const T* x, int n) {
   return sum;
 }
 constinit const Definition<A> d{{.name = "f"}, {.flops = [](const A& a) { return a.n - 1.0; }}};
+void ramp(RampArgs& a) {
+  for (int i = 0; i < a.n; ++i) a.x[i] = i - 1;
+}
+constexpr double f64 = 3 * (2 + 1) * 0x1p-53;
 """
 
 
