@@ -1,6 +1,7 @@
 """Times of PyTorch on a GPU for the cases that docs/h200.md puts beside Kolmo's: python3 bench/gpu_pytorch.py RECORD.json
 
-Each is the time of a call, of 5 samples of many calls one after the other."""
+Each is the time of a call, of 10 samples of many calls one after the other, as in `kolmo bench`: large products slow down as the
+GPU grows warm."""
 import json
 import sys
 from datetime import date
@@ -15,7 +16,7 @@ def sample(call, calls: int) -> list[float]:
         call()
     torch.cuda.synchronize()
     times = []
-    for _ in range(5):
+    for _ in range(10):
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
         for _ in range(calls):
@@ -31,7 +32,7 @@ def products(out: dict) -> None:
                      (4096, torch.float32), (8192, torch.float32), (1024, torch.float64), (4096, torch.float64)):
         a, b = (torch.randn(n, n, device="cuda", dtype=dtype) for _ in range(2))
         y = torch.empty_like(a)
-        out[f"matmul {n} cube {dtype}"] = sample(lambda a=a, b=b, y=y: torch.mm(a, b, out=y), 20 if n < 8192 else 5)
+        out[f"matmul {n} cube {dtype}"] = sample(lambda a=a, b=b, y=y: torch.mm(a, b, out=y), 20 if n < 8192 else 10)
     a, b = (torch.randn(rows, 4096, device="cuda", dtype=torch.bfloat16) for rows in (16, 4096))
     out["matmul 16 4096 4096 bf16"] = sample(lambda: a @ b, 200)
 

@@ -3,9 +3,11 @@
 
 docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -->, or "none" as long as nothing was
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
-<!-- below-copy: RECORD --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of a record,
-<!-- beside-pytorch: RECORD RECORD --> that of bench/beside_pytorch.py, <!-- cpu-pytorch: RECORD --> that of bench/cpu_table.py. <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one
-time of a record of `kolmo bench`, <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.
+<!-- below-copy: BENCH TORCH --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of two records,
+<!-- beside-pytorch: BENCH TORCH --> that of bench/beside_pytorch.py, <!-- beside-cublaslt: TUNING --> that of
+bench/beside_cublaslt.py, <!-- cpu-pytorch: RECORD --> that of bench/cpu_table.py.
+<!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`, of two records how many times
+as fast the first is; <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.
 --write [RESULT] puts the numbers (of another result) in."""
 import argparse
 import json
@@ -16,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 from below_copy import table as below_copy  # noqa: E402
+from beside_cublaslt import table as beside_cublaslt  # noqa: E402
 from beside_pytorch import shown, table as beside_pytorch, times  # noqa: E402
 from cpu_table import table as cpu_pytorch  # noqa: E402
 from results import Result, load  # noqa: E402
@@ -23,9 +26,9 @@ from table import NONE, TABLES, quote  # noqa: E402
 
 SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
-MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "cpu-pytorch": cpu_pytorch}
+MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "beside-cublaslt": beside_cublaslt, "cpu-pytorch": cpu_pytorch}
 TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
-TIME = re.compile(r"(<!-- time: (\S+) (\w+): (.+?) -->)(.*?)(<!-- /time -->)")
+TIME = re.compile(r"(<!-- time: (\S+) (?:(\S+) )?(\w+): (.+?) -->)(.*?)(<!-- /time -->)")
 RECORD = re.compile(r"(<!-- record: (\S+) -->)(.*?)(<!-- /record -->)", re.S)
 OPEN = re.compile(rf"<!-- /?(time|record|{'|'.join(MADE)})\b")
 MARKER = re.compile(r"<!-- /?bench\b")
@@ -75,11 +78,12 @@ def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
         return start + right + end
 
     def time(match):
-        start, name, op, case, found, end = match.groups()
-        if (op, case) not in (known := times(record(name))):
-            faults.append(f"{name} has no {op}: {case}")
+        start, *names, op, case, found, end = match.groups()
+        known = [times(record(name)).get((op, case)) for name in names if name]
+        if None in known:
+            faults.append(f"{' or '.join(filter(None, names))} has no {op}: {case}")
             return match[0]
-        return filled(start, found, shown(known[op, case]), end)
+        return filled(start, found, shown(known[0]) if len(known) == 1 else f"{known[1] / known[0]:.0f}", end)
 
     def source(match):
         start, name, found, end = match.groups()

@@ -1,4 +1,5 @@
 #pragma once
+#include <bit>
 #include <cstdint>
 
 #include "kolmo/base/hd.hpp"
@@ -21,6 +22,13 @@ KOLMO_HD Pack<T, W> load_pack(const T* from) {
 }
 template <class T, int W>
 KOLMO_HD void store_pack(T* to, const Pack<T, W>& pack) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(pack) % 4 == 0) {  // else nvcc may write 16-bit elements one by one
+    using Words = Pack<std::uint32_t, int(sizeof(pack)) / 4>;
+    *reinterpret_cast<Words*>(to) = std::bit_cast<Words>(pack);
+    return;
+  }
+#endif
   *reinterpret_cast<Pack<T, W>*>(to) = pack;
 }
 

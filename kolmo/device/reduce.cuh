@@ -52,6 +52,24 @@ __device__ inline Sums<N> tree(Sums<N> (&lane)[Lanes]) {
   return sum;
 }
 
+/// The same for a block, of which each thread has one lane.
+template <int N>
+__device__ inline Sums<N> tree_of_block(const Sums<N>& lane, int thread) {
+  static_assert(sum_block == sum_lanes);
+  __shared__ double part[N][sum_lanes];
+  __syncthreads();  // the first warp may still be reading the previous sums
+#pragma unroll
+  for (int i = 0; i < N; ++i) part[i][thread] = lane.value[i];
+  __syncthreads();
+  if (thread >= 32) return {};
+  Sums<N> of_warp[sum_lanes / 32];
+#pragma unroll
+  for (int a = 0; a < sum_lanes / 32; ++a)
+#pragma unroll
+    for (int i = 0; i < N; ++i) of_warp[a].value[i] = part[i][thread + a * 32];
+  return tree<32>(of_warp);
+}
+
 /// The sum of a group of threads, returned to its first thread. Every thread of the block must call it.
 template <int Threads, int Lanes, int N, class Terms>
 __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thread) {
@@ -64,19 +82,8 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   if constexpr (Threads <= 32) {
     return tree<Threads>(lane);
   } else {
-    static_assert(Lanes == 1 && Threads == sum_block);
-    __shared__ double part[N][sum_lanes];
-    __syncthreads();  // the first warp may still be reading the previous sums
-#pragma unroll
-    for (int i = 0; i < N; ++i) part[i][thread] = lane[0].value[i];
-    __syncthreads();
-    if (thread >= 32) return {};
-    Sums<N> of_warp[sum_lanes / 32];
-#pragma unroll
-    for (int a = 0; a < sum_lanes / 32; ++a)
-#pragma unroll
-      for (int i = 0; i < N; ++i) of_warp[a].value[i] = part[i][thread + a * 32];
-    return tree<32>(of_warp);
+    static_assert(Lanes == 1);
+    return tree_of_block(lane[0], thread);
   }
 }
 
@@ -115,15 +122,56 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
   return lane[0];
 }
 
-/// Computes the items of a job, one per warp; each thread reads W terms at once.
-template <int W, int Block, class Job>
-__global__ void __launch_bounds__(Block) sum_items_wide(Job job, std::int64_t items) {
+/// Computes the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, a block has all chunks of
+/// its rows, 2, 4 or 8 each, and adds their sums too.
+template <int W, int Block, class Chunks>
+__global__ void __launch_bounds__(Block, W <= 4 ? 4 : 2)
+    sum_chunks_wide(EarlyStart early, Chunks chunks, std::int64_t items, bool whole) {
   constexpr int warps = Block / 32;
-  const int thread = int(threadIdx.x) % 32;
-  for (std::int64_t item = std::int64_t(blockIdx.x) * warps + threadIdx.x / 32; item < items;
-       item += std::int64_t(gridDim.x) * warps) {
-    const auto sum = wide_sum<W, Job::sums>(job.terms(item), job.length(item), thread);
-    if (thread == 0) job.finish(item, sum);
+  const int thread = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  __shared__ Sums<Chunks::sums> part[warps];
+  early.wait();
+  for (std::int64_t first = std::int64_t(blockIdx.x) * warps; first < items;
+       first += std::int64_t(gridDim.x) * warps) {
+    const std::int64_t item = first + warp;
+    Sums<Chunks::sums> sum{};
+    if (item < items) sum = wide_sum<W, Chunks::sums>(chunks.terms(item), chunks.length(item), thread);
+    if (!whole) {
+      if (thread == 0 && item < items) chunks.finish(item, sum);
+      continue;
+    }
+    const int each = int(chunks.chunks);
+    __syncthreads();
+    if (thread == 0) part[warp] = sum;
+    for (int half = each / 2; half; half /= 2) {
+      __syncthreads();
+      if (thread == 0 && warp % each < half) part[warp] = part[warp] + part[warp + half];
+    }
+    if (thread == 0 && warp % each == 0 && item < items) chunks.done(quotient(item, each), part[warp]);
+  }
+}
+
+/// A block adds the sums of all chunks of a row. A thread has many of them in flight, as it adds them in order.
+template <class Partials>
+__global__ void __launch_bounds__(sum_block)
+    sum_partials(EarlyStart early, Partials partials, std::int64_t rows) {
+  constexpr int N = Partials::sums, together = N > 2 ? 8 : 32 / N;
+  const int thread = int(threadIdx.x);
+  early.wait();
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+    const auto terms = partials.terms(row);
+    Sums<N> lane{};
+    for (std::int64_t first = thread; first < partials.chunks; first += sum_block * together) {
+      Sums<N> next[together];  // loads without a branch are all in flight at once
+#pragma unroll
+      for (int i = 0; i < together; ++i)
+        next[i] = terms(first + i * sum_block < partials.chunks ? first + i * sum_block : 0);
+#pragma unroll
+      for (int i = 0; i < together; ++i)
+        if (first + i * sum_block < partials.chunks) lane = lane + next[i];
+    }
+    const auto sum = tree_of_block(lane, thread);
+    if (thread == 0) partials.finish(row, sum);
   }
 }
 
@@ -135,7 +183,9 @@ constexpr int short_threads = short_terms / W >= 16 ? short_terms / W / 4
                               : short_terms / W < 2 ? 1
                                                     : 2;
 template <int W, int N, class Rows, class Done>
-__global__ void __launch_bounds__(sum_block) sum_short_rows(Rows rows, Done done, std::int64_t count, int k) {
+__global__ void __launch_bounds__(sum_block)
+    sum_short_rows(EarlyStart early, Rows rows, Done done, std::int64_t count, int k) {
+  early.wait();
   constexpr int threads = short_threads<W>, each = short_terms / W / threads, groups = sum_block / threads;
   const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
   for (std::int64_t first = std::int64_t(blockIdx.x) * groups; first < count;
@@ -173,7 +223,8 @@ __global__ void __launch_bounds__(sum_block) sum_short_rows(Rows rows, Done done
 /// A block sums a row, one chunk after the other: the naive variant.
 template <class Chunks, class Partials>
 __global__ void __launch_bounds__(sum_block)
-    sum_rows_simply(Chunks chunks, Partials partials, std::int64_t rows) {
+    sum_rows_simply(EarlyStart early, Chunks chunks, Partials partials, std::int64_t rows) {
+  early.wait();
   const int thread = int(threadIdx.x);
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     for (std::int64_t item = row * chunks.chunks; item < (row + 1) * chunks.chunks; ++item) {
@@ -189,7 +240,8 @@ __global__ void __launch_bounds__(sum_block)
 
 /// Computes the items of a job in shape sum_shapes[Shape], with blocks of sum_block threads.
 template <int Shape, class Job>
-__global__ void __launch_bounds__(sum_block) sum_items(Job job, std::int64_t items) {
+__global__ void __launch_bounds__(sum_block) sum_items(EarlyStart early, Job job, std::int64_t items) {
+  early.wait();
   constexpr int threads = sum_shapes[Shape].threads, lanes = sum_shapes[Shape].lanes,
                 groups = sum_block / threads;
   const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
@@ -203,6 +255,11 @@ __global__ void __launch_bounds__(sum_block) sum_items(Job job, std::int64_t ite
   }
 }
 
+template <class Job>
+inline constexpr bool are_partials = false;
+template <int N, class Done>
+inline constexpr bool are_partials<PartialSums<N, Done>> = true;
+
 /// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes
 /// sums of more than `block_above` terms.
 struct SumItems {
@@ -210,8 +267,12 @@ struct SumItems {
   std::int64_t block_above;
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
-    select<std::size(sum_shapes)>(sum_shape(terms, block_above), [&]<int V> {
-      cuda::launch(sum_items<V, Job>, sum_blocks<V>(items), sum_block, 0, stream, job, items);
+    if constexpr (are_partials<Job>)
+      if (terms > block_above)
+        return cuda::launch_early(sum_partials<Job>, blocks(items, 1), sum_block, 0, stream, job, items);
+    constexpr int shapes = int(std::size(sum_shapes)) - are_partials<Job>;
+    select<shapes>(sum_shape(terms, block_above), [&]<int V> {
+      cuda::launch_early(sum_items<V, Job>, sum_blocks<V>(items), sum_block, 0, stream, job, items);
     });
   }
 };
@@ -231,22 +292,29 @@ void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::in
   using Chunks = ChunkSums<N, Rows, Done>;
   using Partials = PartialSums<N, Done>;
   if constexpr (Plan.method == SumMethod::simple) {
-    cuda::launch(sum_rows_simply<Chunks, Partials>, blocks(count, 1), sum_block, 0, native(s),
-                 Chunks{rows, done, k, sum_chunks(k), partial}, Partials{partial, done, sum_chunks(k)},
-                 count);
+    cuda::launch_early(sum_rows_simply<Chunks, Partials>, blocks(count, 1), sum_block, 0, native(s),
+                       Chunks{rows, done, k, sum_chunks(k), partial}, Partials{partial, done, sum_chunks(k)},
+                       count);
   } else {
     if constexpr (Plan.method == SumMethod::wide && W > 1)
       if (k <= short_terms && k % W == 0)
-        return cuda::launch(sum_short_rows<W, N, Rows, Done>, blocks(count, sum_block / short_threads<W>),
-                            sum_block, 0, native(s), rows, done, count, int(k));
-    const auto run = [&]<class Job>(const Job& job, std::int64_t items, std::int64_t terms) {
-      if constexpr (Plan.method == SumMethod::wide && std::is_same_v<Job, Chunks>)
-        if (terms > short_terms)
-          return cuda::launch(sum_items_wide<W, Plan.block, Job>, blocks(items, Plan.block / 32), Plan.block,
-                              0, native(s), job, items);
-      SumItems{native(s), Plan.block_above}(job, items, terms);
+        return cuda::launch_early(sum_short_rows<W, N, Rows, Done>,
+                                  blocks(count, sum_block / short_threads<W>), sum_block, 0, native(s), rows,
+                                  done, count, int(k));
+    constexpr int warps = Plan.block / 32;
+    const std::int64_t chunks = sum_chunks(k);
+    const auto wide = [&](const Chunks& job, bool whole) {
+      cuda::launch_early(sum_chunks_wide<W, Plan.block, Chunks>, blocks(count * chunks, warps), Plan.block, 0,
+                         native(s), job, count * chunks, whole);
     };
-    sum_rows<N>(rows, done, count, k, partial, run);
+    if constexpr (Plan.method == SumMethod::wide)
+      if (chunks > 1 && warps % chunks == 0) return wide(Chunks{rows, done, k, chunks, partial}, true);
+    sum_rows<N>(rows, done, count, k, partial,
+                [&]<class Job>(const Job& job, std::int64_t items, std::int64_t terms) {
+                  if constexpr (Plan.method == SumMethod::wide && std::is_same_v<Job, Chunks>)
+                    if (terms > short_terms) return wide(job, false);
+                  SumItems{native(s), Plan.block_above}(job, items, terms);
+                });
   }
 }
 

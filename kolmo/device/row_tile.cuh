@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kolmo/device/convert.cuh"
+#include "kolmo/base/convert.hpp"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/device/warp.cuh"
 
@@ -26,11 +26,11 @@ struct Plus {
   }
 };
 
-/// Combines one value per thread over a warp or, if Threads > 32, over a block of Threads threads. Every
-/// thread gets the same bits. All threads must call it.
+/// Combines one value per thread over Threads lanes of a warp or, if Threads > 32, over a block of that many. Every
+/// thread gets the same bits. All of them must call it.
 template <int Threads, class C, class F>
 __device__ C combine(C value, const F& f) {
-  value = warp_reduce(value, f);
+  value = warp_reduce<(Threads < 32 ? Threads : 32)>(value, f);
   if constexpr (Threads > 32) {
     constexpr int warps = Threads / 32;
     __shared__ C part[warps];

@@ -1,13 +1,15 @@
 #pragma once
-// Reductions over the 32 lanes of a warp. Every lane must take part and gets the result. Anonymous namespace:
-// see device/grid.cuh.
+// Reductions over the 32 lanes of a warp, or over each of its groups of 2, 4, 8 or 16. Every lane of the group must take
+// part and gets the result. Anonymous namespace: see device/grid.cuh.
 namespace kolmo::cuda {
 namespace {
 
-template <class T, class Combine>
+template <int Lanes = 32, class T, class Combine>
 __device__ T warp_reduce(T v, Combine combine) {
+  unsigned group = ~0u;
+  if constexpr (Lanes < 32) group = ((1u << Lanes) - 1) << (threadIdx.x % 32 / Lanes * Lanes);
 #pragma unroll
-  for (int half = 16; half; half /= 2) v = combine(v, __shfl_xor_sync(~0u, v, half));
+  for (int half = Lanes / 2; half; half /= 2) v = combine(v, __shfl_xor_sync(group, v, half));
   return v;
 }
 template <class T>

@@ -16,6 +16,7 @@ struct DrawShape {
   int block;
   bool by_value = false;
 };
+constexpr int items_of_a_thread = 4;
 constexpr Row<DrawShape> draw_rows[] = {{"block 256", {256}},
                                         {"block 128", {128}},
                                         {"block 512", {512}},
@@ -23,7 +24,8 @@ constexpr Row<DrawShape> draw_rows[] = {{"block 256", {256}},
 
 template <int V, class Sequence>
 __global__ void __launch_bounds__(draw_rows[V].config.block)
-    write_random(Sequence sequence, std::int64_t items, bool packed) {
+    write_random(EarlyStart early, Sequence sequence, std::int64_t items, bool packed) {
+  early.wait();
   for (std::int64_t i = thread_index(); i < items; i += thread_count()) {
     if constexpr (draw_rows[V].config.by_value)
       sequence.values[i] = sequence.element(i);
@@ -45,8 +47,8 @@ constexpr Impl<typename D::A> draw() {
           select<std::size(draw_rows)>(row, [&]<int V> {
             constexpr DrawShape shape = draw_rows[V].config;
             const std::int64_t items = shape.by_value ? sequence.n : sequence.blocks();
-            cuda::launch(write_random<V, Sequence>, blocks(items, shape.block), shape.block, 0, native(s),
-                         sequence, items, packed);
+            cuda::launch_early(write_random<V, Sequence>, blocks(items, shape.block * items_of_a_thread),
+                               shape.block, 0, native(s), sequence, items, packed);
           });
         });
       }};

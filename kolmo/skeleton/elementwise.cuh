@@ -2,7 +2,7 @@
 // out_i = f(in_i, ...): see skeleton/elementwise.hpp. Anonymous namespace: see device/grid.cuh.
 #include <iterator>
 
-#include "kolmo/device/convert.cuh"
+#include "kolmo/base/convert.hpp"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -51,8 +51,10 @@ __device__ Pack<U, W> applied(const F& f, const Pack<T, W> (&in)[N], std::index_
 /// For contiguous tensors that start at multiples of a pack. Elements that do not fill a pack are computed
 /// one by one.
 template <int Block, int Packs, int W, class C, class F, class T, class U, int N>
-__global__ void __launch_bounds__(Block) packed_elements(F f, Sources<T, N> from, U* out, std::int64_t n) {
+__global__ void __launch_bounds__(Block)
+    packed_elements(EarlyStart early, F f, Sources<T, N> from, U* out, std::int64_t n) {
   constexpr auto each = std::make_index_sequence<std::size_t(N)>();
+  early.wait();
   const std::int64_t packs = n / W;
   for (std::int64_t first = std::int64_t(blockIdx.x) * Block * Packs + threadIdx.x; first < packs;
        first += std::int64_t(gridDim.x) * Block * Packs) {
@@ -78,9 +80,10 @@ __global__ void __launch_bounds__(Block) packed_elements(F f, Sources<T, N> from
 }
 
 template <class C, class F, class T, class U, int N>
-__global__ void __launch_bounds__(256)
-    single_elements(F f, Sources<T, N> from, U* out, std::int64_t n, Walk<N> walk, bool plain) {
+__global__ void __launch_bounds__(256) single_elements(EarlyStart early, F f, Sources<T, N> from, U* out,
+                                                       std::int64_t n, Walk<N> walk, bool plain) {
   constexpr auto each = std::make_index_sequence<std::size_t(N)>();
+  early.wait();
   for (std::int64_t i = thread_index(); i < n; i += thread_count()) {
     std::int64_t at[N];
     if (plain)
@@ -114,12 +117,12 @@ void elementwise_launch(const typename E::A& a, Arena, Stream& s, int row) {
       constexpr ElementwiseShape shape = elementwise_rows[V].config;
       if constexpr (shape.packs > 0) {
         if (packed)
-          return cuda::launch(packed_elements<shape.block, shape.packs, width, C, F, T, U, inputs>,
-                              blocks(n, std::int64_t(shape.block) * shape.packs * width), shape.block, 0,
-                              native(s), f, from, out, n);
+          return cuda::launch_early(packed_elements<shape.block, shape.packs, width, C, F, T, U, inputs>,
+                                    blocks(n, std::int64_t(shape.block) * shape.packs * width), shape.block,
+                                    0, native(s), f, from, out, n);
       }
-      cuda::launch(single_elements<C, F, T, U, inputs>, blocks(n, 256), 256, 0, native(s), f, from, out, n,
-                   walk, walk.plain());
+      cuda::launch_early(single_elements<C, F, T, U, inputs>, blocks(n, 256), 256, 0, native(s), f, from, out,
+                         n, walk, walk.plain());
     });
   });
 }

@@ -8,7 +8,8 @@ namespace kolmo::cuda {
 namespace {
 
 template <int Block, class F>
-__global__ void __launch_bounds__(Block, 2) do_step(F f, std::int64_t n) {
+__global__ void __launch_bounds__(Block, 2) do_step(EarlyStart early, F f, std::int64_t n) {
+  early.wait();
   for (std::int64_t i = thread_index(); i < n; i += thread_count()) f(i);
 }
 
@@ -18,7 +19,9 @@ struct ItemSteps {
   template <class F>
   void operator()(const F& f) const {
     constexpr int block = 256;
-    cuda::launch(do_step<block, F>, blocks(f.items(), block), block, 0, native(stream), f, f.items());
+    constexpr std::int64_t most_blocks = 1 << 16;  // of more, starting them takes longer than their items
+    cuda::launch_early(do_step<block, F>, blocks(f.items(), block, most_blocks), block, 0, native(stream), f,
+                       f.items());
   }
 };
 

@@ -45,8 +45,10 @@ template <class T, int Block>
 inline constexpr int resident_blocks = Block == 128 && sizeof(T) <= 4 ? 8 : 1;
 
 template <class Op, class T, int Threads, int Block, int E>
-__global__ void __launch_bounds__(Block, resident_blocks<T, Block>) whole_rows(Op op, RowTensors<T> t) {
+__global__ void __launch_bounds__(Block, resident_blocks<T, Block>)
+    whole_rows(EarlyStart early, Op op, RowTensors<T> t) {
   constexpr int groups = Block / Threads, width = pack_width<T>;
+  early.wait();
   for (std::int64_t row = std::int64_t(blockIdx.x) * groups + threadIdx.x / Threads; row < t.rows;
        row += std::int64_t(gridDim.x) * groups) {
     RowTile<T, Threads, width, E> tile(t.x + row * t.k, int(t.k), int(threadIdx.x) % Threads);
@@ -78,8 +80,10 @@ __device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::
   }
 }
 template <class Op, class T, int Block, int E>
-__global__ void __launch_bounds__(Block) parts_of_rows(Op op, RowTensors<T> t, typename Op::Part* part,
-                                                       std::int64_t parts, bool packed, bool write) {
+__global__ void __launch_bounds__(Block)
+    parts_of_rows(EarlyStart early, Op op, RowTensors<T> t, typename Op::Part* part, std::int64_t parts,
+                  bool packed, bool write) {
+  early.wait();
   if (packed)
     part_of_rows<Op, T, Block, pack_width<T>, E>(op, t, part, parts, write);
   else
@@ -88,7 +92,8 @@ __global__ void __launch_bounds__(Block) parts_of_rows(Op op, RowTensors<T> t, t
 
 /// Rows of any length and alignment, element by element.
 template <class Op, class T>
-__global__ void single_elements_of_rows(Op op, RowTensors<T> t, int threads) {
+__global__ void single_elements_of_rows(EarlyStart early, Op op, RowTensors<T> t, int threads) {
+  early.wait();
   for (std::int64_t row = quotient(thread_index(), threads); row < t.rows;
        row += quotient(thread_count(), threads)) {
     const MemoryRow<T> values{t.x + row * t.k, t.k, int(threadIdx.x) % threads, threads};
@@ -101,23 +106,27 @@ __global__ void single_elements_of_rows(Op op, RowTensors<T> t, int threads) {
   }
 }
 
+/// Threads that hold a short row where the plan says a warp: more of its reads are in flight, and fewer shuffles.
+constexpr int few_threads = 8;
+
 template <RowPlan Plan, class Op, class T>
 void launch_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, Stream& s) {
   constexpr int threads = Plan.threads, block = Plan.block, all = Plan.template elements<T>();
   const bool packed = t.k % pack_width<T> == 0 && packed_rows<T>(t.rows, t.k, t.x, t.y) && op.packed();
-  const auto start = [&](auto kernel, std::int64_t groups, auto... arguments) {
-    cuda::launch(kernel, blocks(groups, block / threads), block, 0, native(s), op, t, arguments...);
+  const auto start = [&](auto kernel, std::int64_t groups, int of, auto... arguments) {
+    cuda::launch_early(kernel, blocks(groups, block / of), block, 0, native(s), op, t, arguments...);
   };
   if constexpr (Plan.holder == RowHolder::parts) {
     const std::int64_t parts = Plan.template parts<T>(t.k);
     for (const bool write : {false, true})
-      start(parts_of_rows<Op, T, block, all>, t.rows * parts, part, parts, packed, write);
+      start(parts_of_rows<Op, T, block, all>, t.rows * parts, threads, part, parts, packed, write);
   } else if (Plan.holder == RowHolder::memory || !packed) {
-    start(single_elements_of_rows<Op, T>, t.rows, threads);
+    start(single_elements_of_rows<Op, T>, t.rows, threads, threads);
   } else if constexpr (Plan.holder == RowHolder::group) {
-    constexpr int few = threads == 32 ? all / 4 : all;
-    t.k <= threads* few ? start(whole_rows<Op, T, threads, block, few>, t.rows)
-                        : start(whole_rows<Op, T, threads, block, all>, t.rows);
+    if constexpr (threads == 32)
+      if (t.k <= few_threads * all)
+        return start(whole_rows<Op, T, few_threads, block, all>, t.rows, few_threads);
+    start(whole_rows<Op, T, threads, block, all>, t.rows, threads);
   }
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 template <int Block = 256, class F>
 void do_step(const F& f, Stream& s) {
-  cuda::launch(do_items<Block, F, char>, blocks(f.items(), Block), Block, 0, native(s), f,
-               static_cast<char*>(nullptr), f.items());
+  cuda::launch_early(do_items<Block, F, char>, blocks(f.items(), Block), Block, 0, native(s), f,
+                     static_cast<char*>(nullptr), f.items());
 }
 
 }  // namespace

@@ -112,6 +112,18 @@ def test_the_current_stream_of_pytorch_is_used():
     torch.testing.assert_close(after, torch.relu(z) + 1)
 
 
+@pytest.mark.parametrize("elements", [1 << 14, 1 << 22, 1 << 25])
+def test_a_kernel_that_starts_early_waits_for_those_before_it(elements):
+    """Grids of few, of enough and of too many blocks to be started early; each reads what the one before it wrote."""
+    ones, total = torch.ones(elements, device="cuda"), torch.zeros(elements, device="cuda")
+    sums = []
+    for _ in range(100):
+        total = kolmo.ops.vector_add(total, ones)
+        sums.append(kolmo.ops.reduce_sum(total.view(16, -1)))
+    assert bool((total == 100).all())
+    assert all(bool((each == (step + 1) * (elements // 16)).all()) for step, each in enumerate(sums))
+
+
 def test_the_current_stream_of_cupy_is_used():
     cupy = pytest.importorskip("cupy")
     x, side = cupy.random.default_rng(0).standard_normal(1 << 22, dtype="f4"), cupy.cuda.Stream(non_blocking=True)

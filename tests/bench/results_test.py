@@ -209,6 +209,37 @@ class CheckNumbers(unittest.TestCase):
         self.assertEqual(self.check("--write"), 0)
         self.assertEqual(page.read_text(), right)
 
+    def test_of_two_records_the_ratio(self):
+        for name, seconds in (("gpu.json", 2e-6), ("cpu.json", 93e-6)):
+            (self.root / name).write_text(json.dumps({"ops": [{"name": "relu", "results": [{"case": "n=5", "seconds": seconds}]}]}))
+        page = self.root / "docs/gpu.md"
+        page.write_text("<!-- time: gpu.json cpu.json relu: n=5 -->46<!-- /time -->\n")  # 46.5, to even
+        self.assertEqual(self.check(), 0)
+        page.write_text("<!-- time: gpu.json cpu.json relu: n=6 -->46<!-- /time -->\n")
+        self.assertEqual(self.check(), 1)
+        self.assertIn("gpu.json or cpu.json has no relu: n=6", self.said.getvalue())
+
+    def test_cases_below_the_copy(self):
+        def case(name, size, seconds, flops=0):
+            return {"case": name, "bytes": size, "flops": flops, "seconds": seconds}
+
+        record = {"device": {"bytes_per_second": 4e12, "flops_f32": 1e13, "flops_f64": 1e12},
+                  "ops": [{"name": "relu", "results": [case("fast", 2**26, 19e-6), case("slow", 2**26, 40e-6), case("slower", 2**27, 140e-6),
+                                                       case("small", 2**20, 1.0), case("computes", 2**26, 40e-6, flops=1e9)]}]}
+        torch = {"microseconds": {"copy 2^24 torch.float16": [19, 20, 21], "copy 2^24 torch.float32": [35, 35, 36]}}
+        self.assertEqual(check_numbers.below_copy(record, torch).splitlines()[2:],
+                         ["| `relu` slower | 140.0 us | 24 % | 25 % |", "| `relu` slow | 40.0 us | 42 % | 50 % |"])
+
+    def test_rows_beside_cublaslt(self):
+        def result(name, **times):
+            return {"case": name, "default": "own", "profile": {"configs": {k: {"label": k, "median_ns": v} for k, v in times.items()}}}
+
+        record = {"ops": [{"name": "matmul", "results": [result("alone", own=1e4), result("even", own=1e4, cublaslt=1e4),
+                                                         result("slow", own=1e4, other=5e3, cublaslt=4e3)]}]}
+        self.assertEqual(check_numbers.beside_cublaslt(record).splitlines()[2:],
+                         ["| slow | `own`; `other` 5.0 us | 10.0 us | 4.0 us | 0.40 |",
+                          "| even | `own` | 10.0 us | 10.0 us | 1.00 |", "| alone | `own` | 10.0 us | not timed | |"])
+
     def test_quick_and_missing_results_are_refused(self):
         quick = copy.deepcopy(made_up()) | {"quick": True}
         self.result.write_text(json.dumps(quick))

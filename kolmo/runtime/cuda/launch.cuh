@@ -2,6 +2,9 @@
 // All kernels are started by launch(kernel, grid, block, shared_bytes, stream, arguments...). Dynamic shared
 // memory is accessed through dynamic_shared<T>(). The emulated GPU has its own versions of these two
 // functions.
+//
+// launch_early(...) may let the kernel start while the one before it in the stream still runs, which hides the time that
+// a launch takes. The first parameter of such a kernel is an EarlyStart, which it waits for before it touches memory.
 #include <cuda_runtime.h>
 
 #include <string>
@@ -29,6 +32,15 @@ inline bool logged(const void* kernel, dim3 grid, dim3 block, std::size_t shared
   return log != nullptr;
 }
 
+struct EarlyStart {
+  /// Waits until the kernels queued before have finished, and lets the next one start. Every thread calls it.
+  __device__ void wait() const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+#endif
+  }
+};
+
 #ifdef SIMT
 using simt::dynamic_shared;
 
@@ -42,11 +54,40 @@ struct Launcher {
   }
 };
 inline constexpr Launcher launch;
+
+struct EarlyLauncher {
+  template <class... P, class... A>
+  void operator()(void (*kernel)(EarlyStart, P...), simt::Grid grid, dim3 block, std::size_t shared,
+                  cudaStream_t stream, A&&... args) const {
+    launch(kernel, grid, block, shared, stream, EarlyStart{}, std::forward<A>(args)...);
+  }
+};
+inline constexpr EarlyLauncher launch_early;
 #else
 template <class T>
 __device__ T* dynamic_shared() {
   extern __shared__ __align__(128) unsigned char kolmo_dynamic_shared[];
   return reinterpret_cast<T*>(kolmo_dynamic_shared);
+}
+
+/// Whether to start a grid early. A few blocks for each multiprocessor would share them unevenly with those of the kernel
+/// before. Of many blocks each pays for its wait, and the time of the launch matters little.
+constexpr bool early_pays(unsigned blocks) { return blocks < 64 || (blocks >= 1024 && blocks <= 1 << 14); }
+
+/// Whether the current device runs code compiled for it, which waits: code for compute capability 8 that the driver
+/// translates for a newer GPU does not.
+inline bool starts_early() {
+  int device = 0, major = 0, minor = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return false;
+  thread_local int asked = -1;
+  thread_local bool early = false;
+  if (device == asked) return early;
+  asked = device, early = false;
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess)
+    for (const int compiled : {__CUDA_ARCH_LIST__})
+      early = early || (compiled >= 900 && compiled == major * 100 + minor * 10);
+  return early;
 }
 
 inline void check_launch(cudaError_t e) {
@@ -62,6 +103,20 @@ void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared, cud
     check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
   kernel<<<grid, block, shared, stream>>>(P(std::forward<A>(args))...);
   check_launch(cudaGetLastError());
+}
+
+/// With at most 48 KiB of dynamic shared memory.
+template <class... P, class... A>
+void launch_early(void (*kernel)(EarlyStart, P...), dim3 grid, dim3 block, std::size_t shared,
+                  cudaStream_t stream, A&&... args) {
+  if (logged(reinterpret_cast<const void*>(kernel), grid, block, shared)) return;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared, config.stream = stream;
+  config.attrs = &early, config.numAttrs = early_pays(grid.x) && starts_early() ? 1 : 0;
+  check_launch(cudaLaunchKernelEx(&config, kernel, EarlyStart{}, P(std::forward<A>(args))...));
 }
 #endif
 

@@ -21,6 +21,8 @@ constexpr Case<A> cases[] = {
     {.name = "k=2100 f64", .sizes = {{"...", 5}, {"k", 2100}}, .tolerance = 0x1p-37},
     {.name = "k=9001 f32", .sizes = {{"...", 2}, {"k", 9001}}, .dtype = DType::f32, .tolerance = 0x1p-24},
     {.name = "k=6000 f16", .sizes = {{"...", 3}, {"k", 6000}}, .dtype = DType::f16, .tolerance = 0x1p-11},
+    {.name = "k=8000 f32", .sizes = {{"...", 3}, {"k", 8000}}, .dtype = DType::f32, .tolerance = 0x1p-24},
+    {.name = "k=16000 f16", .sizes = {{"...", 2}, {"k", 16000}}, .dtype = DType::f16, .tolerance = 0x1p-11},
     {.name = "k=515 bf16", .sizes = {{"...", 6}, {"k", 515}}, .dtype = DType::bf16, .tolerance = 0x1p-8},
     {.name = "one row of 2^24 f32",
      .sizes = {{"...", 1}, {"k", 1 << 24}},

@@ -1,8 +1,8 @@
 #pragma once
 // matmul of few rows by a transposed factor, which is read once, along its rows: a warp computes the sums of a column of y,
 // for Rows rows. Anonymous namespace: see device/grid.cuh.
+#include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
-#include "kolmo/device/convert.cuh"
 #include "kolmo/device/warp.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 
@@ -14,11 +14,11 @@ constexpr int dot_block = 256, most_dot_rows = 4;
 /// Adds the products of W neighbouring terms from k on.
 template <int W, class T, int Rows>
 __device__ void add_products(SumOf<T> (&sum)[Rows], const Gemm<T>& g, const T* a, const T* b, int k) {
-  const auto right = cuda::widened(load_pack<W>(b + k));
+  const auto right = widened(load_pack<W>(b + k));
 #pragma unroll
   for (int r = 0; r < Rows; ++r) {
     if (r >= g.m) continue;
-    const auto left = cuda::widened(load_pack<W>(a + std::int64_t(r) * g.k + k));
+    const auto left = widened(load_pack<W>(a + std::int64_t(r) * g.k + k));
 #pragma unroll
     for (int w = 0; w < W; ++w) sum[r] += left.value[w] * right.value[w];
   }

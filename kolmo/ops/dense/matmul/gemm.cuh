@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "kolmo/base/activation.hpp"
+#include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
-#include "kolmo/device/convert.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
 
@@ -52,7 +52,7 @@ struct Gemm {
     if (parts == 1)
 #pragma unroll
       for (int w = 0; w < 8; ++w) done.value[w] = finished(at + w, column + w, done.value[w]);
-    if (parts == 1 && !y_is_f32) return store_pack(static_cast<T*>(y) + at, cuda::narrowed<T, 8>(done));
+    if (parts == 1 && !y_is_f32) return store_pack(static_cast<T*>(y) + at, narrowed<T, 8>(done));
     Sum* const to = parts > 1 ? partial + part * size() + at : static_cast<Sum*>(y) + at;
 #pragma unroll
     for (int half = 0; half < 8; half += 4)

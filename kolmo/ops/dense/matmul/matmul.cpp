@@ -171,6 +171,7 @@ constexpr Case<A> cases[] = {
     benchmark("4096 of 32 32 32 f32", 4096, 32, 32, 32, DType::f32),
     cube("256 cube f16", 256, DType::f16, "tensor_core_matmul"),
     cube("1024 cube f16", 1024, DType::f16, "tensor_core_matmul"),
+    cube("2048 cube f16", 2048, DType::f16, "tensor_core_matmul"),
     cube("4096 cube f16", 4096, DType::f16, "tensor_core_matmul"),
     cube("8192 cube f16", 8192, DType::f16, "tensor_core_matmul"),
     cube("4096 cube bf16", 4096, DType::bf16, "tensor_core_matmul_wmma"),

@@ -29,8 +29,13 @@ __device__ void fetch(T (*to)[Row], const T* from, int k0, int e0, int depth, in
 #pragma unroll
     for (int i = 0; i < copies; ++i, at += std::int64_t(down) * columns) {
       const int r = row + i * down;
-      cuda::copy_async(reinterpret_cast<Copied*>(Turned ? &to[column][r] : &to[r][column]),
-                       inside && first + i * down < rows ? reinterpret_cast<const Copied*>(at) : nullptr);
+      const bool there = inside && first + i * down < rows;
+      auto* const place = reinterpret_cast<Copied*>(Turned ? &to[column][r] : &to[r][column]);
+      if constexpr (sizeof(T) ==
+                    8)  // waits for its loads rather than for issue slots: 10 % slower with one instruction
+        cuda::copy_async(place, there ? reinterpret_cast<const Copied*>(at) : nullptr);
+      else
+        cuda::copy_async(place, reinterpret_cast<const Copied*>(at), there);
     }
   } else {
 #pragma unroll 1

@@ -9,7 +9,8 @@ namespace {
 using A = OrderParameterArgs;
 
 // r: sine and cosine of 2 ulp and at most 32 roundings (base/sums.hpp) of sums of n terms below 1, divided by
-// n. The error of psi is that of r, divided by r, which is above 0.02 / sqrt n here.
+// n. The error of psi is that of r, divided by r, which is above 0.02 / sqrt n here: psi
+// for n up to 10^4.
 constexpr double r = 40 * 0x1p-53, psi = 40 * 5000 * 0x1p-53;
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"...", 3}, {"n", 1}}, .tolerance = r},
@@ -20,6 +21,11 @@ constexpr Case<A> cases[] = {
      .tolerance = r,
      .tolerances = {{"psi", psi}}},
     {.name = "n=5000", .sizes = {{"...", 2}, {"n", 5000}}, .tolerance = r, .tolerances = {{"psi", psi}}},
+    {.name = "n=540000 f32",
+     .sizes = {{"...", 1}, {"n", 540000}},
+     .dtype = DType::f32,
+     .tolerance = r,
+     .tolerances = {{"psi", 8 * psi}}},
     {.name = "n=2^26 f32",
      .sizes = {{"...", 1}, {"n", 1 << 26}},
      .dtype = DType::f32,

@@ -1,4 +1,5 @@
 #pragma once
+#include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/ops/elementwise/broadcast_add/broadcast_add.hpp"
@@ -33,12 +34,10 @@ struct AddItem {
  private:
   template <int W>
   KOLMO_HD void add(std::int64_t i, std::int64_t row) const {
-    using C = Compute<T>;
-    const Pack<T, W> from = load_pack<W>(x + i * W);
-    const Pack<T, W> summand = load_pack<W>(bias + (i - quotient(i, row) * row) * W);
-    Pack<T, W> sum;
-    for (int w = 0; w < W; ++w) sum.value[w] = T(C(from.value[w]) + C(summand.value[w]));
-    store_pack(y + i * W, sum);
+    Pack<Compute<T>, W> sum = widened(load_pack<W>(x + i * W));
+    const Pack<Compute<T>, W> summand = widened(load_pack<W>(bias + (i - quotient(i, row) * row) * W));
+    for (int w = 0; w < W; ++w) sum.value[w] += summand.value[w];
+    store_pack(y + i * W, narrowed<T>(sum));
   }
 };
 using AddItems = Items<BroadcastAddArgs, AddItem, &BroadcastAddArgs::x, double, float, Half, BFloat16>;

@@ -41,6 +41,7 @@ constexpr Case<A> cases[] = {
      .setup = miller_madow},
     {.name = "k=1000 f32", .sizes = {{"...", 5}, {"k", 1000}}, .dtype = DType::f32, .tolerance = 1e-13},
     {.name = "k=5000 f64", .sizes = {{"...", 2}, {"k", 5000}}, .tolerance = 1e-13},
+    {.name = "k=540000 f32", .sizes = {{"...", 1}, {"k", 540000}}, .dtype = DType::f32, .tolerance = 1e-13},
     {.name = "10^6 rows of 16 i64",
      .sizes = {{"...", 1000000}, {"k", 16}},
      .dtype = DType::i64,

@@ -75,6 +75,7 @@ constexpr auto cases = [] {
                      f32, lower_right),
              9, 35),
       problem("keys in parts: 3 x 513, d 8, f32", 1, 1, 1, 3, 513, 8, DType::f32, 2 * f32),
+      problem("keys in 16 parts: 2 x 4100, d 33, f32", 1, 1, 1, 2, 4100, 33, DType::f32, 2 * f32),
       problem("65 x 70, d 40, f16, causal", 1, 1, 1, 65, 70, 40, DType::f16, f16, upper_left),
       masked(turned(problem("heads last, 8 heads in 1 group, 5 x 33, d 96, f16, padding", 2, 8, 1, 5, 33, 96,
                             DType::f16, f16, heads_last)),

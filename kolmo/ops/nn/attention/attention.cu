@@ -64,9 +64,11 @@ KeyParts<C> lay_parts(Arena& arena, const A& a) {
 
 template <class T>
 void combine_parts_of_keys(const AttentionCall<T>& c, const KeyParts<Compute<T>>& p, Stream& s) {
-  if (p.parts > 1)
-    cuda::launch(combine_keys<T>, cuda::blocks(c.groups * c.rows * c.d, combine_block), combine_block, 0,
-                 cuda::native(s), c, p);
+  if (p.parts == 1) return;
+  const std::int64_t high = combine_shares / shares_of(p.parts),
+                     wide = (c.d + combine_columns - 1) / combine_columns;
+  cuda::launch_early(combine_keys<T>, cuda::blocks((c.groups * c.rows + high - 1) / high * wide, 1),
+                     combine_block, 0, cuda::native(s), c, p);
 }
 
 /// Whether all rows begin at multiples of 16 bytes, and may be copied in packs of these.

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const float* const pair = score[i][2 * e + j / 2] + j % 2 * 2;
-          left[i][j] = std::bit_cast<std::uint32_t>(cuda::narrowed<T, 2>(Pack<float, 2>{{pair[0], pair[1]}}));
+          left[i][j] = std::bit_cast<std::uint32_t>(narrowed<T, 2>(Pack<float, 2>{{pair[0], pair[1]}}));
         }
 #pragma unroll
       for (int n = 0; n < across; n += 2) {

@@ -4,9 +4,10 @@
 #include <cmath>
 
 #include "kolmo/base/activation.hpp"
+#include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
+#include "kolmo/base/quotient.hpp"
 #include "kolmo/device/async.cuh"
-#include "kolmo/device/convert.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/nn/attention/attention_call.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -145,7 +146,7 @@ struct AttentionResult {
     }
 #pragma unroll
     for (int w = 0; w < W; ++w) sum.value[w] *= factor;
-    const Pack<T, W> narrow = cuda::narrowed<T, W>(sum);
+    const Pack<T, W> narrow = narrowed<T, W>(sum);
     if (packs) {
       if (column < d) store_pack(y + column, narrow);
     } else {
@@ -156,27 +157,54 @@ struct AttentionResult {
   }
 };
 
-constexpr int combine_block = 128;
+/// A block of 32 columns of 8 rows or, with many parts of the keys, of a row and 8 shares of these.
+constexpr int combine_columns = 32, combine_shares = 8, combine_block = combine_columns * combine_shares;
+KOLMO_HD constexpr int shares_of(int parts) { return parts < 16 ? 1 : combine_shares; }
 
-/// y from the parts of the keys: each row by threads of neighbouring elements.
+/// The sums of some parts of the keys, relative to 2^most.
+template <class C>
+struct SumOfKeys {
+  C most, total, sum;
+
+  __device__ void add(const SumOfKeys& other) {
+    const C larger = other.most > most ? other.most : most;
+    if (larger == C(-INFINITY)) return;
+    const C mine = std::exp2(most - larger), its = std::exp2(other.most - larger);
+    most = larger, total = total * mine + other.total * its, sum = sum * mine + other.sum * its;
+  }
+};
+
+/// y from the parts of the keys.
 template <class T>
-__global__ void __launch_bounds__(combine_block) combine_keys(AttentionCall<T> c, KeyParts<Compute<T>> p) {
+__global__ void __launch_bounds__(combine_block)
+    combine_keys(cuda::EarlyStart early, AttentionCall<T> c, KeyParts<Compute<T>> p) {
   using C = Compute<T>;
-  const std::int64_t all = c.groups * c.rows;
-  for (std::int64_t i = cuda::thread_index(); i < all * c.d; i += cuda::thread_count()) {
-    const std::int64_t row = i / c.d, column = i - row * c.d;
-    C most = C(-INFINITY), sum = 0, total = 0;
-    for (int part = 0; part < p.parts; ++part) {
-      const C m = p.weights[(part * all + row) * 2];
-      most = m > most ? m : most;
+  early.wait();
+  __shared__ SumOfKeys<C> of_share[combine_shares][combine_columns];
+  const int x = int(threadIdx.x) % combine_columns, y = int(threadIdx.x) / combine_columns,
+            shares = shares_of(p.parts), share = y % shares, high = combine_shares / shares;
+  const std::int64_t all = c.groups * c.rows, wide = (c.d + combine_columns - 1) / combine_columns,
+                     blocks = (all + high - 1) / high * wide;
+  for (std::int64_t i = blockIdx.x; i < blocks; i += gridDim.x) {
+    const std::int64_t of_rows = quotient(i, wide), row = of_rows * high + y / shares,
+                       column = (i - of_rows * wide) * combine_columns + x;
+    const bool inside = row < all && column < c.d;
+    SumOfKeys<C> of_all{C(-INFINITY), 0, 0};
+    if (inside)
+#pragma unroll 4
+      for (int part = share; part < p.parts; part += shares) {
+        const std::int64_t at = part * all + row;
+        of_all.add({p.weights[at * 2], p.weights[at * 2 + 1], p.sums[at * c.d + column]});
+      }
+    if (shares > 1) {
+      __syncthreads();  // the previous ones may still be read
+      of_share[y][x] = of_all;
+      __syncthreads();
     }
-    if (most == C(-INFINITY)) most = 0;
-    for (int part = 0; part < p.parts; ++part) {
-      const std::int64_t at = part * all + row;
-      const C weight = std::exp2(p.weights[at * 2] - most);
-      sum += weight * p.sums[at * c.d + column], total += weight * p.weights[at * 2 + 1];
-    }
-    c.y[c.query_at(row / c.rows, row % c.rows) + column] = T(total == 0 ? C(0) : sum / total);
+    if (share > 0 || !inside) continue;
+    for (int other = 1; other < shares; ++other) of_all.add(of_share[other][x]);
+    c.y[c.query_at(row / c.rows, row % c.rows) + column] =
+        T(of_all.total == 0 ? C(0) : of_all.sum / of_all.total);
   }
 }
 

@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
     for (int e = 0; e < warpgroup_keys / 16; ++e)
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        weights[e][j] = cuda::narrow_pair<T>(score[8 * e + 2 * j], score[8 * e + 2 * j + 1]);
+        weights[e][j] = narrow_pair<T>(score[8 * e + 2 * j], score[8 * e + 2 * j + 1]);
   };
 
   if (last > 0) {

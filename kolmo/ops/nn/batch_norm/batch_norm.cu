@@ -1,5 +1,6 @@
+#include "kolmo/base/convert.hpp"
 #include "kolmo/base/quotient.hpp"
-#include "kolmo/device/convert.cuh"
+#include "kolmo/device/activation.cuh"
 #include "kolmo/device/reduce.cuh"
 #include "kolmo/ops/nn/batch_norm/batch_norm_channels.hpp"
 #include "kolmo/skeleton/steps.cuh"
@@ -20,7 +21,8 @@ __device__ Sums<2> tree(const Row& row, const T* value, int l) {
 /// A thread for each column of a piece of the batch, so that a warp reads neighbouring columns.
 template <class T>
 __global__ void __launch_bounds__(256)
-    sum_columns(DeviationRows<T> rows, StoreSums<2> done, std::int64_t items) {
+    sum_columns(cuda::EarlyStart early, DeviationRows<T> rows, StoreSums<2> done, std::int64_t items) {
+  early.wait();
   for (std::int64_t item = cuda::thread_index(); item < items; item += cuda::thread_count()) {
     const auto row = rows(item);
     T value[BatchShape::rows_at_a_time];
@@ -38,24 +40,16 @@ struct SumsOfChannels {
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
     if constexpr (requires { job.rows.shape; })
       if (job.rows.shape.columns())
-        return cuda::launch(sum_columns<std::remove_cvref_t<decltype(*job.rows.x)>>, cuda::blocks(items, 256),
-                            256, 0, stream, job.rows, job.done, items);
+        return cuda::launch_early(sum_columns<std::remove_cvref_t<decltype(*job.rows.x)>>,
+                                  cuda::blocks(items, 256), 256, 0, stream, job.rows, job.done, items);
     terms > 256 ? run<2>(job, items) : run<1>(job, items);
   }
   template <int Shape, class Job>
   void run(const Job& job, std::int64_t items) const {
-    cuda::launch(cuda::sum_items<Shape, Job>, cuda::sum_blocks<Shape>(items), cuda::sum_block, 0, stream, job,
-                 items);
+    cuda::launch_early(cuda::sum_items<Shape, Job>, cuda::sum_blocks<Shape>(items), cuda::sum_block, 0,
+                       stream, job, items);
   }
 };
-
-/// Not inlined: the error function would make up most of the kernel.
-template <class C, int W>
-[[gnu::noinline]] __device__ Pack<C, W> activated(Activation f, Pack<C, W> x) {
-#pragma unroll
-  for (int w = 0; w < W; ++w) x.value[w] = activate(f, x.value[w]);
-  return x;
-}
 
 /// An item is 16 bytes of x, or one element if tensors do not start at multiples of 16 bytes.
 template <class T>
@@ -84,7 +78,7 @@ struct NormaliseItem {
   __device__ void normalise(std::int64_t i) const {
     const std::int64_t row = quotient(i * W, shape.s);
     std::int64_t place = i * W - row * shape.s, channel = row - quotient(row, shape.c) * shape.c;
-    Pack<C, W> v = cuda::widened(load_pack<W>(x + i * W));
+    Pack<C, W> v = widened(load_pack<W>(x + i * W));
     if (W > 1 && shape.s == 1 && shape.c % W == 0) {
       constexpr int width = pack_width<C>;
       alignas(16) ChannelMap<C> of[W];
@@ -105,8 +99,8 @@ struct NormaliseItem {
         v.value[w] = of(v.value[w]), ++place;
       }
     }
-    if (activation != Activation::none) v = activated(activation, v);
-    store_pack(y + i * W, cuda::narrowed<T>(v));
+    if (activation != Activation::none) v = cuda::activated(activation, v);
+    store_pack(y + i * W, narrowed<T>(v));
   }
 };
 

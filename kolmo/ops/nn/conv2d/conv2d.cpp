@@ -79,6 +79,26 @@ constexpr Case<A> cases[] = {
          [](A& a) {
            a.stride = {1, 2}, a.padding = {1};
          }},
+    {.name = "2 of 32 x 7 x 8 f32, 66 of 16 x 3 x 3 in 2 groups, padding 1",
+     .sizes = {{"...", 2}, {"x1", 32}, {"x2", 7}, {"x3", 8}, {"o", 66}, {"w1", 16}, {"w2", 3}, {"w3", 3}},
+     .dtype = DType::f32,
+     .tolerance = bound(144, f32),
+     .optional = "bias",
+     .setup = [](A& a) { a.groups = 2, a.padding = {1}; }},
+    {.name = "3 of 16 x 7 x 7 f64, 5 of 2 x 3, stride 1 2, relu",
+     .sizes = {{"...", 3}, {"x1", 16}, {"x2", 7}, {"x3", 7}, {"o", 5}, {"w1", 16}, {"w2", 2}, {"w3", 3}},
+     .tolerance = bound(96, f64),
+     .setup =
+         [](A& a) {
+           a.stride = {1, 2};
+         },
+     .alias = "fused_conv_relu"},
+    {.name = "7 x 9 x 5 f32 nhwc, 68 of 3 x 2 x 5",
+     .sizes = {{"...", 1}, {"x1", 7}, {"x2", 9}, {"x3", 5}, {"o", 68}, {"w1", 3}, {"w2", 2}, {"w3", 5}},
+     .dtype = DType::f32,
+     .tolerance = bound(30, f32),
+     .optional = "bias",
+     .setup = [](A& a) { a.layout = ImageLayout::nhwc; }},
     {.name = "3 of 12 x 7 x 8 f32, 4 groups, gelu",
      .sizes = {{"...", 3}, {"x1", 12}, {"x2", 7}, {"x3", 8}, {"o", 8}, {"w1", 3}, {"w2", 5}, {"w3", 3}},
      .dtype = DType::f32,

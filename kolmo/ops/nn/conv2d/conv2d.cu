@@ -24,7 +24,7 @@ constexpr Row<Plan> plans[] = {
     {"tensor wmma 64x64", {Engine::tensor_cores}},
     {"f32 tiles 64x64", {Engine::tiles, 0}},
     {"f32 tiles 64x128", {Engine::tiles, 1}},
-    {"f32 tiles 64x256", {Engine::tiles, 2}},
+    {"f32 tiles 64x192", {Engine::tiles, 2}},
     {"f64 tiles 64x64", {Engine::tiles, 3}}};
 
 /// Bytes of the elements that a plan is for.
@@ -61,8 +61,8 @@ void launch_tiles(const A& a, const ConvProblem<T>& c, Stream& s) {
   constexpr ConvTileShape shape = conv_tile_shapes[V];
   const std::int64_t tiles = tiles_of(Conv2dSizes(a), shape.rows, shape.columns);
   with_layout(c.nhwc, [&]<bool Nhwc> {
-    cuda::launch(conv_tiles<T, Nhwc, V>, cuda::blocks(tiles, 1), shape.threads(), 0, cuda::native(s), c,
-                 tiles);
+    cuda::launch_early(conv_tiles<T, Nhwc, V>, cuda::blocks(tiles, 1), shape.threads(), 0, cuda::native(s), c,
+                       tiles);
   });
 }
 
@@ -83,9 +83,9 @@ void launch(const A& a, Arena arena, Stream& s, int row) {
   ConvTerm* const terms = take_terms(arena, a);
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     const ConvProblem<T> c(a, terms);
-    cuda::launch(list_terms, cuda::blocks(c.terms, 256), 256, 0, cuda::native(s), terms, c.terms, c.depth,
-                 int(sizes.rows.kernel), int(sizes.columns.kernel), int(sizes.rows.dilation),
-                 int(sizes.columns.dilation), c.plane(), c.row_size, c.column_size, c.nhwc);
+    cuda::launch_early(list_terms, cuda::blocks(c.terms, 256), 256, 0, cuda::native(s), terms, c.terms,
+                       c.depth, int(sizes.rows.kernel), int(sizes.columns.kernel), int(sizes.rows.dilation),
+                       int(sizes.columns.dilation), c.plane(), c.row_size, c.column_size, c.nhwc);
     cuda::select<int(std::size(plans))>(row, [&]<int V> {
       constexpr Plan plan = plans[V].config;
       if constexpr (sizeof(T) == plan_size(plan)) {
@@ -113,7 +113,7 @@ int preferred(const A& a) {
   const Conv2dSizes s(a);
   if (size_of(a.x.dtype) == 2) return s.outputs <= 64 ? 1 : 0;
   const bool full = (s.group_outputs() + 63) / 64 * 64 * 3 <= s.group_outputs() * 4;
-  return full && tiles_of(s, 64, 256) >= 264 ? 5 : -1;
+  return full && tiles_of(s, 64, 192) >= 264 ? 5 : -1;
 }
 
 }  // namespace

@@ -104,6 +104,22 @@ constexpr Fact facts[] = {
              .y = tensor(y, {0, 1, 1, 1})},
             s);
      }},
+    {"no channels: the bias, in f32 and f64 and both layouts",
+     [](Stream& s) {
+       const auto is_bias = [&]<class T>(T one) {
+         for (const ImageLayout layout : {ImageLayout::nchw, ImageLayout::nhwc}) {
+           const bool last = layout == ImageLayout::nhwc;
+           T bias[] = {one, T(2)}, y[8] = {};
+           A a{.bias = tensor(bias, {2}), .layout = layout};
+           a.x = last ? tensor(y, {2, 2, 0}) : tensor(y, {0, 2, 2});
+           a.weight = last ? tensor(y, {2, 1, 1, 0}) : tensor(y, {2, 0, 1, 1});
+           a.y = last ? tensor(y, {2, 2, 2}) : tensor(y, {2, 2, 2});
+           call(conv2d, a, s);
+           for (int i = 0; i < 8; ++i) expect(y[i] == (last ? i % 2 : i / 4) + 1, "not the bias");
+         }
+       };
+       is_bias(1.0f), is_bias(1.0);
+     }},
     {"wrong sizes are refused",
      [](Stream& s) {
        float x[12] = {}, w[12] = {}, y[12] = {};

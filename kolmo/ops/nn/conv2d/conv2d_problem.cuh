@@ -3,8 +3,11 @@
 // by pixels of all images. Anonymous namespace: see device/grid.cuh.
 #include <climits>
 
+#include "kolmo/base/pack.hpp"
+#include "kolmo/base/quotient.hpp"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_sizes.hpp"
+#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
@@ -31,7 +34,7 @@ struct ConvProblem {
   int terms, outputs, group_outputs, depth, out_columns, rows, columns;
   int row_stride, column_stride, row_padding, column_padding;
   Activation activation;
-  bool nhwc;
+  bool nhwc, packs;  ///< packs: neighbours in y can be written 16 bytes at once
 
   ConvProblem(const Conv2dArgs& a, const ConvTerm* t)
       : x(a.x.as<T>()),
@@ -51,6 +54,7 @@ struct ConvProblem {
     out_columns = int(s.columns.out), rows = int(s.rows.in), columns = int(s.columns.in);
     row_stride = int(s.rows.stride), column_stride = int(s.columns.stride);
     row_padding = int(s.rows.padding), column_padding = int(s.columns.padding);
+    packs = packed_rows<T>(2, nhwc ? group_outputs : pixels, y);
   }
   KOLMO_HD std::int64_t plane() const { return nhwc ? 1 : std::int64_t(rows) * columns; }
 
@@ -66,14 +70,19 @@ struct ConvProblem {
   __device__ bool inside(const ConvPixel& p, const ConvTerm& t) const {
     return (unsigned(p.row + t.row) < unsigned(rows)) & (unsigned(p.column + t.column) < unsigned(columns));
   }
+  /// Where the first channel of a group at pixel p of all images is in y, and how far the next.
+  __device__ std::int64_t place(std::int64_t p, int group) const {
+    if (nhwc) return p * outputs + group * group_outputs;
+    const std::int64_t image = quotient(p, pixels);
+    return (image * outputs + group * group_outputs) * pixels + (p - image * pixels);
+  }
+  __device__ std::int64_t channel_step() const { return nhwc ? 1 : pixels; }
   /// Writes the sum of an output channel of a group at pixel p of all images.
   __device__ void finish(std::int64_t p, int group, int output, S sum) const {
     if (p >= all_pixels || output >= group_outputs) return;
     const int channel = group * group_outputs + output;
     if (bias) sum += S(bias[channel]);
-    const std::int64_t image = p / pixels;
-    y[nhwc ? p * outputs + channel : (image * outputs + channel) * pixels + (p - image * pixels)] =
-        T(activate(activation, sum));
+    y[place(p, group) + output * channel_step()] = T(activate(activation, sum));
   }
 };
 
@@ -92,9 +101,10 @@ struct ConvTile {
 };
 
 __global__ void __launch_bounds__(256)
-    list_terms(ConvTerm* term, int terms, int depth, int kernel_rows, int kernel_columns, int row_dilation,
-               int column_dilation, std::int64_t plane, std::int64_t row_size, std::int64_t column_size,
-               bool nhwc) {
+    list_terms(cuda::EarlyStart early, ConvTerm* term, int terms, int depth, int kernel_rows,
+               int kernel_columns, int row_dilation, int column_dilation, std::int64_t plane,
+               std::int64_t row_size, std::int64_t column_size, bool nhwc) {
+  early.wait();
   for (std::int64_t k = cuda::thread_index(); k < terms; k += cuda::thread_count()) {
     const int i = int(k), place = nhwc ? i / depth : i % (kernel_rows * kernel_columns),
               c = nhwc ? i % depth : i / (kernel_rows * kernel_columns);

@@ -6,7 +6,8 @@
 
 namespace kolmo {
 
-/// An item is 16 bytes of a row, or one element if rows do not start at multiples of 16 bytes.
+/// An item is a pack of 16 bytes from each quarter of a row, a pack where rows have no such quarters, or one element if
+/// rows do not start at multiples of 16 bytes.
 template <class T>
 struct LookupItem {
   static constexpr int width = pack_width<T>;
@@ -15,7 +16,7 @@ struct LookupItem {
   T* y;
   const void* index;
   std::int64_t rows, words, columns;
-  bool wide, packed;
+  bool wide, packed, quarters;
 
   explicit LookupItem(const EmbeddingLookupArgs& a)
       : table(a.table.as<T>()),
@@ -25,26 +26,35 @@ struct LookupItem {
         words(a.table.dim(0)),
         columns(a.table.dim(1)),
         wide(a.index.dtype == DType::i64),
-        packed(columns % width == 0 && packed_rows<T>(1, 0, table, y)) {}
-  std::int64_t items() const { return rows * columns / (packed ? width : 1); }
+        packed(columns % width == 0 && packed_rows<T>(1, 0, table, y)),
+        quarters(packed && columns % (4 * width) == 0) {}
+  std::int64_t items() const { return rows * columns / (quarters ? 4 * width : packed ? width : 1); }
   /// The table's row for a row of y; null if its index is not one.
   KOLMO_HD const T* entry(std::int64_t row) const {
     const std::int64_t word =
         wide ? static_cast<const std::int64_t*>(index)[row] : static_cast<const std::int32_t*>(index)[row];
     return word >= 0 && word < words ? table + word * columns : nullptr;
   }
-  KOLMO_HD void operator()(std::int64_t i) const { packed ? copy<width>(i) : copy<1>(i); }
+  KOLMO_HD void operator()(std::int64_t i) const {
+    if (quarters)
+      copy<width, 4>(i);
+    else if (packed)
+      copy<width, 1>(i);
+    else
+      copy<1, 1>(i);
+  }
 
  private:
-  template <int W>
+  template <int W, int Parts>
   KOLMO_HD void copy(std::int64_t i) const {
-    const std::int64_t row = quotient(i * W, columns), at = i * W - row * columns;
-    Pack<T, W> values{};
-    if (const T* const from = entry(row))
-      values = load_pack<W>(from + at);
-    else if (at == 0)
+    const std::int64_t part = columns / Parts, row = quotient(i * W, part), at = i * W - row * part;
+    Pack<T, W> values[Parts] = {};
+    if (const T* const from = entry(row)) {
+      for (int p = 0; p < Parts; ++p) values[p] = load_pack<W>(from + p * part + at);
+    } else if (at == 0) {
       status.report(0, row);
-    store_pack(y + row * columns + at, values);
+    }
+    for (int p = 0; p < Parts; ++p) store_pack(y + row * columns + p * part + at, values[p]);
   }
 };
 using LookupItems =

@@ -46,12 +46,12 @@ struct LayerNormRow {
 #pragma unroll
     for (int w = 0; w < W; ++w) y.value[w] = (x[w] - row.mean) * row.rstd;
     if (scale) {
-      const Pack<C, W> factor = cuda::widened(load_pack<W>(scale + at));
+      const Pack<C, W> factor = widened(load_pack<W>(scale + at));
 #pragma unroll
       for (int w = 0; w < W; ++w) y.value[w] *= factor.value[w];
     }
     if (shift) {
-      const Pack<C, W> summand = cuda::widened(load_pack<W>(shift + at));
+      const Pack<C, W> summand = widened(load_pack<W>(shift + at));
 #pragma unroll
       for (int w = 0; w < W; ++w) y.value[w] += summand.value[w];
     }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kolmo/base/arena.hpp"
+#include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/ops/nn/rope_encoding/rope_encoding.hpp"
@@ -33,7 +34,7 @@ struct RopeTables {
   }
 };
 
-/// An item is as many pairs of a row as elements fill 16 bytes, or one pair.
+/// An item is a pack of 16 bytes of neighbouring pairs, or two packs of halves; or one pair.
 template <class T>
 struct RotateItem {
   using C = Compute<T>;
@@ -51,32 +52,54 @@ struct RotateItem {
         rows(t.pairs ? a.x.size() / (2 * t.pairs) : 0),
         halves(a.pairs == RopePairs::halves),
         packed(t.pairs % width == 0 && packed_rows<T>(1, 0, x, y)) {}
-  std::int64_t items() const { return rows * table.pairs / (packed ? width : 1); }
-  KOLMO_HD void operator()(std::int64_t i) const { packed ? rotate<width>(i) : rotate<1>(i); }
+  std::int64_t items() const { return rows * table.pairs / (!packed ? 1 : halves ? width : width / 2); }
+  KOLMO_HD void operator()(std::int64_t i) const {
+    if (halves)
+      packed ? rotate_halves<width>(i) : rotate_halves<1>(i);
+    else
+      packed ? rotate_neighbours<width / 2>(i) : rotate_neighbours<1>(i);
+  }
 
  private:
-  template <int W>
-  KOLMO_HD void rotate(std::int64_t i) const {
-    const std::int64_t row = quotient(i * W, table.pairs), pair = i * W - row * table.pairs;
-    const std::int64_t in_table = (row - quotient(row, table.places) * table.places) * table.pairs + pair;
-    const Pack<C, W> cosine = load_pack<W>(table.cosine + in_table),
-                     sine = load_pack<W>(table.sine + in_table);
-    const std::int64_t first = row * 2 * table.pairs + (halves ? pair : 2 * pair);
-    const std::int64_t second = first + (halves ? table.pairs : W);
-    Pack<T, W> low = load_pack<W>(x + first), high = load_pack<W>(x + second);
-    for (int w = 0; w < W; ++w)
-      if (halves) {
-        turn(low.value[w], high.value[w], cosine.value[w], sine.value[w]);
-      } else {
-        T& a = 2 * w < W ? low.value[2 * w] : high.value[2 * w - W];
-        T& b = 2 * w + 1 < W ? low.value[2 * w + 1] : high.value[2 * w + 1 - W];
-        turn(a, b, cosine.value[w], sine.value[w]);
-      }
-    store_pack(y + first, low), store_pack(y + second, high);
+  struct Place {
+    std::int64_t row, pair, in_table;
+  };
+  KOLMO_HD Place place(std::int64_t i) const {
+    const std::int64_t row = quotient(i, table.pairs), pair = i - row * table.pairs;
+    return {row, pair, (row - quotient(row, table.places) * table.places) * table.pairs + pair};
   }
-  KOLMO_HD static void turn(T& a, T& b, C cosine, C sine) {
-    const C from_a = C(a), from_b = C(b);
-    a = T(from_a * cosine - from_b * sine), b = T(from_a * sine + from_b * cosine);
+  template <int W>
+  KOLMO_HD void rotate_halves(std::int64_t i) const {
+    const Place at = place(i * W);
+    const Pack<C, W> cosine = load_pack<W>(table.cosine + at.in_table),
+                     sine = load_pack<W>(table.sine + at.in_table);
+    const std::int64_t first = at.row * 2 * table.pairs + at.pair, second = first + table.pairs;
+    Pack<C, W> low = widened(load_pack<W>(x + first)), high = widened(load_pack<W>(x + second));
+    for (int w = 0; w < W; ++w) turn(low.value[w], high.value[w], cosine.value[w], sine.value[w]);
+    store_pack(y + first, narrowed<T>(low)), store_pack(y + second, narrowed<T>(high));
+  }
+  template <int W>
+  KOLMO_HD void rotate_neighbours(std::int64_t i) const {
+    const Place at = place(i * W);
+    const Pack<C, W> cosine = load_pack<W>(table.cosine + at.in_table),
+                     sine = load_pack<W>(table.sine + at.in_table);
+    const std::int64_t first = 2 * (at.row * table.pairs + at.pair);
+    Pack<T, 2 * W> raw;
+    if (packed) {
+      raw = load_pack<2 * W>(x + first);
+    } else {
+      for (int w = 0; w < 2 * W; ++w) raw.value[w] = x[first + w];
+    }
+    Pack<C, 2 * W> pairs = widened(raw);
+    for (int w = 0; w < W; ++w)
+      turn(pairs.value[2 * w], pairs.value[2 * w + 1], cosine.value[w], sine.value[w]);
+    raw = narrowed<T>(pairs);
+    if (packed) return store_pack(y + first, raw);
+    for (int w = 0; w < 2 * W; ++w) y[first + w] = raw.value[w];
+  }
+  KOLMO_HD static void turn(C& a, C& b, C cosine, C sine) {
+    const C from_a = a, from_b = b;
+    a = from_a * cosine - from_b * sine, b = from_a * sine + from_b * cosine;
   }
 };
 

@@ -48,16 +48,6 @@ KOLMO_HD double weight(const Complex<T>& a) {
   return exact_add(exact_mul(double(a.re), double(a.re)), exact_mul(double(a.im), double(a.im)));
 }
 
-/// |a|^2 of every amplitude, where each is an outcome.
-template <class T>
-struct Weights {
-  const Complex<T>* amplitudes;
-  std::int64_t n;
-  double* weights;
-  std::int64_t items() const { return n; }
-  KOLMO_HD void operator()(std::int64_t i) const { weights[i] = weight(amplitudes[i]); }
-};
-
 /// |a|^2 of the amplitudes of an outcome; row b outcomes + o is that of outcome o of state b.
 template <class T>
 struct OutcomeRows {
@@ -78,35 +68,59 @@ struct OutcomeRows {
   }
 };
 
+/// Sums of |a|^2 of k neighbouring amplitudes.
+template <class T>
+struct AmplitudeRows {
+  const Complex<T>* state;
+  std::int64_t k;
+
+  struct Row {
+    const Complex<T>* state;
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return {{weight(state[i])}}; }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const { return {state + row * k}; }
+};
+
 /// The weights of the outcomes of each state, and above them sums of 256 neighbours at a time, up to the sum of
-/// all.
+/// all. Where each amplitude is an outcome, its weight is computed when it is asked for.
+template <class T>
 struct WeightTree {
   static constexpr std::int64_t fan = 256;
   static constexpr int most_levels = 7;
+  const Complex<T>* amplitudes = nullptr;
   double* level[most_levels] = {};
   std::int64_t length[most_levels] = {};
   int levels = 0;
 
-  WeightTree(Arena& arena, std::int64_t states, std::int64_t outcomes) {
-    for (std::int64_t n = outcomes;; n = n > fan ? n / fan : 1) {
-      length[levels] = n, level[levels++] = arena.take<double>(states * n);
+  WeightTree(Arena& arena, const Complex<T>* state, std::int64_t states, const MeasuredQubits& q) {
+    if (q.outcomes == q.n && q.n > 1) amplitudes = state;
+    for (std::int64_t n = q.outcomes;; n = n > fan ? n / fan : 1) {
+      length[levels] = n, level[levels] = arena.take<double>(levels == 0 && amplitudes ? 0 : states * n);
+      ++levels;
       if (n == 1) return;
     }
   }
   KOLMO_HD double total(std::int64_t state) const { return level[levels - 1][state]; }
+  KOLMO_HD double of(int l, std::int64_t i) const {
+    return l == 0 && amplitudes ? weight(amplitudes[i]) : level[l][i];
+  }
   /// The outcome o with weights before o <= t < weights up to o. Never one of weight 0.
   KOLMO_HD std::int64_t find(std::int64_t state, double t) const {
+    constexpr int together = 16;  // reads that are in flight at once
     std::int64_t at = 0;
     for (int l = levels - 2; l >= 0; --l) {
-      const double* const w = level[l] + state * length[l];
       const std::int64_t first = at * fan, end = first + fan < length[l] ? first + fan : length[l];
       double before = t;
+      bool found = false;
       at = first;
-      for (std::int64_t i = first; i < end; ++i) {
-        if (!(w[i] > 0)) continue;
-        at = i, before = t;
-        if (t < w[i]) break;
-        t -= w[i];
+      for (std::int64_t i = first; i < end && !found; i += together) {
+        double w[together];
+        for (int j = 0; j < together; ++j) w[j] = i + j < end ? of(l, state * length[l] + i + j) : 0;
+        for (int j = 0; j < together; ++j) {
+          if (found || !(w[j] > 0)) continue;
+          at = i + j, before = t, found = t < w[j];
+          if (!found) t -= w[j];
+        }
       }
       t = before;  // that of the last positive weight, if rounding led past the end
     }
@@ -115,8 +129,9 @@ struct WeightTree {
 };
 
 /// Draws one outcome.
+template <class T>
 struct DrawOutcome {
-  WeightTree tree;
+  WeightTree<T> tree;
   Philox philox;
   std::int64_t draws, shots, offset, outcomes;
   std::int64_t* outcome;
@@ -132,19 +147,20 @@ struct DrawOutcome {
     const Philox::Words words = philox(std::uint64_t(offset + i), 0);
     outcome[i] = sound ? tree.find(state, exact_mul(uniform53(words.w[0], words.w[1]), total)) : 0;
     if (i != state * shots) return;
-    const double weight = tree.level[0][state * outcomes + outcome[i]];
-    probability[state] = weight / total;
-    scale[state] = std::sqrt(total / weight);
+    const double drawn = tree.of(0, state * outcomes + outcome[i]);
+    probability[state] = drawn / total;
+    scale[state] = std::sqrt(total / drawn);
   }
 };
 
+template <class T>
 struct NormalizedWeights {
-  WeightTree tree;
+  WeightTree<T> tree;
   std::int64_t n, outcomes;
   double* probabilities;
   std::int64_t items() const { return n; }
   KOLMO_HD void operator()(std::int64_t i) const {
-    probabilities[i] = tree.level[0][i] / tree.total(i / outcomes);
+    probabilities[i] = tree.of(0, i) / tree.total(i / outcomes);
   }
 };
 
@@ -168,19 +184,20 @@ struct Collapse {
 };
 
 /// The workspace of a measurement.
+template <class T>
 struct MeasurementSpace {
   MeasuredQubits qubits;
   std::int64_t states;
   Sums<1>* partial;
   double* scale;
-  WeightTree tree;
+  WeightTree<T> tree;
 
   MeasurementSpace(Arena& arena, const QuantumMeasurementArgs& a)
       : qubits(a),
         states(a.state.size() / qubits.n),
         partial(take_partial_sums<1>(arena, states * qubits.outcomes, qubits.n / qubits.outcomes)),
         scale(arena.take<double>(states)),
-        tree(arena, states, qubits.outcomes) {}
+        tree(arena, a.state.as<Complex<T>>(), states, qubits) {}
 };
 
 /// The steps of a measurement: sum(job, items, terms) runs a job of base/sums.hpp, each(f) calls f(i) for all
@@ -188,26 +205,31 @@ struct MeasurementSpace {
 template <class T, class Sum, class Each>
 void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const Sum& sum, const Each& each) {
   using C = Complex<T>;
-  const MeasurementSpace space(arena, a);
+  const MeasurementSpace<T> space(arena, a);
   const MeasuredQubits& q = space.qubits;
-  const WeightTree& tree = space.tree;
+  const WeightTree<T>& tree = space.tree;
 
-  if (q.outcomes == q.n)
-    each(Weights<T>{a.state.as<C>(), a.state.size(), tree.level[0]});
-  else
+  if (!tree.amplitudes)
     sum_rows<1>(OutcomeRows<T>{a.state.as<C>(), q}, RoundedSum<double>{tree.level[0]},
                 space.states * q.outcomes, q.n / q.outcomes, space.partial, sum);
   for (int l = 1; l < tree.levels; ++l) {
-    const std::int64_t k = tree.length[l - 1] / tree.length[l];
-    sum_rows<1>(ValueRows<double>{tree.level[l - 1], k}, RoundedSum<double>{tree.level[l]},
-                space.states * tree.length[l], k, nullptr, sum);
+    const std::int64_t k = tree.length[l - 1] / tree.length[l], rows = space.states * tree.length[l];
+    const RoundedSum<double> done{tree.level[l]};
+    if (l == 1 && tree.amplitudes)
+      sum_rows<1>(AmplitudeRows<T>{tree.amplitudes, k}, done, rows, k, nullptr, sum);
+    else
+      sum_rows<1>(ValueRows<double>{tree.level[l - 1], k}, done, rows, k, nullptr, sum);
   }
-  each(DrawOutcome{tree, Philox(a.seed), a.outcome.size(), a.shots, a.offset, q.outcomes,
-                   a.outcome.as<std::int64_t>(), a.probability.as<double>(), space.scale, status});
+  each(DrawOutcome<T>{tree, Philox(a.seed), a.outcome.size(), a.shots, a.offset, q.outcomes,
+                      a.outcome.as<std::int64_t>(), a.probability.as<double>(), space.scale, status});
   if (a.probabilities.given())
-    each(NormalizedWeights{tree, a.probabilities.size(), q.outcomes, a.probabilities.as<double>()});
+    each(NormalizedWeights<T>{tree, a.probabilities.size(), q.outcomes, a.probabilities.as<double>()});
   each(Collapse<T>{a.state.as<C>(), a.collapsed.as<C>(), a.state.size(), a.shots, q,
                    a.outcome.as<std::int64_t>(), space.scale});
+}
+
+inline void lay_measurement(Arena& arena, const QuantumMeasurementArgs& a) {
+  visit<double, float>(real_of(a.state.dtype), [&]<class T> { MeasurementSpace<T>(arena, a); });
 }
 
 }  // namespace kolmo

@@ -78,6 +78,6 @@ constinit const Definition<A> definition{
 
 constinit const Op<A> quantum_measurement{definition};
 extern constinit const Impl<A> quantum_measurement_cpu{
-    {.launch = launch, .lay = [](Arena& arena, const A& a, const Site&) { MeasurementSpace(arena, a); }}};
+    {.launch = launch, .lay = [](Arena& arena, const A& a, const Site&) { lay_measurement(arena, a); }}};
 
 }  // namespace kolmo

@@ -15,6 +15,6 @@ void launch(const A& a, Arena arena, Stream& s, int) {
 }  // namespace
 
 extern constinit const Impl<A> quantum_measurement_cuda{
-    {.launch = launch, .lay = [](Arena& arena, const A& a, const Site&) { MeasurementSpace(arena, a); }}};
+    {.launch = launch, .lay = [](Arena& arena, const A& a, const Site&) { lay_measurement(arena, a); }}};
 
 }  // namespace kolmo

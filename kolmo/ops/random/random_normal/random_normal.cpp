@@ -24,6 +24,7 @@ constexpr Case<A> cases[] = {
      .tolerance = 8e-15,
      .setup = [](A& a) { a.seed = ~0ull - 4, a.offset = 3, a.mean = 1, a.deviation = 0.5; }},
     {.name = "n=1002 f32", .sizes = {{"n", 1002}}, .dtype = DType::f32, .tolerance = 2e-6},
+    {.name = "n=4403 f32", .sizes = {{"n", 4403}}, .dtype = DType::f32, .tolerance = 2e-6},
     {.name = "n=1003 f32 from 2^33 + 1",
      .sizes = {{"n", 1003}},
      .dtype = DType::f32,

@@ -61,17 +61,23 @@ struct Synapses {
   }
 };
 
-/// Updates the trace of a neuron.
+/// Updates the traces of all neurons before and after the synapses.
 template <class T>
-struct SpikeTrace {
-  const bool* fires;
-  T* trace;
-  std::int64_t count;
-  T decay;
+struct SpikeTraces {
+  struct Side {
+    const bool* fires;
+    T* trace;
+    std::int64_t count;
+    T decay;
+    KOLMO_HD void update(std::int64_t i) const {
+      trace[i] = exact_add(exact_mul(trace[i], decay), T(fires[i] ? 1 : 0));
+    }
+  };
+  Side pre, post;
 
-  std::int64_t items() const { return count; }
+  std::int64_t items() const { return pre.count + post.count; }
   KOLMO_HD void operator()(std::int64_t i) const {
-    trace[i] = exact_add(exact_mul(trace[i], decay), T(fires[i] ? 1 : 0));
+    i < pre.count ? pre.update(i) : post.update(i - pre.count);
   }
 };
 
@@ -84,8 +90,8 @@ void stdp_steps(const StdpUpdateArgs& a, const Step& step) {
       step(packs);
     else
       step(synapse);
-    step(SpikeTrace<T>{synapse.pre, a.pre_trace.as<T>(), a.pre.size(), synapse.pre_decay});
-    step(SpikeTrace<T>{synapse.post, a.post_trace.as<T>(), a.post.size(), synapse.post_decay});
+    step(SpikeTraces<T>{{synapse.pre, a.pre_trace.as<T>(), a.pre.size(), synapse.pre_decay},
+                        {synapse.post, a.post_trace.as<T>(), a.post.size(), synapse.post_decay}});
   });
 }
 

@@ -1,7 +1,6 @@
 #pragma once
-// Conversion of packs of 16-bit elements. On a GPU its instructions are used; they keep a NaN but not its
-// payload. Other types, and the emulated GPU, use the conversions of base/half.hpp. Anonymous namespace: see
-// device/grid.cuh.
+// Conversion of packs of 16-bit elements. On a GPU its instructions are used; they keep a NaN but not its payload. Other
+// types, and CPUs, use the conversions of base/half.hpp.
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -9,8 +8,7 @@
 #include "kolmo/base/half.hpp"
 #include "kolmo/base/pack.hpp"
 
-namespace kolmo::cuda {
-namespace {
+namespace kolmo {
 
 #ifdef __CUDA_ARCH__
 template <class T, int W>
@@ -37,42 +35,37 @@ __device__ std::uint32_t narrow_pair(float low, float high) {
 #else
 template <class T, int W>
 inline constexpr bool in_pairs = false;
-__device__ inline void widen_pair(std::uint32_t, float&, float&) {}
+inline void widen_pair(std::uint32_t, float&, float&) {}
 template <class T>
-__device__ std::uint32_t narrow_pair(float, float) {
+std::uint32_t narrow_pair(float, float) {
   return 0;
 }
 #endif
 
 template <class T, int W>
-__device__ Pack<Compute<T>, W> widened(const Pack<T, W>& x) {
+KOLMO_HD Pack<Compute<T>, W> widened(const Pack<T, W>& x) {
   Pack<Compute<T>, W> y;
   if constexpr (in_pairs<T, W> && std::is_same_v<T, Half>) {
     const auto pairs = std::bit_cast<Pack<std::uint32_t, W / 2>>(x);
-#pragma unroll
     for (int i = 0; i < W / 2; ++i) widen_pair(pairs.value[i], y.value[2 * i], y.value[2 * i + 1]);
   } else {
-#pragma unroll
     for (int w = 0; w < W; ++w) y.value[w] = Compute<T>(x.value[w]);
   }
   return y;
 }
 
-/// Rounds to nearest, ties to even.
+/// Each element rounded to nearest, ties to even.
 template <class T, int W>
-__device__ Pack<T, W> narrowed(const Pack<Compute<T>, W>& x) {
+KOLMO_HD Pack<T, W> narrowed(const Pack<Compute<T>, W>& x) {
   if constexpr (in_pairs<T, W>) {
     Pack<std::uint32_t, W / 2> pairs;
-#pragma unroll
     for (int i = 0; i < W / 2; ++i) pairs.value[i] = narrow_pair<T>(x.value[2 * i], x.value[2 * i + 1]);
     return std::bit_cast<Pack<T, W>>(pairs);
   } else {
     Pack<T, W> y;
-#pragma unroll
     for (int w = 0; w < W; ++w) y.value[w] = T(x.value[w]);
     return y;
   }
 }
 
-}  // namespace
-}  // namespace kolmo::cuda
+}  // namespace kolmo
