@@ -23,16 +23,17 @@ double thread_seconds() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
+metrics::Counter& overhead(const char* component) {
+  return metrics::counter("kolmo_monitor_overhead_seconds_total", {{"component", component}});
+}
+
 /// Adds the processor time of this thread to the monitor's overhead.
 class Accounted {
  public:
   explicit Accounted(const char* component) : component_(component) {}
   Accounted(const Accounted&) = delete;
   Accounted& operator=(const Accounted&) = delete;
-  ~Accounted() {
-    metrics::counter("kolmo_monitor_overhead_seconds_total", {{"component", component_}})
-        .add(thread_seconds() - begin_);
-  }
+  ~Accounted() { overhead(component_).add(thread_seconds() - begin_); }
 
  private:
   const char* component_;
@@ -56,6 +57,7 @@ void name_the_build() {
 
 Watch::Watch() {
   name_the_build();
+  overhead("scrape");  // there before the first scrape, whose answer may be sent to many
   look();
   thread_ = std::thread([this] {
     std::unique_lock lock(mutex_);

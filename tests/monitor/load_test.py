@@ -172,11 +172,15 @@ class SlowConnections(unittest.TestCase):
                 with urllib.request.urlopen(request, timeout=60) as answer:
                     return len(answer.read())
 
+            self.assertIn('{component="scrape"} 0\n', fetch(served.url + "metrics")[0], "the first answer")
+            begin = time.monotonic()
             with concurrent.futures.ThreadPoolExecutor(16) as pool:
                 self.assertTrue(all(pool.map(scrape, range(400))))
             collected = re.findall(r'^kolmo_monitor_overhead_seconds_total{component="scrape"} (\S+)$',
                                    fetch(served.url + "metrics")[0], re.M)
             self.assertEqual(len(collected), 1)
+            a_first_answer = 0.1  # made before the clock began
+            self.assertLess(float(collected[0]), a_first_answer + 0.1 * (time.monotonic() - begin))
 
 
 class Requests(unittest.TestCase):
