@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 struct BenchFlags {
   Selection selection;
   DeviceOptions device;
-  bool json = false, all_variants = false, by_default = false;
+  bool json = false, all_variants = false, by_default = false, no_baseline = false;
   std::string record, filter;
   double budget = 150;
   check::BenchmarkOptions timing;
@@ -156,7 +156,7 @@ class Benchmarks {
         cut_short += b.cut_short;
         job.results.push_back(to_json(b));
         job.rows.push_back(row(b));
-        if (!o_.all_variants) add_baseline(job, problem, b, share);
+        if (!o_.all_variants && !o_.no_baseline) add_baseline(job, problem, b, share);
       } catch (const Error& e) {
         ++failed;
         job.results.push_back({{"case", job.info().name}, {"error", e.what()}});
@@ -198,8 +198,8 @@ void print(const BenchFlags& o, const Benchmarks& all) {
               << significant(peaks.flops_f32 / 1e9, 3) << " in f32, "
               << significant(peaks.matrix_flops_16 / 1e9, 3)
               << " in products of 16-bit matrices (0: not known); -: the data fit in a cache\n"
-              << "baseline: the operator's naive variant; -: it has none on this device, or is too slow to "
-                 "be timed\n";
+              << "baseline: the operator's naive variant; -: it has none on this device, is too slow to be "
+                 "timed, or not wanted\n";
   if (all.cut_short)
     std::cout << "*: " << all.cut_short << " measured less often, to end in " << significant(o.budget)
               << " s (--budget)\n";
@@ -252,6 +252,7 @@ void add_bench(CLI::App& app, Context& context) {
   auto* variants =
       command->add_flag("--variants", o.all_variants, "every variant that fits, not only the one in use");
   command->add_flag("--default", o.by_default, "the default variant, whatever was tuned")->excludes(variants);
+  command->add_flag("--no-baseline", o.no_baseline, "leave out the naive variant's time, e.g. under a profiler");
   command
       ->add_option("--budget", o.budget,
                    "time for everything, shared out among the cases; what is cut short is said; 0: no limit")

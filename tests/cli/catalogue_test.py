@@ -210,6 +210,11 @@ class Bench(CommandTest):
         record = result("bench", "layer_norm", "--case", "fused_layernorm_gelu k=300", "--samples", "3", "--device", "cpu")
         self.assertEqual([r["name"] for r in record["ops"][0]["results"]], ["fused_layernorm_gelu"])
 
+    def test_a_baseline_is_timed_beside_unless_it_is_not_wanted(self):
+        args = ["bench", "fp16_to_fp32", "--default", "--case", "n=1003", "--samples", "3", "--device", "cpu"]
+        self.assertTrue(all(r["baseline"]["variant"] == "one by one" for r in result(*args)["ops"][0]["results"]))
+        self.assertFalse(any("baseline" in r for r in result(*args, "--no-baseline")["ops"][0]["results"]))
+
     def test_says_what_its_budget_left_out(self):
         args = ["bench", "matmul", "--case", "256 cube f32", "--device", "cpu", "--threads", "1", "--budget"]
         run = kolmo(*args, "0.000001")
