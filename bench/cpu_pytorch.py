@@ -17,7 +17,8 @@ import numpy as np
 import torch
 import torch.nn.functional as f
 
-SAMPLES, SECONDS, REST = 15, 0.02, 0.003  # of a pair, of a sample, and between samples, until threads no longer spin
+# Of a pair, of a sample, and between samples: threads of OpenMP spin on for some milliseconds after a call of PyTorch.
+SAMPLES, SECONDS, REST = 15, 0.02, 0.02
 RNG = np.random.default_rng(0)
 Call = Callable[[], object]
 CASES: dict[str, Callable[[], tuple[Call, Call, float]]] = {}  # kolmo's call, PyTorch's, the difference allowed; NaN: draws

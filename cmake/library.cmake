@@ -1,9 +1,10 @@
 # kolmo_lib (libkolmo.a, kolmo::kolmo), kolmo_check (kolmo::check, oracles and validation over the catalogue) and, with
 # KOLMO_SIMT, kolmo_simt (kolmo::simt): a program has the device `simt` if it links that one.
 
-# Floating-point results must not depend on what the compiler fuses.
+# Floating-point results must not depend on what the compiler fuses. Nobody reads errno or floating-point exceptions; with
+# them the compiler could not compute several elements at once.
 function(kolmo_options target)
-  set(cxx -ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers -Wnon-virtual-dtor)
+  set(cxx -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -Wall -Wextra -Wno-missing-field-initializers -Wnon-virtual-dtor)
   if(KOLMO_WERROR)
     list(APPEND cxx -Werror -Wno-error=array-bounds -Wno-error=maybe-uninitialized)  # g++ 12 sees ghosts
   endif()
@@ -122,6 +123,7 @@ kolmo_part(kolmo_lib kolmo_light ${light})
 target_compile_options(kolmo_light PRIVATE $<$<CONFIG:Release>:-O1>)
 target_precompile_headers(kolmo_light PRIVATE <nlohmann/json.hpp>)
 kolmo_part(kolmo_lib kolmo_ops ${KOLMO_OP_SOURCES})
+target_compile_options(kolmo_ops PRIVATE $<$<CONFIG:Release>:-O3>)  # vectors of runtime/cpu/vectors.hpp
 target_precompile_headers(kolmo_ops PRIVATE <kolmo/op/registry.hpp>)
 kolmo_part(kolmo_lib kolmo_vectors ${vector_sources})
 if(KOLMO_NATIVE)

@@ -1,9 +1,12 @@
 #pragma once
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "kolmo/op/impl.hpp"
+#include "kolmo/runtime/cpu/convert.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/cpu/vectors.hpp"
 #include "kolmo/runtime/stream.hpp"
 #include "kolmo/skeleton/elementwise.hpp"
 
@@ -15,18 +18,20 @@ namespace detail {
 template <class C, class F, class T, class U, int N, std::size_t... I>
 void apply_row(const F& f, const T* const (&in)[N], const std::int64_t (&at)[N],
                const std::int64_t (&step)[N], U* out, std::int64_t n, std::index_sequence<I...>) {
-  if (((step[I] == 1) && ...)) {
-    constexpr std::int64_t together =
-        16;  // computed in vectors: their number is known, and no input is `results`
-    std::int64_t j = 0;
-    for (; j + together <= n; j += together) {
-      U results[together];
-      for (std::int64_t k = 0; k < together; ++k) results[k] = U(f(C(in[I][at[I] + j + k])...));
-      std::copy_n(results, together, out + j);
-    }
-    for (; j < n; ++j) out[j] = U(f(C(in[I][at[I] + j])...));
-  } else {
+  if (!((step[I] == 1) && ...)) {
     for (std::int64_t j = 0; j < n; ++j) out[j] = U(f(C(in[I][at[I] + j * step[I]])...));
+  } else if constexpr (std::is_same_v<T, C> && std::is_same_v<U, C>) {
+    const T* const from[N] = {in[I] + at[I]...};
+    in_vectors(out, n, [=](std::int64_t j) { out[j] = f(from[I][j]...); });
+  } else {  // 16-bit elements are converted some at a time
+    constexpr std::int64_t some = 512;
+    C wide[N][some], results[some];
+    for (std::int64_t j = 0, count; j < n; j += count) {
+      count = std::min(some, n - j);
+      (widen(in[I] + at[I] + j, count, wide[I]), ...);
+      in_vectors(count, [&](std::int64_t k) { results[k] = C(f(wide[I][k]...)); });
+      narrow(results, count, out + j);
+    }
   }
 }
 

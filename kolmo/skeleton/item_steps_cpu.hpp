@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "kolmo/skeleton/steps_cpu.hpp"
 
 namespace kolmo::cpu {
@@ -9,6 +11,14 @@ struct ItemSteps {
   template <class F>
   void operator()(const F& f) const {
     do_step(f, stream, 1 << 10);
+  }
+  /// The same for items that are rows of f.n, by some(f, first row, end).
+  template <class F>
+  void rows(const F& f, void (*some)(const F&, std::int64_t, std::int64_t)) const {
+    const std::int64_t n = std::max<std::int64_t>(f.n, 1);
+    parallel_ranges(
+        stream.threads(), f.items() / n, [&](std::int64_t first, std::int64_t end) { some(f, first, end); },
+        std::max<std::int64_t>(1, 2048 / n));
   }
 };
 

@@ -7,25 +7,6 @@
 
 namespace kolmo::cpu {
 
-/// At most row_part elements in the type of the arithmetic: the elements themselves, or a copy; null if there
-/// are none.
-template <class T>
-class Widened {
- public:
-  Widened(const T* from, std::int64_t n) {
-    if (!from) return;
-    if constexpr (std::is_same_v<T, Compute<T>>)
-      data_ = from;
-    else
-      widen(from, n, copy_), data_ = copy_;
-  }
-  const Compute<T>* data() const { return data_; }
-
- private:
-  const Compute<T>* data_ = nullptr;
-  Compute<T> copy_[std::is_same_v<T, Compute<T>> ? 1 : row_part];
-};
-
 namespace detail {
 
 template <class T, class Op>

@@ -3,6 +3,7 @@
 
 #include "kolmo/base/row_terms.hpp"
 #include "kolmo/base/sums.hpp"
+#include "kolmo/runtime/cpu/convert.hpp"
 #include "kolmo/runtime/cpu/lane_sums.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 
@@ -23,21 +24,27 @@ struct SumItems {
   }
 
  private:
-  template <class Terms, template <class> class Rows, class T>
+  template <class Row>
+  using Element = std::remove_cvref_t<decltype(*Row::x)>;
+  template <class Terms, template <class> class Rows, class... T>
   static constexpr bool are() {
     if constexpr (requires(const Terms& t) { t.row; })
-      return std::is_same_v<decltype(Terms::row), typename Rows<T>::Row>;
+      return (std::is_same_v<decltype(Terms::row), typename Rows<T>::Row> || ...);
     else
       return false;
   }
   template <int N, class Terms>
   static Sums<N> sum(const Terms& t, std::int64_t n) {
-    if constexpr (are<Terms, ValueRows, float>() || are<Terms, ValueRows, double>())
-      return {{vector_lane_sum(t.row.x + t.first, n)}};
-    else if constexpr (are<Terms, ProductRows, float>() || are<Terms, ProductRows, double>())
-      return {{vector_lane_sum(t.row.x + t.first, t.row.y + t.first, n)}};
-    else
+    // Sums of 16-bit elements are those of the same numbers as floats.
+    if constexpr (are<Terms, ValueRows, double, float, Half, BFloat16>()) {
+      const Widened<Element<decltype(t.row)>, sum_chunk> x(t.row.x + t.first, n);
+      return {{vector_lane_sum(x.data(), n)}};
+    } else if constexpr (are<Terms, ProductRows, double, float, Half, BFloat16>()) {
+      const Widened<Element<decltype(t.row)>, sum_chunk> x(t.row.x + t.first, n), y(t.row.y + t.first, n);
+      return {{vector_lane_sum(x.data(), y.data(), n)}};
+    } else {
       return lane_sum<N>(t, n);
+    }
   }
 };
 

@@ -1,5 +1,6 @@
 // Compiled once per instruction set; the best supported one is chosen at run time.
 #include "kolmo/ops/elementwise/unary/unary_maps.hpp"
+#include "kolmo/runtime/cpu/vectors.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kolmo/ops/elementwise/unary/unary_cpu.cpp"
@@ -42,9 +43,12 @@ struct Of {
 template <class F, class C>
 void map(const C* x, std::int64_t n, C* y) {
   const hn::ScalableTag<C> d;
-  each_vector(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
-    store(d, F()(d, load(d, x + i, count)), y + i, count);
-  });
+  const auto step = [&](std::int64_t i, auto count)
+                        HWY_ATTR { store(d, F()(d, load(d, x + i, count)), y + i, count); };
+  const std::int64_t first = before_line(y, n);
+  each_vector(d, first, step);
+  x += first, y += first;
+  each_vector(d, n - first, step);
 }
 
 template <class C>

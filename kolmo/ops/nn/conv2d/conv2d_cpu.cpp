@@ -7,6 +7,7 @@
 #include "kolmo/runtime/cpu/blas.hpp"
 #include "kolmo/runtime/cpu/convert.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/cpu/vectors.hpp"
 #include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
@@ -55,13 +56,19 @@ class Pieces {
       sum = sums_ + thread * outputs * width_, sum_row = s_.nhwc ? outputs : width_;
     else
       sum = y;
-    if (s_.nhwc) {
+    const S* from = terms;
+    std::int64_t from_row = s_.nhwc ? step : n;
+    if (const S* const own = pixels_as_terms(x, group, first))
+      from = own, from_row = s_.nhwc ? s_.channels : s_.pixels();
+    else if (s_.nhwc)
       gather_pixels(x, group, first, n, terms);
-      gemm({false, true, int(n), int(outputs), int(k)}, 1, terms, step, kernels, step, 0, sum, sum_row);
+    else
+      gather_rows(x, group, first, n, terms);
+    if (s_.nhwc) {
+      gemm({false, true, int(n), int(outputs), int(k)}, 1, from, from_row, kernels, step, 0, sum, sum_row);
       finish(sum, sum_row, n, outputs, y, row, group * outputs);
     } else {
-      gather_rows(x, group, first, n, terms);
-      gemm({false, false, int(outputs), int(n), int(k)}, 1, kernels, step, terms, n, 0, sum, sum_row);
+      gemm({false, false, int(outputs), int(n), int(k)}, 1, kernels, step, from, from_row, 0, sum, sum_row);
       finish(sum, sum_row, outputs, n, y, row, group * outputs);
     }
   }
@@ -69,10 +76,23 @@ class Pieces {
  private:
   static constexpr bool narrow_type = !std::is_same_v<S, T>;
 
-  /// About 2^16 terms, which fit in the cache beside the kernels, and at least 32 pixels.
+  /// About 2^17 terms, which fit in the cache beside the kernels, and at least 32 pixels.
   static std::int64_t width(const Conv2dSizes& s) {
-    const std::int64_t most = std::max<std::int64_t>(32, (1 << 16) / std::max<std::int64_t>(s.terms(), 1));
+    const std::int64_t most = std::max<std::int64_t>(32, (1 << 17) / std::max<std::int64_t>(s.terms(), 1));
     return std::max<std::int64_t>(1, std::min(s.pixels(), most));
+  }
+
+  /// The terms where they lie in x already: those of a kernel of one element, without stride or padding.
+  const S* pixels_as_terms(const T* x, std::int64_t group, std::int64_t first) const {
+    const auto same = [](const auto& d) {
+      return d.kernel == 1 && d.stride == 1 && d.begin(0) == 0 && d.out == d.in;
+    };
+    if constexpr (narrow_type)
+      return nullptr;
+    else if (!same(s_.rows) || !same(s_.columns) || s_.depth == 0)
+      return nullptr;
+    else
+      return x + (s_.nhwc ? first * s_.channels + group * s_.depth : group * s_.depth * s_.pixels() + first);
   }
 
   /// Rows of one kernel element each, of n pixels.
@@ -99,11 +119,17 @@ class Pieces {
     const std::int64_t before = std::clamp<std::int64_t>(w < 0 ? (-w + stride - 1) / stride : 0, 0, n),
                        end = std::clamp<std::int64_t>(w < in ? (in - 1 - w) / stride + 1 : 0, before, n);
     std::fill_n(to, before, S(0));
-    if (stride == 1 && end > before)
-      widen(row + w + before, end - before, to + before);
-    else
-      for (std::int64_t i = before; i < end; ++i) to[i] = S(row[w + i * stride]);
+    if (end > before) copy_run(row + (w + before * stride), stride, end - before, to + before);
     std::fill_n(to + end, n - end, S(0));
+  }
+  static void copy_run(const T* from, std::int64_t stride, std::int64_t n, S* to) {
+    const auto each = [=](auto step) { in_vectors(n, [=](std::int64_t i) { to[i] = S(from[i * step]); }); };
+    if (stride == 1)
+      widen(from, n, to);
+    else if (stride == 2)
+      each(std::integral_constant<std::int64_t, 2>());
+    else
+      each(stride);
   }
   /// Rows of one pixel each, with all terms.
   void gather_pixels(const T* x, std::int64_t group, std::int64_t first, std::int64_t n, S* to) const {

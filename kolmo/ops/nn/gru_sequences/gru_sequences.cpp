@@ -22,15 +22,6 @@ struct CpuSteps : cpu::ItemSteps {
   template <class T>
   requires std::is_floating_point_v<T>
   void operator()(const UnitRows<T>& f) const { rows(f, gru_rows<T>().unit); }
-
- private:
-  template <class F>
-  void rows(const F& f, void (*some)(const F&, std::int64_t, std::int64_t)) const {
-    const std::int64_t n = std::max<std::int64_t>(f.n, 1);
-    parallel_ranges(
-        stream.threads(), f.count / n, [&](std::int64_t first, std::int64_t end) { some(f, first, end); },
-        std::max<std::int64_t>(1, 2048 / n));
-  }
 };
 struct CpuTeams {
   Stream& stream;

@@ -25,7 +25,7 @@ struct LayerNormVectors {
   Part part(const C* x, std::int64_t n, C*) const { return functions.moments(x, n); }
   void write(const C* x, std::int64_t n, C* y, RowPlace place, const Part&, const Part& whole) const {
     const double rstd = 1 / std::sqrt(whole.squares / whole.n + a.eps);
-    const cpu::Widened<T> scale(from(a.scale, place.at), n), shift(from(a.shift, place.at), n);
+    const Widened<T, row_part> scale(from(a.scale, place.at), n), shift(from(a.shift, place.at), n);
     functions.normalise({whole.mean, rstd, scale.data(), shift.data(), a.activation}, x, n, y);
     if (place.at == 0 && a.mean.given()) a.mean.as<double>()[place.row] = whole.mean;
     if (place.at == 0 && a.rstd.given()) a.rstd.as<double>()[place.row] = rstd;
