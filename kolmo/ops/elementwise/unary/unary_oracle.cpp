@@ -110,6 +110,19 @@ constexpr Fact gelu_facts[] = {
        for (int i = 0; i < 5; ++i)
          expect(erf[i] != approximate[i] && std::abs(erf[i] - approximate[i]) < 5e-4, "too far or the same");
      }},
+    {"both forms at the ends",
+     [](Stream& s) {
+       for (const GeluForm form : {GeluForm::erf, GeluForm::tanh}) {
+         double x[] = {-1e308, -1e100, 1e308, infinity, -infinity, std::nan("")}, y[6];
+         call(gelu, {.x = tensor(x, {6}), .y = tensor(y, {6}), .form = form}, s);
+         expect(y[0] == 0 && y[1] == 0 && y[2] == 1e308 && y[3] == infinity, "f64");
+         expect(std::isnan(y[4]) && std::isnan(y[5]), "f64, -inf and NaN");
+         float f[] = {-3e38f, -1e10f, 3e38f, INFINITY, -INFINITY, NAN}, g[6];
+         call(gelu, {.x = tensor(f, {6}), .y = tensor(g, {6}), .form = form}, s);
+         expect(g[0] == 0 && g[1] == 0 && g[2] == 3e38f && g[3] == INFINITY, "f32");
+         expect(std::isnan(g[4]) && std::isnan(g[5]), "f32, -inf and NaN");
+       }
+     }},
 };
 
 }  // namespace

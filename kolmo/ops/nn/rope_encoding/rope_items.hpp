@@ -28,7 +28,7 @@ struct RopeTables {
   KOLMO_HD std::int64_t items() const { return places * pairs; }
   KOLMO_HD void operator()(std::int64_t i) const {
     const std::int64_t place = quotient(i, pairs), pair = i - place * pairs;
-    const double at = double((position ? position[place] : place) + offset);
+    const double at = double(position ? position[place] : place) + double(offset);
     const double angle = at * std::exp2(-(double(pair) / double(pairs)) * log2_theta);
     cosine[i] = C(std::cos(angle)), sine[i] = C(std::sin(angle));
   }

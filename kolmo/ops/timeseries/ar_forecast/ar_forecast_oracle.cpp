@@ -139,8 +139,11 @@ constexpr Fact facts[] = {
        expect_near(r.phi[0], -0.7, 1e-15, "phi"), expect_near(r.forecast[0], 1.4, 1e-15, "forecast");
        expect_near(r.noise, 2.5 * 0.51, 1e-15, "noise");
        for (const ArFit fit : {ArFit::yule_walker, ArFit::burg}) {
-         const Result c = fitted({3, 3, 3}, {}, {.order = 2, .horizon = 2, .fit = fit}, s);
-         expect(c.forecast[1] == 3 && c.noise == 0 && c.phi[0] == 0, "constant");
+         for (const double v : {3.0, 0.1})
+           for (const std::size_t n : {std::size_t(3), std::size_t(1000)}) {
+             const Result c = fitted(std::vector(n, v), {}, {.order = 2, .horizon = 2, .fit = fit}, s);
+             expect(c.forecast[1] == v && c.noise == 0 && c.phi[0] == 0 && c.phi[1] == 0, "constant");
+           }
        }
      }},
     {"what does not fit is refused",

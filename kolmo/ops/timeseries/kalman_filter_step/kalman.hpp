@@ -107,6 +107,7 @@ struct KalmanFilter {
       double sum = 0;
       for (std::int64_t k = 0; k < n; ++k) sum += work[i * n + k] * left[j * n + k];
       for (std::int64_t k = 0; k < m; ++k) sum += noise[i * m + k] * K[j * m + k];
+      if (sizeof(T) == 4 && i == j) sum *= 1 + double(n + 1) * 0x1p-24;  // above all roundings of a row
       T* const to = p_next + item * n * n;
       to[i * n + j] = to[j * n + i] = T(sum);
     });

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -82,6 +83,34 @@ void expected(const A& a) {
   }
 }
 
+/// Position, velocity and acceleration; h of them is measured, ten thousand times better than known.
+void follow_track(std::array<float, 3> h, Stream& s) {
+  float x[3] = {}, z = 0, p[9] = {1e4f, 0, 0, 0, 1e4f, 0, 0, 0, 1e4f}, r = 1e-4f;
+  float f[9] = {1, 0.1f, 0.005f, 0, 1, 0.1f, 0, 0, 1}, q[9] = {};
+  q[8] = 1e-6f;
+  const int steps = s.device().kind == DeviceKind::simt ? 300 : 10000;
+  for (int t = 0; t < steps; ++t) {
+    z = std::sin(0.01f * float(t));
+    call(kalman_filter_step,
+         {.x = tensor(x, {3}),
+          .covariance = tensor(p, {3, 3}),
+          .z = tensor(&z, {1}),
+          .transition = tensor(f, {3, 3}),
+          .process_noise = tensor(q, {3, 3}),
+          .observation = tensor(h.data(), {1, 3}),
+          .measurement_noise = tensor(&r, {1, 1}),
+          .x_next = tensor(x, {3}),
+          .covariance_next = tensor(p, {3, 3})},
+         s);
+    const double a = p[0], b = p[1], c = p[2], d = p[4], e = p[5], g = p[8];
+    expect(p[3] == p[1] && p[6] == p[2] && p[7] == p[5], "not symmetric at step " + std::to_string(t));
+    expect(a > 0 && a * d > b * b && a * (d * g - e * e) - b * (b * g - c * e) + c * (b * e - c * d) > 0,
+           "not positive at step " + std::to_string(t));
+  }
+  const double measured = double(h[0]) * x[0] + double(h[1]) * x[1] + double(h[2]) * x[2];
+  expect_near(measured, double(z), 0.02, "the track");
+}
+
 constexpr Fact facts[] = {
     {"one dimension by hand: P- = 4, S = 8, K = 1/2",
      [](Stream& s) {
@@ -105,30 +134,7 @@ constexpr Fact facts[] = {
      }},
     {"f32, a badly observed track: P stays symmetric and positive for 10,000 steps (emulated: 300)",
      [](Stream& s) {
-       // Position, velocity, acceleration; the position alone is measured, ten thousand times better than known.
-       float x[3] = {}, z = 0, p[9] = {1e4f, 0, 0, 0, 1e4f, 0, 0, 0, 1e4f}, r = 1e-4f;
-       float f[9] = {1, 0.1f, 0.005f, 0, 1, 0.1f, 0, 0, 1}, q[9] = {}, h[3] = {1, 0, 0};
-       q[8] = 1e-6f;
-       const int steps = s.device().kind == DeviceKind::simt ? 300 : 10000;
-       for (int t = 0; t < steps; ++t) {
-         z = std::sin(0.01f * float(t));
-         call(kalman_filter_step,
-              {.x = tensor(x, {3}),
-               .covariance = tensor(p, {3, 3}),
-               .z = tensor(&z, {1}),
-               .transition = tensor(f, {3, 3}),
-               .process_noise = tensor(q, {3, 3}),
-               .observation = tensor(h, {1, 3}),
-               .measurement_noise = tensor(&r, {1, 1}),
-               .x_next = tensor(x, {3}),
-               .covariance_next = tensor(p, {3, 3})},
-              s);
-         const double a = p[0], b = p[1], c = p[2], d = p[4], e = p[5], g = p[8];
-         expect(p[3] == p[1] && p[6] == p[2] && p[7] == p[5], "not symmetric at step " + std::to_string(t));
-         expect(a > 0 && a * d > b * b && a * (d * g - e * e) - b * (b * g - c * e) + c * (b * e - c * d) > 0,
-                "not positive at step " + std::to_string(t));
-       }
-       expect_near(double(x[0]), double(z), 0.02, "the track");
+       for (const auto& h : {std::array{1.0f, 0.0f, 0.0f}, {1, 1, 1}, {1, 0.5f, 0}, {2, 0, 1}}) follow_track(h, s);
      }},
     {"one model serves a batch, and a measurement reduces the variance",
      [](Stream& s) {
