@@ -9,8 +9,8 @@ namespace kolmo {
 /// How much work is queued on a device at once. A batch should take about `seconds`, so that progress is
 /// shown and little work is lost when the process is killed. The lower bounds keep batches large enough, and
 /// the upper bounds small enough, for the estimator's fastest variant: a slower variant would be measured as
-/// the rate, and later batches would stay too small. Results do not depend on any of these.
-/// on any of these.
+/// the rate, and later batches would stay too small. Where few links are alike, batches are smaller than the
+/// lower bounds. Results do not depend on any of these.
 struct BatchLimits {
   double seconds = 0.5;
   std::int64_t least_estimates = 1;  ///< estimates of one target

@@ -10,7 +10,7 @@ struct sqlite3;
 
 namespace kolmo {
 
-/// Finished work of a long computation, as records that are keyed by two numbers, and where more of it goes.
+/// Finished work of a long computation, as records that are keyed by two numbers; new work is added to it.
 class FinishedWork {
  public:
   using Id = std::pair<std::int64_t, std::int64_t>;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "kolmo/flow/analytic_test.hpp"
 #include "kolmo/flow/batching.hpp"
@@ -74,6 +75,11 @@ class Inference {
 
   void embed_targets();
   void find_pending();
+  /// Links whose keys are equal can be estimated together.
+  auto key(const Pending& p) const {
+    return std::tuple(p.min_shift, p.target.embedding.history, network_reach(o_, p.target.embedding),
+                      p.sources.size());
+  }
   std::vector<Pending> next_batch(const Batching& batching);
   EstimatorOptions estimator_of(const LinkBatch& batch) const {
     EstimatorOptions e = o_.estimator;
@@ -155,17 +161,13 @@ void Inference::find_pending() {
     for (auto& [shift, p] : of_shift) pending_.push_back(std::move(p));
   }
   std::stable_sort(pending_.begin(), pending_.end(),
-                   [](const Pending& a, const Pending& b) { return a.min_shift < b.min_shift; });
+                   [&](const Pending& a, const Pending& b) { return key(a) < key(b); });
 }
 
-/// Some sources of one target, or all sources of several targets of equal dimensions, rows and shifts.
+/// Some sources of one target, or all sources of several targets.
 std::vector<Pending> Inference::next_batch(const Batching& batching) {
   Pending& first = pending_.front();
-  const auto alike = [&](const Pending& p) {
-    return p.sources.size() == first.sources.size() && p.min_shift == first.min_shift &&
-           p.target.embedding.history == first.target.embedding.history &&
-           network_reach(o_, p.target.embedding) == network_reach(o_, first.target.embedding);
-  };
+  const auto alike = [&](const Pending& p) { return key(p) == key(first); };
   const auto other = std::find_if_not(pending_.begin(), pending_.end(), alike);
   const BatchSize size =
       batching.next(std::int64_t(first.sources.size()), std::int64_t(other - pending_.begin()));

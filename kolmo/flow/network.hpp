@@ -73,9 +73,9 @@ void check_network(const Series& series, const NetworkOptions& options);
 /// Transfer entropy between all ordered pairs of variables, at lags min_lag ... max_lag. A link's statistic is the
 /// maximum over the lags. The same maximum is taken in every surrogate, which shuffles all lags of the source
 /// alike, so p needs no correction for the choice of the lag; the smallest analytic p is corrected for it by
-/// sidak(). All sources and lags of a target are estimated
-/// from the same rows. The result depends only on data and options: not on device, threads, batches, or on
-/// work that `finished` already holds; more of it is added there. Both pointers may be null.
+/// sidak(). All sources and lags of a target are estimated from the same rows. The result depends only on data
+/// and options: not on device, threads, batches, or on work that `finished` already holds; what is computed is
+/// added to that. Both pointers may be null.
 Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream,
                       FinishedWork* finished, Progress* progress);
 

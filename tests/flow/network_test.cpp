@@ -6,8 +6,11 @@
 #include <atomic>
 #include <cmath>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "kolmo/flow/autocorrelation.hpp"
+#include "kolmo/flow/batching.hpp"
 #include "kolmo/flow/checkpoint.hpp"
 #include "kolmo/flow/network_json.hpp"
 #include "kolmo/flow/network_record.hpp"
@@ -157,6 +160,34 @@ TEST(Network, DoesNotDependOnBatches) {
     o.batches = limits;
     EXPECT_EQ(text(infer_network(series, o, stream, nullptr, nullptr), series, o), usual);
   }
+}
+
+// Autoregressions of different persistence: links differ in the shifts of their surrogates, targets in their history.
+TEST(Network, LinksThatAreAlikeAreEstimatedTogether) {
+  constexpr std::int32_t variables = 12;
+  std::vector<std::vector<double>> x;
+  for (std::int32_t v = 0; v < variables; ++v) {
+    x.push_back(normals(3, std::uint64_t(v), 400));
+    for (std::size_t t = 1; t < x.back().size(); ++t) x.back()[t] += 0.08 * double(v) * x.back()[t - 1];
+  }
+  const Series series = series_of(x);
+  NetworkOptions o = options(variables, 1, 20);
+  o.max_history = 3, o.batches = BatchLimits{.least_work = 1e12};
+  const double of_links = double(variables) * (variables - 1) * 400 * 21, all = network_work(series, o);
+  std::size_t batches = 0;
+  Progress progress(all, "estimates", [&](double done, double) { batches += done > all - of_links + 1; });
+  Stream stream;
+  const Network network = infer_network(series, o, stream, nullptr, &progress);
+
+  std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> sources;  // of a target and a shift
+  for (const LinkResult& l : network.links) ++sources[{l.target, l.min_shift}];
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t>> kinds;
+  for (const auto& [link, count] : sources) {
+    const Embedding& e = network.targets[std::size_t(link.first)].embedding;
+    kinds.insert({link.second, e.history, network_reach(o, e), count});
+  }
+  EXPECT_GT(sources.size(), kinds.size());
+  EXPECT_EQ(batches, kinds.size());
 }
 
 TEST(Network, IsTheSameOnADeviceWithMemoryOfItsOwn) {
