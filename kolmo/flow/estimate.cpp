@@ -1,7 +1,6 @@
 #include "kolmo/flow/estimate.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "kolmo/flow/autocorrelation.hpp"
 #include "kolmo/flow/batching.hpp"
@@ -58,35 +57,6 @@ std::vector<Estimates> estimate_on_cpu(const Series& series, std::span<const Est
              : discrete_estimates(series, tasks, options, stream, progress);
 }
 
-/// Computes a batch on the stream's device. `local` is empty, or has room for the local values.
-std::vector<Estimates> run(const EstimateBatch& batch, Stream& stream, std::span<double> local) {
-  const auto [input_bytes, output_bytes] = batch.bytes();
-  std::vector<std::byte> input(input_bytes), output(output_bytes);
-  batch.write(input.data());
-  if (in_host_memory(stream.device())) {
-    batch.compute(input.data(), output.data(), stream, local.empty() ? nullptr : local.data());
-    return batch.read(output.data());
-  }
-  const Buffer there(input_bytes, stream), result(output_bytes, stream),
-      values(std::max<std::size_t>(local.size_bytes(), 1), stream);
-  const auto bytes = [](const Buffer& b) { return b.as(DType::u8, std::array{b.bytes()}); };
-  const auto host_bytes = [](std::span<std::byte> v) {
-    return tensor(v.data(), DType::u8, std::array{v.size()});
-  };
-  try {
-    stream.copy(bytes(there), host_bytes(input));
-    batch.compute(static_cast<std::byte*>(there.data()), static_cast<std::byte*>(result.data()), stream,
-                  local.empty() ? nullptr : static_cast<double*>(values.data()));
-    stream.copy(host_bytes(output), bytes(result));
-    if (!local.empty()) stream.copy(host_bytes(std::as_writable_bytes(local)), bytes(values));
-  } catch (...) {
-    stream.synchronize();  // pending copies still read this host memory
-    throw;
-  }
-  stream.synchronize();
-  return batch.read(output.data());
-}
-
 /// Whether one call of the operator has one neighbour list, and one order of x, for all surrogates.
 bool shares_lists(const EstimationTask& task, const EstimatorOptions& o) {
   const bool conditional = !task.z.empty();
@@ -116,7 +86,7 @@ Estimates estimate_in_parts(const Series& series, const EstimationTask& task, co
     count = std::min({std::max(least, batching.fit(work, width)), most, width - first});
     const EstimateBatch::Part which{first, count, stream.threads()};
     const Estimates part = batching.measure(work * double(count), [&] {
-      return run(EstimateBatch(series, {&task, 1}, o, which), stream, {})[0];
+      return EstimateBatch(series, {&task, 1}, o, which).compute_from_host(stream)[0];
     });
     for (std::size_t a = 0; a < alternatives; ++a)
       std::copy_n(part.values.begin() + std::ptrdiff_t(a) * count, count,
@@ -243,7 +213,7 @@ std::vector<Estimates> estimate(const Series& series, std::span<const Estimation
                                 const EstimatorOptions& options, Stream& stream) {
   if (tasks.empty()) return {};
   if (options.estimator != Estimator::ksg) return estimate_on_cpu(series, tasks, options, stream);
-  return run(EstimateBatch(series, tasks, options), stream, {});
+  return EstimateBatch(series, tasks, options).compute_from_host(stream);
 }
 
 Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
@@ -270,7 +240,7 @@ std::vector<double> local_values(const Series& series, const EstimationTask& tas
   if (options.estimator == Estimator::gaussian) return gaussian_local_values(series, task);
   if (options.estimator != Estimator::ksg) return discrete_local_values(series, task, options);
   std::vector<double> values(task.times.size());
-  run(EstimateBatch(series, {&task, 1}, options), stream, values);
+  EstimateBatch(series, {&task, 1}, options).compute_from_host(stream, values.data());
   return values;
 }
 

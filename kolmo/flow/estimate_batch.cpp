@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kolmo/op/host_call.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo {
@@ -145,13 +146,13 @@ void EstimateBatch::write(std::byte* input) const {
   }
 }
 
-void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream, double* local) const {
-  if (tasks_.empty()) return;
+KsgConditionalMutualInformationArgs EstimateBatch::arguments(std::byte* input, std::byte* output,
+                                                             double* local, Device device) const {
   const Layout l = layout();
   const DType real = options_.f32 ? DType::f32 : DType::f64;
   const auto tasks = std::int64_t(tasks_.size()), all = alternatives_ * copies_;
   const auto at = [&](std::byte* data, DType dtype, std::initializer_list<std::int64_t> shape) {
-    return tensor(static_cast<void*>(data), dtype, shape, stream.device());
+    return tensor(static_cast<void*>(data), dtype, shape, device);
   };
   KsgConditionalMutualInformationArgs args;
   args.x = at(input + l.x, real, {all, rows_, dx_});
@@ -169,7 +170,21 @@ void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream,
     const SurrogateOptions how = surrogate_options(*series_, tasks_[0], options_);
     args.surrogate_type = how.type, args.min_shift = how.min_shift, args.block_length = how.block_length;
   }
-  ksg_conditional_mutual_information(args, stream);
+  return args;
+}
+
+void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream) const {
+  if (tasks_.empty()) return;
+  ksg_conditional_mutual_information(arguments(input, output, nullptr, stream.device()), stream);
+}
+
+std::vector<Estimates> EstimateBatch::compute_from_host(Stream& stream, double* local) const {
+  std::vector<std::byte> input(bytes_.input), output(bytes_.output);
+  write(input.data());
+  if (!tasks_.empty())
+    call_on_host(ksg_conditional_mutual_information, arguments(input.data(), output.data(), local, Device()),
+                 stream);
+  return read(output.data());
 }
 
 std::vector<Estimates> EstimateBatch::read(const std::byte* output) const {

@@ -28,16 +28,20 @@ class EstimateBatch {
   PipelineBytes bytes() const { return bytes_; }
   /// Writes the embedded tasks to host memory.
   void write(std::byte* input) const;
-  /// Queues the operator on memory of the stream's device. `local`, if given, receives the local values of the observed
-  /// data: [alternative][row], with the rows of all tasks one after another.
-  void compute(std::byte* input, std::byte* output, Stream& stream, double* local = nullptr) const;
+  /// Queues the operator on memory of the stream's device.
+  void compute(std::byte* input, std::byte* output, Stream& stream) const;
   std::vector<Estimates> read(const std::byte* output) const;
+  /// All of it at once. `local`, if given, receives the local values of the observed data: [alternative][row], with the
+  /// rows of all tasks one after another.
+  std::vector<Estimates> compute_from_host(Stream& stream, double* local = nullptr) const;
 
  private:
   struct Layout {
     std::size_t x, y, z, time, segments, streams, end;
   };
   Layout layout() const;
+  KsgConditionalMutualInformationArgs arguments(std::byte* input, std::byte* output, double* local,
+                                                Device device) const;
   template <class T>
   void write_coordinates(std::byte* input) const;
   template <class T>
