@@ -2,9 +2,9 @@
 .PHONY: help demo test test-peers check mutants wheel bench bench-runtime study lint site
 help:
 	@echo 'make demo    build Kolmo and infer who drives whom in US macroeconomic data'
-	@echo 'make test    every test of the release build'
+	@echo 'make test    the tests of the release build, but for the long ones'
 	@echo 'make test-peers    operators beside other programs, 50 random problems each; after make test'
-	@echo 'make check   the tests under ASan and UBSan, changed kernels under TSan, fuzzing'
+	@echo 'make check   the long tests, all under ASan and UBSan, changed kernels under TSan, fuzzing'
 	@echo 'make mutants  changes signs, bounds and indices, and sees whether validation notices; about an hour'
 	@echo 'make wheel   the Python package as a wheel that carries its libraries, tested'
 	@echo 'make bench   speed, beside scikit-learn and infomeasure'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/test.sh release    make test: every test of the release build, with CUDA when nvcc is found; then which CUDA sources
-#                          changed since a GPU validated them.
-# tools/test.sh check      make check: all of it again that can run under ASan and UBSan, with every portable kernel variant
+# tools/test.sh release    make test: the tests of the release build, with CUDA when nvcc is found, but for those with the label
+#                          `long`; then which CUDA sources changed since a GPU validated them.
+# tools/test.sh check      make check: the long ones; all of it again that can run under ASan and UBSan, with every portable kernel variant
 #                          on the emulated GPU; ThreadSanitizer's race check of the operators whose CUDA sources changed
 #                          since their last pass; a minute of fuzzing for each reader.
 # The last line sums up.
@@ -64,7 +64,7 @@ release() {
   heading "release build and tests"
   if build ci; then
     seconds "build"
-    run_ctest ci
+    run_ctest ci -LE long
     seconds "tests"
     tally tools/test_python.sh ci
   fi
@@ -76,6 +76,10 @@ release() {
 }
 
 check() {
+  heading "long tests of the release build"
+  if build ci; then run_ctest ci -L long; fi
+  seconds "long tests"
+
   heading "AddressSanitizer and UndefinedBehaviorSanitizer"
   if build asan; then
     seconds "build"

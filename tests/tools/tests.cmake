@@ -26,5 +26,5 @@ if(NOT KOLMO_SANITIZE)
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/new_op_test ${prefix} ${author_options})
   add_test(NAME tools.fifth_family COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fifth_family_test.py
     ${PROJECT_BINARY_DIR}/fifth_family_test ${prefix} ${author_options})
-  set_tests_properties(tools.new_op tools.fifth_family PROPERTIES TIMEOUT 1800 COST 1000 FIXTURES_REQUIRED installed)
+  set_tests_properties(tools.new_op tools.fifth_family PROPERTIES TIMEOUT 1800 COST 1000 FIXTURES_REQUIRED installed LABELS long)
 endif()
