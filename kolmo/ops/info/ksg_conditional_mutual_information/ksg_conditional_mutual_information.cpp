@@ -214,6 +214,14 @@ constexpr Case<Args> cases[] = {
            const std::int64_t offsets[] = {0, 40, 96, 146};
            for (int i = 0; i < 4; ++i) a.segments.as<std::int64_t>()[i] = offsets[i];
          }},
+    {.name = "16 segments of 12",
+     .sizes = {{"b", 2}, {"n", 192}, {"dx", 1}, {"dy", 1}, {"dz", 1}, {"t1", 17}},
+     .tolerance = rounding,
+     .optional = "z segments",
+     .setup =
+         [](Args& a) {
+           for (int i = 0; i <= 16; ++i) a.segments.as<std::int64_t>()[i] = 12 * i;
+         }},
     {.name = "segments 40, 50, streams",
      .sizes = {{"b", 2}, {"n", 90}, {"dx", 1}, {"dy", 1}, {"dz", 1}, {"t1", 3}, {"t", 2}},
      .tolerance = rounding,

@@ -3,6 +3,7 @@
 
 #include "kolmo/check/reference.hpp"
 #include "kolmo/ops/random/categorical_sample/categorical_sample.hpp"
+#include "kolmo/ops/random/random_uniform/random_uniform.hpp"
 
 namespace kolmo::check {
 namespace {
@@ -49,6 +50,16 @@ constexpr Fact facts[] = {
        expect(count[2] == 0, "drawn with probability 0");
        for (const int i : {0, 1, 3, 4}) chi_square += std::pow(count[i] - p[i] * 1e5, 2) / (p[i] * 1e5);
        expect(chi_square < 16.27, "chi-square with 3 degrees of freedom is " + std::to_string(chi_square));
+     }},
+    {"the draw follows the number of random_uniform to its last bit",
+     [](Stream& s) {
+       double u[2];
+       call(random_uniform, {.values = tensor(u, {2}), .n = 2, .seed = 4}, s);
+       for (const int e : {0, 1}) {
+         const double above = u[e] + 0x1p-53;
+         expect(draws({u[e], 1 - u[e]}, 1, s, e)[0] == 1, "u itself belongs to the second");
+         expect(draws({above, 1 - above}, 1, s, e)[0] == 0, "the number above u belongs to the first");
+       }
      }},
     {"neighbouring offsets continue the sequence; weights need no sum of 1",
      [](Stream& s) {
