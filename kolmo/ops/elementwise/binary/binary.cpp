@@ -15,6 +15,8 @@ constexpr Case<A> cases[] = {
     {.name = "n=1025 f32", .sizes = {{"...", 1025}}, .dtype = DType::f32, .tolerance = relative(0x1p-24)},
     {.name = "n=33 f16", .sizes = {{"...", 33}}, .dtype = DType::f16, .tolerance = {0x1p-25, 0x1p-11}},
     {.name = "n=33 bf16", .sizes = {{"...", 33}}, .dtype = DType::bf16, .tolerance = relative(0x1p-8)},
+    {.name = "n=1100 f16", .sizes = {{"...", 1100}}, .dtype = DType::f16, .tolerance = {0x1p-25, 0x1p-11}},
+    {.name = "n=1100 bf16", .sizes = {{"...", 1100}}, .dtype = DType::bf16, .tolerance = relative(0x1p-8)},
     {.name = "n=2^24 f32", .sizes = {{"...", 1 << 24}}, .dtype = DType::f32, .benchmark_only = true},
 };
 

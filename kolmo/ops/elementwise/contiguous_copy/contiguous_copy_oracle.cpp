@@ -42,13 +42,13 @@ constexpr Fact facts[] = {
          expect(y[0] == float(n) && y[n - 1] == 1, "not backwards");
        }
      }},
-    {"dimensions of three in every order, two of them longer than a tile",
+    {"dimensions of three in every order, two of them longer than a tile or a block",
      [](Stream& s) {
-       constexpr std::int64_t shape[] = {2, 70, 45};
-       std::vector<float> x(2 * 70 * 45), y(x.size());
+       constexpr std::int64_t shape[] = {2, 150, 141};
+       std::vector<float> x(2 * 150 * 141), y(x.size());
        std::iota(x.begin(), x.end(), 0.0f);
        for (const auto& order : {std::array{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
-         const std::int64_t of_x[] = {70 * 45, 45, 1}, a = order[0], b = order[1], c = order[2];
+         const std::int64_t of_x[] = {150 * 141, 141, 1}, a = order[0], b = order[1], c = order[2];
          Tensor t = tensor(x.data(), {shape[a], shape[b], shape[c]});
          for (int d = 0; d < 3; ++d) t.stride[std::size_t(d)] = of_x[order[std::size_t(d)]];
          call(contiguous_copy, {.x = t, .y = tensor(y.data(), {shape[a], shape[b], shape[c]})}, s);
