@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Mutation check: python3 tools/mutate.py [OPERATOR_FOLDER ...] [--all] [--record results/mutants.json]
+"""Mutation check: python3 tools/mutate.py [OPERATOR_FOLDER_OR_SHARED_SOURCE ...] [--all] [--record results/mutants.json]
 
-Changes one sign, bound or index in each source file of every operator (with --all one of each), builds the command and asks `kolmo validate`,
-on the CPU for what the CPU runs and on the emulated GPU for what a GPU runs. A mutant that passes has survived: a case or a
+Changes one sign, bound or index in each source file of every operator and in those they share (with --all one of each), builds the
+command and asks `kolmo validate`, on the CPU for what the CPU runs and on the emulated GPU for what a GPU runs. A mutant that passes has survived: a case or a
 fact is missing, or the change makes no difference. The latter are listed with their reason in tools/mutants_equivalent.txt.
 
 Works on a copy in build/mutants. Takes about an hour; what a record of the same sources holds
@@ -22,6 +22,21 @@ ROOT = Path(__file__).resolve().parents[1]
 TREE = ROOT / "build/mutants/tree"
 COMMAND = TREE / "build/cpu/kolmo"
 KINDS = ("sign", "bound", "index")
+# What computes for operators whose own files hold little code, and by which it is judged.
+SHARED = {
+    "kolmo/base/row_terms.hpp": ["reduce_sum", "dot_product"],
+    "kolmo/base/sums.hpp": ["reduce_sum", "dot_product", "shannon_entropy"],
+    "kolmo/base/entropy.hpp": ["shannon_entropy", "kl_divergence", "conditional_entropy", "mutual_information"],
+    "kolmo/base/normal.hpp": ["random_normal"],
+    "kolmo/base/random.hpp": ["random_normal", "random_uniform"],
+    "kolmo/base/digamma.hpp": ["digamma"],
+    "kolmo/base/half.hpp": ["fp16_to_fp32", "fp32_to_fp16"],
+    "kolmo/runtime/cpu/lane_sums.cpp": ["reduce_sum", "dot_product"],
+    "kolmo/runtime/cpu/sum_items.hpp": ["reduce_sum", "dot_product", "shannon_entropy"],
+    "kolmo/runtime/cpu/vectors.hpp": ["vector_add", "random_normal", "fp16_to_fp32"],
+    "kolmo/skeleton/elementwise_cpu.hpp": ["vector_add", "elementwise_multiply", "broadcast_add", "digamma"],
+    "kolmo/skeleton/draw_cpu.hpp": ["random_normal", "random_uniform"],
+}
 TRIES = 6  # candidates that do not compile or change nothing are passed over
 
 
@@ -56,6 +71,8 @@ def prepare():
 
 def devices(path):
     """Where the code of a file runs."""
+    if "cpu" in path.parts or path.stem.endswith("_cpu"):
+        return ["cpu"]
     return {".cu": ["simt"], ".cuh": ["simt"], ".cpp": ["cpu"]}.get(path.suffix, ["cpu", "simt"])
 
 
@@ -64,6 +81,16 @@ def sources(folder):
     for path in sorted(folder.iterdir()):
         if not path.stem.endswith("_oracle") and path.name != folder.name + ".hpp":
             yield path
+
+
+def chosen_sources(given):
+    """Of the folders and shared sources that are given, or of all: the sources, each with its operators."""
+    folders = [f for f in map(Path, given) if str(f) not in SHARED] if given else sorted(
+        p.relative_to(ROOT) for p in (ROOT / "kolmo/ops").glob("*/*") if p.is_dir())
+    for folder in folders:
+        names = operators_of((ROOT / folder / (folder.name + ".hpp")).read_text(encoding="utf-8"))
+        yield from ((path, names) for path in sources(ROOT / folder))
+    yield from ((ROOT / path, names) for path, names in SHARED.items() if not given or path in given)
 
 
 def by_chance(name, values):
@@ -100,7 +127,7 @@ def equivalent():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("folders", nargs="*", help="e.g. kolmo/ops/nn/softmax")
+    parser.add_argument("sources", nargs="*", help="e.g. kolmo/ops/nn/softmax or kolmo/base/sums.hpp")
     parser.add_argument("--all", action="store_true", help="one of each kind in each file")
     parser.add_argument("--record", default="results/mutants.json")
     options = parser.parse_args()
@@ -110,19 +137,16 @@ def main():
     mutants = [m for m in known if (m["file"], m["kind"]) in same]
     prepare()
     original = digest(COMMAND)
-    folders = [ROOT / f for f in options.folders] or sorted(p for p in (ROOT / "kolmo/ops").glob("*/*") if p.is_dir())
-    for folder in folders:
-        names = operators_of((folder / (folder.name + ".hpp")).read_text(encoding="utf-8"))
-        for path in sources(folder):
-            name = str(path.relative_to(ROOT))
-            fresh, had = [], [kind for kind in KINDS if (name, kind) in same]
-            for kind in by_chance(name, KINDS):
-                if kind not in had and (options.all or not fresh and not had):
-                    fresh += mutate(path, kind, names, original)
-            for m in fresh:
-                print(f"{m['result']:8} {m['device']:4} {name}:{m['line']}: {m['before']} -> {m['after']}", flush=True)
-            mutants += fresh
-            shutil.copy(path, TREE / name)
+    for path, names in chosen_sources(options.sources):
+        name = str(path.relative_to(ROOT))
+        fresh, had = [], [kind for kind in KINDS if (name, kind) in same]
+        for kind in by_chance(name, KINDS):
+            if kind not in had and (options.all or not fresh and not had):
+                fresh += mutate(path, kind, names, original)
+        for m in fresh:
+            print(f"{m['result']:8} {m['device']:4} {name}:{m['line']}: {m['before']} -> {m['after']}", flush=True)
+        mutants += fresh
+        shutil.copy(path, TREE / name)
         mutants.sort(key=lambda m: (m["file"], KINDS.index(m["kind"]), m["device"]))
         record.parent.mkdir(parents=True, exist_ok=True)
         record.write_text(json.dumps({"date": str(date.today()), "mutants": mutants}, indent=1) + "\n", encoding="utf-8")
