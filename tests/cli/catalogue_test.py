@@ -215,6 +215,11 @@ class Bench(CommandTest):
         self.assertTrue(all(r["baseline"]["variant"] == "one by one" for r in result(*args)["ops"][0]["results"]))
         self.assertFalse(any("baseline" in r for r in result(*args, "--no-baseline")["ops"][0]["results"]))
 
+    def test_the_baseline_of_an_operator_without_a_naive_variant_is_one_thread(self):
+        args = ["bench", "vector_add", "--case", "n=1000", "--samples", "3", "--device", "cpu", "--threads"]
+        self.assertEqual({r["baseline"]["variant"] for r in result(*args, "2")["ops"][0]["results"]}, {"one thread"})
+        self.assertFalse(any("baseline" in r for r in result(*args, "1")["ops"][0]["results"]))
+
     def test_says_what_its_budget_left_out(self):
         args = ["bench", "matmul", "--case", "256 cube f32", "--device", "cpu", "--threads", "1", "--budget"]
         run = kolmo(*args, "0.000001")
