@@ -69,6 +69,10 @@ tail -n 4 "$work/demo"
 for report in macro simulated; do
   [ -s "$root/kolmo/out/$report.html" ] || { echo "empty_debian: make demo wrote no out/$report.html" >&2; exit 1; }
 done
+if inside 'build/demo/kolmo devices' | grep -q simt; then
+  echo "empty_debian: what a user gets has the emulated GPU" >&2
+  exit 1
+fi
 processors=$(awk 'END {print $1 + $2}' "$work/demo_times")
 echo "empty_debian: make demo took $demo s, of them $packages s for packages, and $processors s of the processors"
 python3 tools/check_build.py "$root/kolmo/build/demo" --total "$build_seconds" --took "$processors"
