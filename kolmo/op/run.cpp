@@ -56,6 +56,8 @@ bool check_outputs(const OpBase& op, const void* args, Dims dims, Device device)
     if (f.kind == FieldKind::out) {
       const Extents extents = named(op, args, [&] { return extents_of(op, f, args, dims); });
       const DType dtype = bind_output_dtype(f, args, dims);
+      check_countable(op, f, t.shape(), t.dtype);
+      check_countable(op, f, {extents.begin(), extents.size()}, dtype);
       if (t.given() && !t.data && t.size())
         fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " has no memory");
       if (!is_output(t, dtype, extents, device))
@@ -161,7 +163,9 @@ void infer_outputs(const OpBase& op, void* args, Device device) {
     if (f.kind != FieldKind::out) continue;
     Tensor& t = f.tensor(args);
     const Extents extents = named(op, args, [&] { return extents_of(op, f, args, dims); });
-    t = tensor(t.data, bind_output_dtype(f, args, dims), extents, device);
+    const DType dtype = bind_output_dtype(f, args, dims);
+    check_countable(op, f, {extents.begin(), extents.size()}, dtype);
+    t = tensor(t.data, dtype, extents, device);
   }
 }
 
