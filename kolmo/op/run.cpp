@@ -81,6 +81,15 @@ int choose_variant(const OpEntry& entry, const void* args, Device device, int as
   return variant;
 }
 
+/// Drops what a launch that threw had reported, where the status is read after each launch: the next one would
+/// be blamed for it.
+void forget_faults(Stream& stream) {
+  if (!in_host_memory(stream.device())) return;
+  try {
+    stream.data_status().check();
+  } catch (const InvalidArgument&) {}
+}
+
 void launch(const OpBase& op, const ImplBase& impl, const void* args, Stream& stream, int variant) {
   const memory::Tag tag(op.name);
   const Site site{stream.device(), variant, stream.threads()};
@@ -88,10 +97,15 @@ void launch(const OpBase& op, const ImplBase& impl, const void* args, Stream& st
     const Buffer workspace(impl.workspace(args, site), stream);
     stream.data_status().begin(op.name, op.faults);
     const auto queue = [&] { impl.launch(args, Arena(workspace.data()), stream, variant); };
-    if (site.device.kind == DeviceKind::cuda)
-      stream.submit([&queue] { queue(); });  // makes the device current in this thread
-    else
-      queue();
+    try {
+      if (site.device.kind == DeviceKind::cuda)
+        stream.submit([&queue] { queue(); });  // makes the device current in this thread
+      else
+        queue();
+    } catch (...) {
+      forget_faults(stream);
+      throw;
+    }
     if (in_host_memory(site.device)) stream.data_status().check();
   });
 }
