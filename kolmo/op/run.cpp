@@ -131,6 +131,9 @@ void run(const OpEntry& entry, const void* args, Stream& stream, RunOptions opti
   const OpBase& op = *entry.op;
   const Device device = stream.device();
   const bool on_cpu = device.kind == DeviceKind::cpu;
+  if (options.variant < -1)
+    fail<InvalidArgument>(text(op.name) + ": variant is " + std::to_string(options.variant) +
+                          ", it must be a row's number, or -1 for the default");
   if (options.threads < 0 || (options.threads && !on_cpu))
     fail<InvalidArgument>(text(op.name) + ": threads is " + std::to_string(options.threads) +
                           (on_cpu ? ", it must not be negative" : ", it is for the CPU only"));

@@ -78,7 +78,7 @@ TEST_F(Variants, TheFirstThatFitsIsTaken) {
 TEST_F(Variants, AnyCanBeAskedForThatFits) {
   run_scale(of_size(5), stream_, {.variant = 2});
   EXPECT_EQ(seen.variant, 2);
-  for (const int wrong : {0, 3})
+  for (const int wrong : {0, 3, -2})
     EXPECT_THROW(run_scale(of_size(5), stream_, {.variant = wrong}), InvalidArgument) << wrong;
 }
 
