@@ -308,18 +308,25 @@ Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, 
       all.push_back(std::move(r));
     }
   };
-  if (!entry.alias) add(check_definition(entry));
+  Results definition = entry.alias ? Results() : check_definition(entry);
+  const bool of_definition =
+      std::any_of(definition.begin(), definition.end(), [&](const Result& r) { return r.aspect == only; });
+  if (of_definition) std::erase_if(definition, [&](const Result& r) { return r.aspect != only; });
+  add(std::move(definition));
   const std::size_t before = all.size();
   const auto cases = entry.op->cases();
-  for (std::size_t i = 0; i < cases.size(); ++i)
+  const bool of_cases = only != "reached" && (!of_definition || only == "cost");
+  for (std::size_t i = 0; i < cases.size() && of_cases; ++i)
     if (!cases[i].benchmark_only && entry.has(cases[i]))
       add(check_case(entry, oracle, i, device, threads, only));
-  if (all.size() == before && only != "reached")
+  if (only.empty() && all.size() == before)
     add({failure(entry, "", device, "cases",
-                 only.empty() ? text(entry.name()) + " has no case that is small enough to be checked"
-                              : "no check of " + text(entry.name()) + " is called '" + text(only) + "'")});
+                 text(entry.name()) + " has no case that is small enough to be checked")});
   if (!entry.alias && (only.empty() || only == "reached")) add(check_reach(entry, device));
   if (!entry.alias && (only.empty() || only == "result")) add(check_facts(entry, oracle, device, threads));
+  if (!only.empty() && !of_definition && all.size() == before)
+    add({failure(entry, "", device, "cases",
+                 "no check of " + text(entry.name()) + " is called '" + text(only) + "'")});
   return all;
 }
 

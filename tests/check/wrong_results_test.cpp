@@ -241,8 +241,9 @@ TEST(ZeroChecks, AreAFailure) {
                              for (std::int64_t i = 0; i < a.x.size(); ++i) put(a.y, i, get(a.x, i));
                            }};
     int seen = 0;
-    const Results all = check_op({"test", &definition, {&impl}, by_alias ? aliases : nullptr}, oracle,
-                                 Device{}, 2, [&](const Result&) { ++seen; });
+    const Results all = check_op(
+        {"test", &definition, {&impl}, by_alias ? aliases : nullptr}, oracle, Device{}, 2,
+        [&](const Result&) { ++seen; }, only);
     EXPECT_EQ(std::size_t(seen), all.size());
     auto wrong = failed(all);
     wrong.erase("coverage");  // the self-check has its own test
@@ -251,6 +252,10 @@ TEST(ZeroChecks, AreAFailure) {
   EXPECT_TRUE(of(own, false).empty());
   EXPECT_EQ(of(own, true)["cases"], "bare_alias has no case that is small enough to be checked");
   EXPECT_EQ(of(large, false)["cases"], "wrong_op has no case that is small enough to be checked");
+  EXPECT_EQ(of(own, true, "reached")["cases"], "no check of bare_alias is called 'reached'");
+  EXPECT_EQ(of(own, false, "resul")["cases"], "no check of wrong_op is called 'resul'");
+  for (const char* aspect : {"names", "texts", "rows", "options", "cost", "result", "reached", "graph"})
+    EXPECT_TRUE(of(own, false, aspect).empty()) << aspect;
 }
 
 }  // namespace
