@@ -62,12 +62,13 @@ class CaseCheck {
       results.back().max_error = std::max(c.max_error, d.max_error);
       expect(c.message.empty(), c.message);
       expect(d.message.empty(), "with other inputs: " + d.message);
+      expect(c.finite + d.finite > 0, "no finite number was compared");
     });
     aspect("memory", [&] { memory_is_intact(); });
     aspect("workspace", [&] { workspace_is_kept(); });
     aspect("repeat", [&] {
       const Outcome again = direct(problem_, stream_, Poison::large);
-      const std::string missing = unwritten(op_, first_.outputs, again.outputs);
+      const std::string missing = unwritten(op_, first_.outputs, &again.outputs);
       expect(missing.empty(), missing);
       if (determinism_ != Determinism::none) expect_bits(again, first_, "");
     });
