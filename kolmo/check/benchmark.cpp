@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "kolmo/check/placement.hpp"
+#include "kolmo/op/changed.hpp"
+#include "kolmo/op/counted.hpp"
 
 namespace kolmo::check {
 namespace {
@@ -33,41 +35,23 @@ class Timer {
  public:
   Timer(const OpEntry& entry, Placement& placed, Stream& stream, RunOptions options)
       : entry_(entry),
-        placed_(placed),
+        args_(placed.args()),
         stream_(stream),
         options_(options),
+        changed_(*entry.op, placed.args(), stream),
         begin_(stream.device()),
-        end_(stream.device()) {
-    for (const FieldInfo& f : entry.op->fields())
-      if (f.kind == FieldKind::inout && f.tensor(placed.args()).given()) {
-        const Tensor& t = f.tensor(placed.args());
-        changed_.push_back({&f, Buffer(t.bytes(), stream), {}});
-        stream.copy(at(t, changed_.back().original.data()), t);
-        changed_bytes_ += t.bytes();
-      }
-  }
+        end_(stream.device()) {}
 
-  /// The largest number of calls per sample, up to `wanted`. Each call needs its own copy of the tensors that
-  /// the operator modifies.
-  int most_calls(int wanted) {
-    if (!changed_bytes_) return wanted;
-    const int calls = std::clamp(int(256e6 / double(changed_bytes_)), 1, wanted);
-    for (Changed& c : changed_)
-      while (c.copies.size() < std::size_t(calls)) c.copies.emplace_back(c.original.bytes(), stream_);
-    return calls;
-  }
+  /// The largest number of calls per sample, up to `wanted`.
+  int most_calls(int wanted) { return changed_.reserve(wanted); }
 
   /// Seconds per call over `calls` calls in a row, at most most_calls().
   double operator()(int calls) {
-    for (Changed& c : changed_)
-      for (int i = 0; i < calls; ++i) {
-        const Tensor& t = c.field->tensor(placed_.args());
-        stream_.copy(at(t, c.copies[std::size_t(i)].data()), at(t, c.original.data()));
-      }
+    changed_.restore(calls);
     begin_.record(stream_);
     for (int i = 0; i < calls; ++i) {
-      for (Changed& c : changed_) c.field->tensor(placed_.args()).data = c.copies[std::size_t(i)].data();
-      run(entry_, placed_.args(), stream_, options_);
+      changed_.use(i);
+      run(entry_, args_, stream_, options_);
     }
     end_.record(stream_);
     end_.synchronize();
@@ -75,24 +59,38 @@ class Timer {
   }
 
  private:
-  struct Changed {
-    const FieldInfo* field;
-    Buffer original;
-    std::vector<Buffer> copies;
-  };
-  static Tensor at(Tensor t, void* data) {
-    t.data = data;
-    return t;
-  }
-
   const OpEntry& entry_;
-  Placement& placed_;
+  const void* args_;
   Stream& stream_;
   RunOptions options_;
-  std::vector<Changed> changed_;
-  std::size_t changed_bytes_ = 0;
+  ChangedTensors changed_;
   Event begin_, end_;
 };
+
+/// The cost of the last call with these arguments: outputs of unknown length count as far as they were written.
+Cost cost_of_run(const OpBase& op, const void* args, Stream& stream) {
+  const auto fields = op.fields();
+  const auto* bytes = static_cast<const std::byte*>(args);
+  std::vector<std::byte> counted(bytes, bytes + op.args_size());
+  std::vector<std::int64_t> counts(fields.size());
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    for (const FieldInfo& f : fields)
+      if (f.counter == fields[i].name && fields[i].tensor(args).given()) {
+        Tensor& count = fields[i].tensor(counted.data());
+        const Tensor on_host = tensor(&counts[i], {});
+        stream.copy(on_host, count);
+        count = on_host;
+      }
+  stream.synchronize();
+  std::vector<std::byte> written = counted;
+  std::int64_t lost = 0;
+  for (const FieldInfo& f : fields)
+    if (!f.counter.empty() && f.tensor(args).given())
+      f.tensor(written.data()) = counted_part(op, f, counted.data(), lost);
+  Cost c = cost(op, written.data());
+  c.flops = op.flops(args);
+  return c;
+}
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -138,8 +136,8 @@ Benchmark benchmark_problem(const OpEntry& entry, const Problem& problem, Stream
   b.name = entry.of(problem.info()).name(), b.case_name = problem.info().name,
   b.device = to_string(stream.device());
   if (variant >= 0) b.variant = entry.variants(stream.device().kind).at(std::size_t(variant)).name;
-  b.cost = cost(op, placed.args());
   measure(b, timer, options);
+  b.cost = cost_of_run(op, placed.args(), stream);
 
   auto sorted = b.samples;
   std::sort(sorted.begin(), sorted.end());

@@ -24,7 +24,7 @@ struct BenchmarkOptions {
 struct Benchmark {
   std::string name;  ///< of the operator, or of the alias whose case it is
   std::string case_name, device, variant;
-  Cost cost;
+  Cost cost;  ///< outputs of unknown length count as far as they were written
   int calls_per_sample = 1;
   std::vector<double> samples;
   double median = 0, lower_quartile = 0, upper_quartile = 0;

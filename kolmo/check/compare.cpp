@@ -77,6 +77,7 @@ class OutputComparison {
   void element(std::int64_t i, Comparison& result, std::int64_t& wrong) const {
     for (std::int64_t k = i * width_; k < (i + 1) * width_; ++k) {
       const long double g = get(got_parts_, k), w = get(want_parts_, k), error = error_of(g, w);
+      result.finite += std::isfinite(w);
       const bool unwritten = holds_poison(got_parts_, k);
       const double allowed = std::isfinite(w) ? factor_ * tolerance_.bound(magnitude(i, w)) : 0;
       if (!unwritten && error > 0)
@@ -130,15 +131,20 @@ Comparison Truth::compare(const Problem& problem, const HostTensors& got, double
   if (!oracle_->judges()) return check::compare(op, got, want_, problem.info(), factor);
   const auto* begin = static_cast<const std::byte*>(problem.args());
   std::vector<std::byte> args(begin, begin + op.args_size());
+  Comparison result;
   for (std::size_t f = 0; f < got.size(); ++f) {
     if (!got[f].tensor.given()) continue;
     op.fields()[f].tensor(args.data()) = got[f].tensor;
     const Tensor t = got[f].tensor, numbers = parts(t);
-    for (std::int64_t k = 0, n = numbers.size(); k < n; ++k)
-      if (const std::int64_t i = k / (n / t.size()); holds_poison(numbers, k) && counted(op, got, f, i))
-        return {place(op.fields()[f].name, t, i) + " was not written", 0};
+    for (std::int64_t k = 0, n = numbers.size(); k < n; ++k) {
+      const std::int64_t i = k / (n / t.size());
+      if (!counted(op, got, f, i)) continue;
+      if (holds_poison(numbers, k)) return {place(op.fields()[f].name, t, i) + " was not written"};
+      result.finite += std::isfinite(get(numbers, k));
+    }
   }
-  return {oracle_->judgement(problem.args(), args.data(), problem.info()), 0};
+  result.message = oracle_->judgement(problem.args(), args.data(), problem.info());
+  return result;
 }
 
 HostTensors widened(const HostTensors& tensors) {

@@ -8,7 +8,8 @@ namespace kolmo::check {
 /// The outcome of comparing an operator's outputs; `message` is empty when they agree.
 struct Comparison {
   std::string message;
-  double max_error = 0;  ///< largest |got - want| over the tolerance; infinite if the tolerance is 0
+  double max_error = 0;     ///< largest |got - want| over the tolerance; infinite if the tolerance is 0
+  std::int64_t finite = 0;  ///< right numbers that are finite; for an oracle that judges, numbers it judged
 };
 
 /// Compares every output with `want`, within `factor` times the case's tolerance. Floating tensors of `want`

@@ -62,12 +62,13 @@ class CaseCheck {
       results.back().max_error = std::max(c.max_error, d.max_error);
       expect(c.message.empty(), c.message);
       expect(d.message.empty(), "with other inputs: " + d.message);
+      expect(c.finite + d.finite > 0, "no finite number was compared");
     });
     aspect("memory", [&] { memory_is_intact(); });
     aspect("workspace", [&] { workspace_is_kept(); });
     aspect("repeat", [&] {
       const Outcome again = direct(problem_, stream_, Poison::large);
-      const std::string missing = unwritten(op_, first_.outputs, again.outputs);
+      const std::string missing = unwritten(op_, first_.outputs, &again.outputs);
       expect(missing.empty(), missing);
       if (determinism_ != Determinism::none) expect_bits(again, first_, "");
     });
@@ -308,18 +309,25 @@ Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, 
       all.push_back(std::move(r));
     }
   };
-  if (!entry.alias) add(check_definition(entry));
+  Results definition = entry.alias ? Results() : check_definition(entry);
+  const bool of_definition =
+      std::any_of(definition.begin(), definition.end(), [&](const Result& r) { return r.aspect == only; });
+  if (of_definition) std::erase_if(definition, [&](const Result& r) { return r.aspect != only; });
+  add(std::move(definition));
   const std::size_t before = all.size();
   const auto cases = entry.op->cases();
-  for (std::size_t i = 0; i < cases.size(); ++i)
+  const bool of_cases = only != "reached" && (!of_definition || only == "cost");
+  for (std::size_t i = 0; i < cases.size() && of_cases; ++i)
     if (!cases[i].benchmark_only && entry.has(cases[i]))
       add(check_case(entry, oracle, i, device, threads, only));
-  if (all.size() == before && only != "reached")
+  if (only.empty() && all.size() == before)
     add({failure(entry, "", device, "cases",
-                 only.empty() ? text(entry.name()) + " has no case that is small enough to be checked"
-                              : "no check of " + text(entry.name()) + " is called '" + text(only) + "'")});
+                 text(entry.name()) + " has no case that is small enough to be checked")});
   if (!entry.alias && (only.empty() || only == "reached")) add(check_reach(entry, device));
   if (!entry.alias && (only.empty() || only == "result")) add(check_facts(entry, oracle, device, threads));
+  if (!only.empty() && !of_definition && all.size() == before)
+    add({failure(entry, "", device, "cases",
+                 "no check of " + text(entry.name()) + " is called '" + text(only) + "'")});
   return all;
 }
 

@@ -23,7 +23,7 @@ struct Fact {
 struct OracleBase {
   const OpBase& op() const { return *ref_; }
   std::span<const Fact> facts;
-  /// Computes every given output. Inputs and options are those of the operator, in host memory. Floating
+  /// Computes every element of every given output, which hold no zeros before. Inputs and options are those of the operator, in host memory. Floating
   /// outputs are f64 and complex ones c128, whatever the operator's dtype. `dtype` is the operator's dtype,
   /// for oracles that depend on it. Not called for an oracle that judges.
   virtual void expected(const void* args, DType dtype) const = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kolmo/check/placement.hpp"
 #include "kolmo/op/bind.hpp"
 
 namespace kolmo::check {
@@ -145,20 +146,33 @@ Array widened(const Tensor& t) {
   return wide;
 }
 
-HostTensors expected(const OracleBase& oracle, const Problem& problem) {
+static HostTensors predicted(const OracleBase& oracle, const Problem& problem, Poison poison) {
   const auto fields = problem.op().fields();
-  if (oracle.judges()) return HostTensors(fields.size());
   const auto* begin = static_cast<const std::byte*>(problem.args());
   std::vector<std::byte> args(begin, begin + problem.op().args_size());
   HostTensors all(fields.size());
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!fields[i].is_tensor() || !fields[i].is_output() || !problem.field(i).given()) continue;
     const Tensor& like = problem.field(i);
-    all[i] = fields[i].kind == FieldKind::inout ? widened(like) : Array(widest(like.dtype), like.shape());
+    const bool changed = fields[i].kind == FieldKind::inout;
+    all[i] = changed ? widened(like) : Array(widest(like.dtype), like.shape());
+    if (!changed) std::ranges::fill(all[i].bytes(), poison_byte(poison, like.dtype));
     fields[i].tensor(args.data()) = all[i].tensor;
   }
   oracle.expected(args.data(), common_dtype(problem.op(), problem.args()));
   return all;
+}
+
+HostTensors expected(const OracleBase& oracle, const Problem& problem) {
+  const OpBase& op = problem.op();
+  if (oracle.judges()) return HostTensors(op.fields().size());
+  HostTensors want = predicted(oracle, problem, Poison::nan);
+  if (!unwritten(op, want).empty()) {  // or right by chance, which another poison tells
+    const HostTensors again = predicted(oracle, problem, Poison::large);
+    if (const std::string forgotten = unwritten(op, want, &again); !forgotten.empty())
+      fail<Error>("the oracle: " + forgotten);
+  }
+  return want;
 }
 
 }  // namespace kolmo::check

@@ -67,7 +67,7 @@ bool in_place_pair(const Problem& problem, std::size_t output, std::size_t input
 Array widened(const Tensor& t);
 
 /// The oracle's outputs: floating ones in f64, complex ones in c128, whatever the operator's dtype. Empty for
-/// an oracle that judges.
+/// an oracle that judges. Throws Error if the oracle leaves an element out.
 HostTensors expected(const OracleBase& oracle, const Problem& problem);
 
 }  // namespace kolmo::check

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -236,6 +237,8 @@ class SelfCheck {
       const Problem problem(op_, cases[i], i, 0);
       any = true;
       of_aliases.push_back(cases[i].alias);
+      expect_bound(problem, f);
+      expect_tolerance(cases[i], f);
       see(problem);
       for (std::size_t o = 0; o < fields_.size(); ++o)
         for (std::size_t in = 0; in < fields_.size(); ++in) in_place |= in_place_pair(problem, o, in);
@@ -246,6 +249,29 @@ class SelfCheck {
       f.expect(among(of_aliases, a.name), "no case is of the alias " + quoted(a.name));
     f.expect(!op_.in_place || in_place, "no case can be done in place");
     for (const FieldInfo& field : fields_) expect_seen(field, f);
+  }
+
+  /// Checks that a case of an alias has the options that the alias binds.
+  void expect_bound(const Problem& problem, Faults& f) const {
+    const CaseInfo& c = problem.info();
+    const auto bound = op_.default_args(c.alias);
+    for (const AliasInfo& a : op_.aliases())
+      for (const FieldInfo& o : fields_)
+        if (a.name == c.alias && !o.is_tensor() && a.sets(o, op_.default_args({}).data()))
+          f.expect(o.value(problem.args()) == o.value(bound.data()),
+                   "case " + quoted(c.name) + " is of the alias " + quoted(a.name) + ", which binds " +
+                       std::string(o.name) + " = " + o.text(o.value(bound.data())) + ", and has " +
+                       o.text(o.value(problem.args())));
+  }
+
+  /// Checks that a case lets no result pass that has nothing to do with the right one.
+  static void expect_tolerance(const CaseInfo& c, Faults& f) {
+    const auto expect = [&](Tolerance t, const std::string& whose) {
+      f.expect(t.absolute >= 0 && std::isfinite(t.absolute) && t.relative >= 0 && t.relative < 1,
+               "case " + quoted(c.name) + " has a tolerance" + whose + " that is no bound");
+    };
+    expect(c.tolerance, "");
+    for (const OutputTolerance& t : c.tolerances) expect(t.tolerance, " for " + std::string(t.output));
   }
 
   void see(const Problem& problem) {

@@ -61,12 +61,17 @@ Extents batch_of(const FieldInfo& f, const Tensor& t) {
   return batch;
 }
 
+/// Checks what counting the elements of a tensor relies on.
+void check_extents(const OpBase& op, const FieldInfo& f, const Tensor& t) {
+  for (const std::int64_t e : t.shape())
+    if (e < 0) reject(op, f, "is " + shape_string(t) + ", which has a negative extent");
+  check_countable(op, f, t.shape(), t.dtype);
+}
+
 void bind_shape(const OpBase& op, const FieldInfo& f, const Tensor& t, Dims& dims) {
   const int spare = t.rank - f.shape.named();
   if (spare < 0 || (spare > 0 && f.shape.batch < 0))
     reject(op, f, "is " + shape_string(t) + ", expected " + expected(f));
-  for (int i = 0; i < t.rank; ++i)
-    if (t.dim(i) < 0) reject(op, f, "is " + shape_string(t) + ", which has a negative extent");
   int d = 0;
   for (const ShapeWord& w : f.shape) {
     if (w.batch()) {
@@ -169,6 +174,7 @@ Dims bind_inputs(const OpBase& op, const void* args, Device device) {
     }
     if (!f.is_input()) continue;
     bind_dtype(op, f, t, dims);
+    check_extents(op, f, t);
     if (!f.any_strides && !t.contiguous()) reject(op, f, "is not contiguous in row-major order");
     if (t.device != device)
       reject(op, f, "is on " + to_string(t.device) + ", the stream on " + to_string(device));
@@ -192,13 +198,29 @@ Extents extents_of(const OpBase& op, const FieldInfo& field, const void* args, c
       continue;
     }
     const std::int64_t size = size_of_word(op, field, w, args, dims);
-    if (size + w.offset < 0)
+    std::int64_t extent = 0;
+    if (__builtin_add_overflow(size, w.offset, &extent))
+      reject(op, field, "would have too large an extent: " + text(w.name) + " = " + std::to_string(size));
+    if (extent < 0)
       reject(op, field,
-             "would have the extent " + std::to_string(size + w.offset) + ": " + text(w.name) + " = " +
+             "would have the extent " + std::to_string(extent) + ": " + text(w.name) + " = " +
                  std::to_string(size));
-    shape.push(size + w.offset);
+    shape.push(extent);
   }
   return shape;
+}
+
+void check_countable(const OpBase& op, const FieldInfo& field, std::span<const std::int64_t> extents,
+                     DType dtype) {
+  auto bytes = std::int64_t(size_of(dtype));
+  for (const std::int64_t e : extents)
+    if (e && __builtin_mul_overflow(bytes, e, &bytes)) {
+      std::string shape;
+      for (const std::int64_t each : extents) shape += (shape.empty() ? "" : ", ") + std::to_string(each);
+      reject(
+          op, field,
+          "of shape (" + shape + ") and dtype " + text(to_string(dtype)) + " has more than 2^63 - 1 bytes");
+    }
 }
 
 DType bind_output_dtype(const FieldInfo& f, const void* args, Dims& dims) {

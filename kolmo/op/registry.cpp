@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "kolmo/io/nearest.hpp"
 #include "kolmo/op/source_hash.hpp"
 
 namespace kolmo {
@@ -147,12 +148,16 @@ const OpEntry& entry_of(const OpBase& op, const AliasInfo& alias) {
 
 const OpEntry& find_op(std::string_view name) {
   std::string near;
+  std::vector<std::string> all;
   for (const OpEntry& e : all_names()) {
     const std::string_view known = e.name();
     if (known == name) return e;
     if (known.find(name) != std::string_view::npos || name.find(known) != std::string_view::npos)
-      near += (near.empty() ? "; did you mean " : ", ") + std::string(known);
+      near += (near.empty() ? "" : ", ") + std::string(known);
+    all.emplace_back(known);
   }
+  if (near.empty()) near = nearest(name, all);
+  if (!near.empty()) near.insert(0, "; did you mean ");
   fail<InvalidArgument>("no operator is called '" + std::string(name) + "'" + near);
 }
 

@@ -56,6 +56,8 @@ bool check_outputs(const OpBase& op, const void* args, Dims dims, Device device)
     if (f.kind == FieldKind::out) {
       const Extents extents = named(op, args, [&] { return extents_of(op, f, args, dims); });
       const DType dtype = bind_output_dtype(f, args, dims);
+      check_countable(op, f, t.shape(), t.dtype);
+      check_countable(op, f, {extents.begin(), extents.size()}, dtype);
       if (t.given() && !t.data && t.size())
         fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " has no memory");
       if (!is_output(t, dtype, extents, device))
@@ -79,6 +81,15 @@ int choose_variant(const OpEntry& entry, const void* args, Device device, int as
   return variant;
 }
 
+/// Drops what a launch that threw had reported, where the status is read after each launch: the next one would
+/// be blamed for it.
+void forget_faults(Stream& stream) {
+  if (!in_host_memory(stream.device())) return;
+  try {
+    stream.data_status().check();
+  } catch (const InvalidArgument&) {}
+}
+
 void launch(const OpBase& op, const ImplBase& impl, const void* args, Stream& stream, int variant) {
   const memory::Tag tag(op.name);
   const Site site{stream.device(), variant, stream.threads()};
@@ -86,10 +97,15 @@ void launch(const OpBase& op, const ImplBase& impl, const void* args, Stream& st
     const Buffer workspace(impl.workspace(args, site), stream);
     stream.data_status().begin(op.name, op.faults);
     const auto queue = [&] { impl.launch(args, Arena(workspace.data()), stream, variant); };
-    if (site.device.kind == DeviceKind::cuda)
-      stream.submit([&queue] { queue(); });  // makes the device current in this thread
-    else
-      queue();
+    try {
+      if (site.device.kind == DeviceKind::cuda)
+        stream.submit([&queue] { queue(); });  // makes the device current in this thread
+      else
+        queue();
+    } catch (...) {
+      forget_faults(stream);
+      throw;
+    }
     if (in_host_memory(site.device)) stream.data_status().check();
   });
 }
@@ -115,6 +131,9 @@ void run(const OpEntry& entry, const void* args, Stream& stream, RunOptions opti
   const OpBase& op = *entry.op;
   const Device device = stream.device();
   const bool on_cpu = device.kind == DeviceKind::cpu;
+  if (options.variant < -1)
+    fail<InvalidArgument>(text(op.name) + ": variant is " + std::to_string(options.variant) +
+                          ", it must be a row's number, or -1 for the default");
   if (options.threads < 0 || (options.threads && !on_cpu))
     fail<InvalidArgument>(text(op.name) + ": threads is " + std::to_string(options.threads) +
                           (on_cpu ? ", it must not be negative" : ", it is for the CPU only"));
@@ -161,7 +180,9 @@ void infer_outputs(const OpBase& op, void* args, Device device) {
     if (f.kind != FieldKind::out) continue;
     Tensor& t = f.tensor(args);
     const Extents extents = named(op, args, [&] { return extents_of(op, f, args, dims); });
-    t = tensor(t.data, bind_output_dtype(f, args, dims), extents, device);
+    const DType dtype = bind_output_dtype(f, args, dims);
+    check_countable(op, f, {extents.begin(), extents.size()}, dtype);
+    t = tensor(t.data, dtype, extents, device);
   }
 }
 

@@ -18,9 +18,11 @@ constexpr int most_calls = 10000;
 
 }  // namespace
 
-StreamMeasurer::StreamMeasurer(Stream stream, std::function<void(std::size_t)> call, MeasureOptions options)
+StreamMeasurer::StreamMeasurer(Stream stream, std::function<void(std::size_t)> call, MeasureOptions options,
+                               std::function<int(int)> before)
     : stream_(std::move(stream)),
       call_(std::move(call)),
+      before_(std::move(before)),
       options_(std::move(options)),
       begin_(stream_.device()),
       end_(stream_.device()) {
@@ -51,9 +53,13 @@ double StreamMeasurer::prepare(std::size_t config) {
 
 double StreamMeasurer::make_ready(std::size_t config) {
   Prepared& p = prepared_[config];
+  make_fresh(1);
   call_(config);  // the first call includes loading code and touching memory
   stream_.synchronize();
-  if (replayed()) p.graph = std::make_unique<Graph>(capture(stream_, [&] { call_(config); }));
+  if (replayed()) {
+    make_fresh(1);
+    p.graph = std::make_unique<Graph>(capture(stream_, [&] { call_(config); }));
+  }
   if (!warm_) warm_up(config);
   const double once = timed(config, p);
   if (!cold())
@@ -69,6 +75,7 @@ void StreamMeasurer::warm_up(std::size_t config) {
     const auto window = Clock::now();
     int calls = 0;
     for (; since(window) < 0.02; ++calls) {
+      make_fresh(1);
       queue(config, prepared_[config]);
       stream_.synchronize();
     }
@@ -81,7 +88,7 @@ void StreamMeasurer::warm_up(std::size_t config) {
 
 double StreamMeasurer::timed(std::size_t config, Prepared& p) {
   if (options_.mode == Mode::eager) return timed_by_host(config, p);
-  const int calls = std::min(p.calls, most_held_calls);
+  const int calls = make_fresh(std::min(p.calls, most_held_calls));
   flush();
   {
     const auto release = stream_.hold();
@@ -94,10 +101,12 @@ double StreamMeasurer::timed(std::size_t config, Prepared& p) {
 }
 
 double StreamMeasurer::timed_by_host(std::size_t config, Prepared& p) {
-  const auto begin = Clock::now();
-  for (int i = 0; i < p.calls; ++i) queue(config, p);
+  const int calls = make_fresh(p.calls);
   stream_.synchronize();
-  return since(begin) / p.calls;
+  const auto begin = Clock::now();
+  for (int i = 0; i < calls; ++i) queue(config, p);
+  stream_.synchronize();
+  return since(begin) / calls;
 }
 
 bool StreamMeasurer::clocks_are_steady() {

@@ -36,8 +36,10 @@ struct MeasureOptions {
 /// discarded.
 class StreamMeasurer final : public Measurer {
  public:
-  /// `call(config)` queues the work once on the stream.
-  StreamMeasurer(Stream stream, std::function<void(std::size_t config)> call, MeasureOptions options = {});
+  /// `call(config)` queues the work once on the stream. `before(calls)` prepares that many calls, outside their
+  /// time, and returns how many there may be; the call that a graph records is one, too.
+  StreamMeasurer(Stream stream, std::function<void(std::size_t config)> call, MeasureOptions options = {},
+                 std::function<int(int calls)> before = {});
 
   double prepare(std::size_t config) override;
   std::optional<double> sample(std::size_t config) override;
@@ -58,6 +60,7 @@ class StreamMeasurer final : public Measurer {
   bool cold() const { return options_.mode == Mode::stream_cold || options_.mode == Mode::graph_cold; }
   bool replayed() const { return options_.mode == Mode::graph_hot || options_.mode == Mode::graph_cold; }
   void warm_up(std::size_t config);
+  int make_fresh(int calls) { return before_ ? before_(calls) : calls; }
   void flush();
   void queue(std::size_t config, Prepared& prepared);
   double make_ready(std::size_t config);
@@ -67,6 +70,7 @@ class StreamMeasurer final : public Measurer {
 
   Stream stream_;
   std::function<void(std::size_t)> call_;
+  std::function<int(int)> before_;
   MeasureOptions options_;
   Event begin_, end_;
   Buffer flushed_;

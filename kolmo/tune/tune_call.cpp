@@ -4,6 +4,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "kolmo/op/changed.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/runtime/metrics.hpp"
 #include "kolmo/tune/call.hpp"
@@ -31,10 +32,12 @@ Space space_of(const OpBase& op, const void* args, const Stream& stream, std::si
 }
 
 /// Times the second call: the first one includes loading code and touching memory.
-double seconds_of_default(const OpBase& op, const void* args, Stream& stream) {
+double seconds_of_default(const OpBase& op, const void* args, Stream& stream, ChangedTensors& changed) {
   const RunOptions first{entry_of(op).default_variant(args, stream.device().kind)};
   double seconds = 0;
   for (int i = 0; i < 2; ++i) {
+    changed.restore(1);
+    stream.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     run(op, args, stream, first);
     stream.synchronize();
@@ -115,11 +118,16 @@ int CallSpace::naive() const {
 
 Mode default_mode(DeviceKind kind) { return kind == DeviceKind::cuda ? Mode::stream_cold : Mode::stream_hot; }
 
-TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const CallOptions& options,
+TunedCall tune_call(const OpBase& op, const void* given, Stream& stream, const CallOptions& options,
                     const Store* known, const std::function<std::unique_ptr<Measurer>(Measurer&)>& around) {
   require(!stream.capturing(), std::string(op.name) + ": cannot be tuned while its stream is captured");
+  const auto* bytes = static_cast<const std::byte*>(given);
+  std::vector<std::byte> own(bytes, bytes + op.args_size());
+  const void* const args = own.data();
+  ChangedTensors changed(op, own.data(), stream);
   const auto rows = entry_of(op).variants(stream.device().kind);
-  const bool with_naive = !around && 100 * seconds_of_default(op, args, stream) < options.search.budget;
+  const bool with_naive =
+      !around && 100 * seconds_of_default(op, args, stream, changed) < options.search.budget;
   TunedCall tuned{CallSpace(op, args, stream,
                             [&](int v) {
                               return (with_naive || !rows[std::size_t(v)].naive) &&
@@ -138,13 +146,27 @@ TunedCall tune_call(const OpBase& op, const void* args, Stream& stream, const Ca
       search.incumbent = space.find(*o);
   }
   if (options.verify)
-    search.verify = [&](std::size_t c) { return options.verify(op, args, space[c].options); };
+    search.verify = [&](std::size_t c) { return options.verify(op, given, space[c].options); };
   MeasureOptions measure = options.measure;
   measure.warm_up = std::min(measure.warm_up, 0.1 * search.budget);
   if (!measure.clocks && stream.device().kind == DeviceKind::cuda)
     measure.clocks = [device = stream.device()] { return gpu_clocks(device); };
+  const bool replayed = measure.mode == Mode::graph_hot || measure.mode == Mode::graph_cold;
+  int next = 0;
   StreamMeasurer measurer(
-      stream, [&](std::size_t c) { run(op, args, stream, space[c].options); }, measure);
+      stream,
+      [&](std::size_t c) {
+        changed.use(next++);
+        run(op, args, stream, space[c].options);
+      },
+      measure,
+      [&](int calls) {
+        calls = changed.reserve(calls);
+        if (replayed && changed.any()) calls = 1;
+        changed.restore(calls);
+        next = 0;
+        return calls;
+      });
   const std::unique_ptr<Measurer> outer = around ? around(measurer) : nullptr;
   tuned.tuning = tune(op.name, space.space(), outer ? *outer : measurer, search);
   if (2 * measurer.disturbed() > measurer.samples())

@@ -55,8 +55,9 @@ struct TunedCall {
   Tuning tuning;
 };
 
-/// Finds the configuration of one call by running it many times on the stream. Outputs are overwritten, and
-/// so are tensors that are both input and output. The configuration of this key in `known` is the incumbent.
+/// Finds the configuration of one call by running it many times on the stream. Outputs are overwritten. Tensors
+/// that are both input and output stay as they are: each call that is measured begins with a copy of their values
+/// (a graph has one copy, so its samples have one call). The configuration of this key in `known` is the incumbent.
 /// Naive rows are left out if a hundred times the default's time would exceed the budget. `around` may wrap
 /// the stream's measurer in another one; then naive rows are left out, too. Throws InvalidArgument while the
 /// stream is captured, Busy if MeasureOptions::load says that other work disturbed most samples, and what the

@@ -55,25 +55,30 @@ TEST(Half, FloatsRoundToNearestEven) {
     expect_rounds_like_the_compiler(std::uint32_t(bits));
 }
 
-TEST(BFloat16, EveryFloatRoundsToTheNearestWithTiesToEven) {
-  for (std::uint64_t wide = 0; wide < 1ull << 32; wide += 1021) {
-    const float f = std::bit_cast<float>(std::uint32_t(wide));
-    const std::uint16_t got = BFloat16(f).bits;
-    if (std::isnan(f)) {
-      ASSERT_TRUE(std::isnan(float(BFloat16(f)))) << std::hex << wide;
-      continue;
-    }
-    // The two neighbours of |f|. Beyond the largest value the next step is taken as if exponents continued.
-    const std::uint16_t below = std::uint16_t(wide >> 16), above = std::uint16_t(below + 1);
-    const auto value = [](std::uint16_t b) {
-      return (b & 0x7f80) == 0x7f80 ? 0x1p128
-                                    : std::abs(double(std::bit_cast<float>(std::uint32_t(b) << 16)));
-    };
-    const double magnitude = std::isinf(f) ? 0x1p128 : std::abs(double(f));
-    const double down = magnitude - value(below), up = value(above) - magnitude;
-    const std::uint16_t want = down < up || (down == up && !(below & 1)) || std::isinf(f) ? below : above;
-    ASSERT_EQ(got, want) << std::hex << wide;
+void expect_rounds_to_nearest(std::uint32_t wide) {
+  const float f = std::bit_cast<float>(wide);
+  const std::uint16_t got = BFloat16(f).bits;
+  if (std::isnan(f)) {
+    ASSERT_TRUE(std::isnan(float(BFloat16(f)))) << std::hex << wide;
+    return;
   }
+  // The two neighbours of |f|. Beyond the largest value the next step is taken as if exponents continued.
+  const std::uint16_t below = std::uint16_t(wide >> 16), above = std::uint16_t(below + 1);
+  const auto value = [](std::uint16_t b) {
+    return (b & 0x7f80) == 0x7f80 ? 0x1p128 : std::abs(double(std::bit_cast<float>(std::uint32_t(b) << 16)));
+  };
+  const double magnitude = std::isinf(f) ? 0x1p128 : std::abs(double(f));
+  const double down = magnitude - value(below), up = value(above) - magnitude;
+  const std::uint16_t want = down < up || (down == up && !(below & 1)) || std::isinf(f) ? below : above;
+  ASSERT_EQ(got, want) << std::hex << wide;
+}
+
+TEST(BFloat16, FloatsRoundToTheNearestWithTiesToEven) {
+  for (std::uint32_t high = 0; high < 0x10000;
+       ++high)  // each value, each midpoint, and the neighbours of both
+    for (const std::uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      expect_rounds_to_nearest(high << 16 | low);
+  for (std::uint64_t wide = 0; wide < 1ull << 32; wide += 4099) expect_rounds_to_nearest(std::uint32_t(wide));
 }
 
 TEST(BFloat16, EveryValueComesBack) {

@@ -89,6 +89,37 @@ TEST(Benchmark, EndsInTheTimeOfTheCaseAndSaysSo) {
   EXPECT_GE(once.median, 0.02);
 }
 
+/// Writes one number of as many as there is room for.
+struct FoundArgs {
+  In x;
+  Out found, count;
+  std::int64_t room = 1000;
+
+  static constexpr auto fields() {
+    using A = FoundArgs;
+    return std::array{
+        field<&A::x>("x", "n", DTypes::of(DType::f64), "values"),
+        field<&A::found>("found", "room 2", DTypes::of(DType::f64), "pairs").counted_by("count"),
+        field<&A::count>("count", "", DTypes::of(DType::i64), "how many there are"),
+        option<&A::room>("room", 0, 1000, "how many can be kept")};
+  }
+};
+
+TEST(Benchmark, CountsOutputsAsFarAsTheyWereWritten) {
+  static constexpr Case<FoundArgs> cases[] = {{.name = "n=1", .sizes = {{"n", 1}}}};
+  static constexpr Definition<FoundArgs> finds{
+      {.name = "finds"},
+      {.flops = [](const FoundArgs& a) { return double(a.found.size()); }, .cases = cases}};
+  static constexpr Impl<FoundArgs> cpu{
+      {.launch = [](const FoundArgs& a, Arena, Stream&, int) { *a.count.as<std::int64_t>() = 3; }}};
+  Stream stream(Device{}, 1);
+  const Benchmark b =
+      benchmark_case({.op = &finds, .on = {&cpu}}, 0, stream, -1, {.seconds_per_sample = 1e-4});
+  EXPECT_EQ(b.cost.bytes_read, 8);
+  EXPECT_EQ(b.cost.bytes_written, 3 * 16 + 8) << "three pairs and their number";
+  EXPECT_EQ(b.cost.flops, 2000);
+}
+
 TEST(TimeBudget, PassesOnWhatIsLeft) {
   TimeBudget budget(1000, 10);
   EXPECT_NEAR(budget.next(), 200, 1);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 namespace kolmo::check {
@@ -127,6 +128,31 @@ TEST(SelfCheck, WhatHasNoCaseIsCaught) {
   EXPECT_EQ(faults<A>({})["coverage"], "no case is small enough to be checked");
   c = first, c.sizes = {};
   EXPECT_EQ(faults_of(c)["coverage"], "many: case 'first' gives no size for 'n'");
+}
+
+TEST(SelfCheck, CasesOfAnAliasThatAreNotAreCaught) {
+  Case<A> c = second;
+  c.setup = [](A& a) { a.limit = 2; };
+  const Case<A> others[] = {first, c};
+  EXPECT_THAT(faults<A>(others)["coverage"], testing::Not(HasSubstr("binds"))) << "it binds the mode alone";
+  c.setup = all_other;
+  const Case<A> cases[] = {first, c};
+  EXPECT_THAT(
+      faults<A>(cases)["coverage"],
+      HasSubstr("case 'second' is of the alias 'fancy_many', which binds mode = plain, and has fancy"));
+}
+
+TEST(SelfCheck, TolerancesThatLetAnythingPassAreCaught) {
+  Case<A> c = first;
+  for (const Tolerance t :
+       {Tolerance(INFINITY), absolute(INFINITY), absolute(NAN), absolute(-1), relative(1), relative(NAN)}) {
+    c.tolerance = t, c.tolerances = {};
+    EXPECT_EQ(faults_of(c)["coverage"], "case 'first' has a tolerance that is no bound");
+    c.tolerance = 0, c.tolerances = {{"y", t}};
+    EXPECT_EQ(faults_of(c)["coverage"], "case 'first' has a tolerance for y that is no bound");
+  }
+  c.tolerances = {{"y", absolute(1e9)}};
+  EXPECT_EQ(faults_of(c)["coverage"], "");
 }
 
 TEST(SelfCheck, TextsThatAreNotFilledInAreCaught) {

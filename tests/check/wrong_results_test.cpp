@@ -227,11 +227,68 @@ TEST(WrongResult, InComplexNumbersAndBoolsIsCaught) {
   EXPECT_TRUE(failed(3).contains("result"));
 }
 
+TEST(WrongOracle, ThatLeavesAnElementOutIsCaught) {
+  const Case<A> c{.name = "n=9", .sizes = {{"n", 9}}};
+  const auto forgets = +[](const A& a) {
+    for (std::int64_t i = 0; i < a.x.size(); ++i)
+      if (i != 4) put(a.y, i, get(a.x, i));
+  };
+  const Launch zero = [](const A& a, Arena, Stream&, int) {
+    for (std::int64_t i = 0; i < a.x.size(); ++i) a.y.as<double>()[i] = i == 4 ? 0 : a.x.as<double>()[i];
+  };
+  EXPECT_EQ(map_failures(c, zero, forgets)["setup"], "the oracle: y(4) was not written");
+}
+
+struct ByteArgs {
+  In x;
+  Out y;
+  static constexpr auto fields() {
+    return std::array{field<&ByteArgs::x>("x", "n", DTypes::of(DType::u8), "input"),
+                      field<&ByteArgs::y>("y", "n", DTypes::of(DType::u8), "result")};
+  }
+};
+
+TEST(WrongOracle, ThatLeavesAnIntegerOutIsCaughtAndChanceIsNot) {
+  static constexpr Case<ByteArgs> c[] = {{.name = "n=3", .sizes = {{"n", 3}}}};
+  const auto launch = [](const ByteArgs& a, Arena, Stream&, int) { std::memset(a.y.data, 0xA5, 3); };
+  const auto all = +[](const ByteArgs& a) {
+    for (std::int64_t i = 0; i < 3; ++i) put(a.y, i, 0xA5);
+  };
+  const auto two = +[](const ByteArgs& a) {
+    for (std::int64_t i = 0; i < 2; ++i) put(a.y, i, 0xA5);
+  };
+  const auto failed = [&](void (*oracle)(const ByteArgs&)) {
+    return failures<ByteArgs>(
+        info, {.check = [](const ByteArgs& a) { require(a.x.size() == 3, "three"); }, .cases = c},
+        {.launch = launch}, oracle);
+  };
+  EXPECT_FALSE(failed(all).contains("setup")) << "the right result happens to be the poison";
+  EXPECT_EQ(failed(two)["setup"], "the oracle: y(2) was not written");
+}
+
+TEST(WrongResult, WithoutAFiniteNumberIsCaught) {
+  const auto oracle = +[](const A& a) {
+    for (std::int64_t i = 0; i < a.x.size(); ++i) put(a.y, i, std::sqrt(get(a.x, i)));
+  };
+  const Launch root = [](const A& a, Arena, Stream&, int) {
+    for (std::int64_t i = 0; i < a.x.size(); ++i) a.y.as<double>()[i] = std::sqrt(a.x.as<double>()[i]);
+  };
+  Case<A> c{.name = "n=9", .sizes = {{"n", 9}}, .tolerance = 1e-15};
+  c.setup = [](A& a) {
+    for (std::int64_t i = 0; i < a.x.size(); ++i) put(a.x, i, -1);
+  };
+  EXPECT_EQ(map_failures(c, root, oracle)["result"], "no finite number was compared");
+  c.setup = [](A& a) {
+    for (std::int64_t i = 0; i < a.x.size(); ++i) put(a.x, i, i ? -1 : 4);
+  };
+  EXPECT_TRUE(map_failures(c, root, oracle).empty());
+}
+
 TEST(ZeroChecks, AreAFailure) {
   static constexpr Case<A> large[] = {{.name = "large", .sizes = {{"n", 9}}, .benchmark_only = true}},
                            own[] = {{.name = "own", .sizes = {{"n", 9}}}};
   static constexpr AliasInfo aliases[] = {{.name = "bare_alias", .summary = "y = x"}};
-  const auto of = [](std::span<const Case<A>> cases, bool by_alias) {
+  const auto of = [](std::span<const Case<A>> cases, bool by_alias, std::string_view only = {}) {
     const Definition<A> definition{info, {.flops = flops, .cases = cases, .aliases = aliases}};
     const Op<A> op{definition};
     const Impl<A> impl{{.launch = [](const A& a, Arena, Stream&, int) {
@@ -241,8 +298,9 @@ TEST(ZeroChecks, AreAFailure) {
                              for (std::int64_t i = 0; i < a.x.size(); ++i) put(a.y, i, get(a.x, i));
                            }};
     int seen = 0;
-    const Results all = check_op({"test", &definition, {&impl}, by_alias ? aliases : nullptr}, oracle,
-                                 Device{}, 2, [&](const Result&) { ++seen; });
+    const Results all = check_op(
+        {"test", &definition, {&impl}, by_alias ? aliases : nullptr}, oracle, Device{}, 2,
+        [&](const Result&) { ++seen; }, only);
     EXPECT_EQ(std::size_t(seen), all.size());
     auto wrong = failed(all);
     wrong.erase("coverage");  // the self-check has its own test
@@ -251,6 +309,10 @@ TEST(ZeroChecks, AreAFailure) {
   EXPECT_TRUE(of(own, false).empty());
   EXPECT_EQ(of(own, true)["cases"], "bare_alias has no case that is small enough to be checked");
   EXPECT_EQ(of(large, false)["cases"], "wrong_op has no case that is small enough to be checked");
+  EXPECT_EQ(of(own, true, "reached")["cases"], "no check of bare_alias is called 'reached'");
+  EXPECT_EQ(of(own, false, "resul")["cases"], "no check of wrong_op is called 'resul'");
+  for (const char* aspect : {"names", "texts", "rows", "options", "cost", "result", "reached", "graph"})
+    EXPECT_TRUE(of(own, false, aspect).empty()) << aspect;
 }
 
 }  // namespace

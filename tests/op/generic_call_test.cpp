@@ -162,14 +162,13 @@ TEST_P(GenericCall, AgreesWithTheOracle) {
   for (std::size_t i = 0; i < got.size(); ++i)
     if (const auto o = outputs.find(std::string(op.fields()[i].name)); o != outputs.end())
       got[i] = std::move(o->second);
-  const auto want = check::expected(check::oracle_of(op), problem);
-  std::size_t compared = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    ASSERT_EQ(got[i].tensor.given(), want[i].tensor.given()) << op.fields()[i].name;
-    compared += want[i].tensor.given();
-  }
-  EXPECT_GT(compared, 0u);
-  EXPECT_EQ(check::compare(op, got, want, problem.info()).message, "");
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(got[i].tensor.given(),
+              op.fields()[i].is_tensor() && op.fields()[i].is_output() && problem.field(i).given())
+        << op.fields()[i].name;
+  const check::Comparison result = check::Truth(check::oracle_of(op), problem).compare(problem, got);
+  EXPECT_EQ(result.message, "");
+  EXPECT_GT(result.finite, 0);
 }
 
 TEST(GenericCalls, RefuseNamesThatAreNot) {

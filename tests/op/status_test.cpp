@@ -75,6 +75,23 @@ TEST_F(Faults, AreToldOnce) {
   EXPECT_NO_THROW(stream_.synchronize());
 }
 
+TEST_F(Faults, OfALaunchThatThrowsAreNotToldOfTheNextOne) {
+  static constexpr Impl<RootArgs> throws{{.launch = [](const RootArgs&, Arena, Stream& s, int) {
+    s.status().report(1, 3);
+    fail<Unsupported>("not here");
+  }}};
+  const OpEntry failing{.group = "test", .op = &root, .on = {&throws}};
+  const RootArgs args{.x = tensor(x_.data(), {1000}), .y = tensor(y_.data(), {1000})};
+  try {
+    run(failing, &args, stream_);
+    FAIL() << "it did not throw";
+  } catch (const Unsupported& e) {
+    EXPECT_STREQ(e.what(), "root: not here");
+  }
+  EXPECT_NO_THROW(stream_.synchronize());
+  EXPECT_EQ(run_all(), "");
+}
+
 TEST_F(Faults, AreNotLookedForInTheUncheckedMode) {
   x_[3] = -1;
   stream_.check_data(false);

@@ -45,7 +45,10 @@ constinit const Impl<ScaleArgs> scale_cpu{{.rows = engines, .launch = launch, .l
 
 constexpr Case<ScaleArgs> cases[] = {
     {.name = "own", .sizes = {{"n", 2}}},
-    {.name = "doubled", .sizes = {{"n", 2}}, .setup = [](ScaleArgs& a) { a.factor *= 3; }, .alias = "twice"},
+    {.name = "doubled",
+     .sizes = {{"n", 2}},
+     .setup = [](ScaleArgs& a) { a.sign = Sign::minus; },
+     .alias = "twice"},
 };
 constexpr AliasInfo aliases[] = {{.name = "twice",
                                   .summary = "y = 2 x",
@@ -78,7 +81,7 @@ TEST_F(Variants, TheFirstThatFitsIsTaken) {
 TEST_F(Variants, AnyCanBeAskedForThatFits) {
   run_scale(of_size(5), stream_, {.variant = 2});
   EXPECT_EQ(seen.variant, 2);
-  for (const int wrong : {0, 3})
+  for (const int wrong : {0, 3, -2})
     EXPECT_THROW(run_scale(of_size(5), stream_, {.variant = wrong}), InvalidArgument) << wrong;
 }
 
@@ -145,7 +148,9 @@ TEST(Aliases, HaveTheirOwnCases) {
   EXPECT_TRUE(own.has(all[0]) && own.has(all[1]));
   EXPECT_TRUE(!alias.has(all[0]) && alias.has(all[1]));
   const check::Problem problem(scale, all[1], 1);
-  EXPECT_EQ(static_cast<const ScaleArgs*>(problem.args())->factor, 6) << "the case's setup comes last";
+  const auto& args = *static_cast<const ScaleArgs*>(problem.args());
+  EXPECT_EQ(args.factor, 2) << "what the alias binds";
+  EXPECT_EQ(args.sign, Sign::minus) << "what the case sets";
 }
 
 TEST(Aliases, MayStandForSomeOfTheCudaVariants) {

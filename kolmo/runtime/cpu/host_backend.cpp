@@ -79,15 +79,12 @@ class HostBackend final : public Backend {
   Handle make_stream() override { return new HostStream; }
   void destroy_stream(Handle s) noexcept override { delete stream(s); }
   void synchronize(Handle) override {}
-  void submit(Handle s, std::function<void()> work) override {
-    if (auto& capture = stream(s)->capture) return capture->push_back(std::move(work));
-    work();
-  }
+  void submit(Handle s, std::function<void()> work) override { do_or_record(s, std::move(work)); }
   void copy(void* to, const void* from, std::size_t bytes, Handle s) override {
-    submit(s, [=] { std::memcpy(to, from, bytes); });
+    do_or_record(s, [=] { std::memcpy(to, from, bytes); });
   }
   void fill(void* to, int byte, std::size_t bytes, Handle s) override {
-    submit(s, [=] { std::memset(to, byte, bytes); });
+    do_or_record(s, [=] { std::memset(to, byte, bytes); });
   }
 
   Handle make_event(bool) override { return new HostEvent; }
@@ -111,6 +108,12 @@ class HostBackend final : public Backend {
   void destroy_graph(Handle g) noexcept override { delete static_cast<Work*>(g); }
 
  private:
+  /// Allocates only where the stream is captured.
+  template <class F>
+  static void do_or_record(Handle s, F work) {
+    if (auto& capture = stream(s)->capture) return void(capture->emplace_back(std::move(work)));
+    work();
+  }
   static HostStream* stream(Handle s) { return static_cast<HostStream*>(s); }
   static HostEvent* event(Handle e) { return static_cast<HostEvent*>(e); }
   DeviceKind kind_;

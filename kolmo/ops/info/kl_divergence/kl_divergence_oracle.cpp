@@ -17,12 +17,28 @@ double divergence(std::vector<double> p, std::vector<double> q, Stream& s) {
   return d;
 }
 
+/// Numbers that sum to 1: those given, each times a random factor from 1 - spread to 1.
+std::vector<double> near(std::vector<double> p, double spread, std::uint64_t seed) {
+  double sum = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) sum += p[i] *= 1 - spread * double(philox32(seed, i)) * 0x1p-32;
+  for (double& v : p) v /= sum;
+  return p;
+}
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr Fact facts[] = {
     {"KL((1/2, 1/2) || (1/4, 3/4)) = ln 2 - ln(3) / 2",
      [](Stream& s) {
        expect_near(divergence({0.5, 0.5}, {0.25, 0.75}, s), std::log(2.0) - std::log(3.0) / 2, 1e-15, "KL");
+     }},
+    {"above 0 between random distributions, near ones too",
+     [](Stream& s) {
+       for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+         const std::vector<double> p = near(std::vector<double>(2 + 50 * (seed - 1), 1), 1, seed);
+         for (const double spread : {1.0, 1e-1, 1e-5})
+           expect(divergence(p, near(p, spread, seed + 100), s) > 0, "KL is not above 0");
+       }
      }},
     {"exactly 0 between equals",
      [](Stream& s) {

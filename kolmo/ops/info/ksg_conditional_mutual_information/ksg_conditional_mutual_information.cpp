@@ -20,13 +20,12 @@ int columns(const Tensor& t) { return t.given() ? int(t.extent[std::size_t(t.ran
 std::int64_t problems(const Args& a) { return a.segments.given() ? a.segments.extent[0] - 1 : 1; }
 
 void check(const Args& a) {
-  const std::string name = "ksg_conditional_mutual_information: ";
   for (const Tensor* t : {static_cast<const Tensor*>(&a.x), static_cast<const Tensor*>(&a.y)})
-    require(columns(*t) >= 1 && columns(*t) <= 16, name + "x and y have 1 to 16 columns");
-  require(!a.z.given() || (columns(a.z) >= 1 && columns(a.z) <= 16), name + "z has 1 to 16 columns");
+    require(columns(*t) >= 1 && columns(*t) <= 16, "x and y have 1 to 16 columns");
+  require(!a.z.given() || (columns(a.z) >= 1 && columns(a.z) <= 16), "z has 1 to 16 columns");
   const std::int64_t n = a.y.extent[0];
-  require(n < std::int64_t(1) << 31, name + "at most 2^31 - 1 rows");
-  require(!a.segments.given() || a.segments.extent[0] >= 2, name + "segments has at least two offsets");
+  require(n < std::int64_t(1) << 31, "at most 2^31 - 1 rows");
+  require(!a.segments.given() || a.segments.extent[0] >= 2, "segments has at least two offsets");
   require_blocks("ksg_conditional_mutual_information", a, n);
   if (!a.segments.given()) require_rows("ksg_conditional_mutual_information", n, a.k, a.theiler);
 }

@@ -14,12 +14,11 @@ namespace {
 using Args = KsgTransferEntropyArgs;
 
 void check(const Args& a) {
-  const std::string name = "ksg_transfer_entropy: ";
   const TransferEntropyEmbedding e = embedding_of(a);
-  require(rows_per_trial(a) >= 1, name + "n = " + std::to_string(a.target.extent[1]) +
-                                      " samples, but the embedding reaches " + std::to_string(e.reach()) +
-                                      " steps back");
-  require(e.z_columns() <= 16, name + "history and given series together make at most 16 columns");
+  if (rows_per_trial(a) < 1)
+    fail<InvalidArgument>("n = " + std::to_string(a.target.extent[1]) +
+                          " samples, but the embedding reaches " + std::to_string(e.reach()) + " steps back");
+  require(e.z_columns() <= 16, "history and given series together make at most 16 columns");
   const std::int64_t rows = rows_per_trial(a) * a.target.extent[0];
   require_rows("ksg_transfer_entropy", rows, a.k, a.theiler);
   require_blocks("ksg_transfer_entropy", a, rows);

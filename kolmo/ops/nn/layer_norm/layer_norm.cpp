@@ -36,9 +36,11 @@ struct LayerNormVectors {
 // x is normal, so |y| < 6 before the scale, which is below 32. The mean is a tree sum of at most 32 + 16
 // levels (CPU: 35 within 256 terms, 15 over these, 4 parts): 54 roundings of mean |x| < 1. The variance has
 // as many, halved by the square root; scale, shift and activation add a few. In all below 128 roundings,
-// relative to y if |y| > 1. A 16-bit dtype adds its half ulp. With mean 1000 x itself is off by up to a
-// thousand roundings, and the mean by up to 54 thousand.
+// relative to y if |y| > 1. With mean 1000 x itself is off by up to a thousand roundings, and the mean by up to
+// 54 thousand. A 16-bit dtype adds its half ulp h |y|, h >= 64 f32: f32 + h |y| is below the larger of 17 f32 and
+// 17/16 h |y|, as is (f32 + h) |y| above 1.
 constexpr double f64 = 128 * 0x1p-53, f32 = 128 * 0x1p-24;
+constexpr Tolerance f16{17 * f32, 17 * 0x1p-15}, bf16{17 * f32, 17 * 0x1p-12};
 constexpr auto all = "scale shift mean rstd";
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = f64},
@@ -51,18 +53,18 @@ constexpr Case<A> cases[] = {
     {.name = "k=1000 f16 shift, relu",
      .sizes = {{"...", 3}, {"k", 1000}},
      .dtype = DType::f16,
-     .tolerance = 0x1p-11 + f32,
+     .tolerance = f16,
      .optional = "shift rstd",
      .setup = [](A& a) { a.activation = Activation::relu; }},
     {.name = "k=33 bf16",
      .sizes = {{"...", 5}, {"k", 33}},
      .dtype = DType::bf16,
-     .tolerance = 0x1p-8 + f32,
+     .tolerance = bf16,
      .optional = "scale shift"},
     {.name = "k=96 bf16",
      .sizes = {{"...", 5}, {"k", 96}},
      .dtype = DType::bf16,
-     .tolerance = 0x1p-8 + f32,
+     .tolerance = bf16,
      .optional = "scale shift"},
     {.name = "k=65 f64, gelu_tanh",
      .sizes = {{"...", 3}, {"k", 65}},

@@ -48,6 +48,17 @@ constexpr Fact facts[] = {
        const auto y = softmax_of(x, s);
        expect(y[39999] == 0.5f && y[20000] == 0.5f && y[0] == 0, "wrong probabilities");
      }},
+    {"rows sum to 1, short and long",
+     [](Stream& s) {
+       const Philox random(31);
+       for (const std::size_t k : {3u, 128u, 1000u, 20000u}) {
+         std::vector<float> x(k);
+         for (std::size_t i = 0; i < k; ++i) x[i] = float(random(i, 0).w[0]) * 0x1p-28f;
+         double sum = 0;
+         for (const float y : softmax_of(x, s)) sum += y;
+         expect_near(sum, 1, 80 * 0x1p-24, "the sum");
+       }
+     }},
     {"NaN, inf, and -inf only make a row NaN",
      [](Stream& s) {
        for (const auto& x : {std::vector<float>{1, NAN, 2}, {1, INFINITY, 2}, {-INFINITY, -INFINITY}})

@@ -11,7 +11,7 @@ namespace kolmo {
 namespace {
 
 void check_named(std::string_view op, const Tensor& state, const Integers& qubits) {
-  require(!qubits.empty(), std::string(op) + ": no qubit is named");
+  require(!qubits.empty(), "no qubit is named");
   check_qubits(op, state, qubits);
 }
 template <class Args>
