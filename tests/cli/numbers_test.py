@@ -3,7 +3,7 @@ import itertools
 import re
 import unittest
 
-from catalogue_test import npy
+from run_test import npy
 from command import CommandTest, csv, kolmo, numbers
 
 # What --help calls values that are no numbers; everything else is one.
