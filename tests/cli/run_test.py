@@ -97,11 +97,6 @@ class Run(CommandTest):
             self.assertIn(f"'descr': '{descr}'".encode(), self.z.read_bytes())
             self.assertEqual(self.z.read_bytes()[-len(values) * struct.calcsize(code):], struct.pack(f"<2{code}", *values))
 
-    def test_memory_that_cannot_be_had(self):
-        run = kolmo("run", "random_uniform", "--set", f"n={2**40}", "--device", "cpu")
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("kolmo: random_uniform: values is (1099511627776) f64", run.stderr)
-
     def test_wrong_arguments_leave_no_file(self):
         short = self.file("short.npy", npy([1, 2, 3], (3,)))
         narrow = self.file("narrow.npy", npy([1, 2, 3, 4], (2, 2), "<f4", "f"))
