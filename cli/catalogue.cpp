@@ -100,10 +100,12 @@ Json value_json(const FieldInfo& f, const Value& v) {
   }
 }
 
-Json field_json(const FieldInfo& f, const void* defaults) {
+Json field_json(const OpEntry& e, const FieldInfo& f, const void* defaults) {
   Json j{{"name", f.name}, {"kind", kind_names[int(f.kind)]}, {"help", f.help}, {"optional", f.optional}};
   if (f.is_tensor()) {
-    j["shape"] = f.shape.text, j["dtypes"] = dtype_names(f.dtypes), j["domain"] = domain_names[int(f.domain)];
+    const bool own = e.alias && e.alias->domain && f.is_input() && f.domain == Domain::real;
+    j["shape"] = f.shape.text, j["dtypes"] = dtype_names(f.dtypes);
+    j["domain"] = domain_names[int(own ? *e.alias->domain : f.domain)];
     if (!f.counter.empty()) j["counter"] = f.counter;
     return j;
   }
@@ -150,11 +152,14 @@ std::string variant_counts(const OpEntry& e) {
   return joined(counts, ", ");
 }
 
-/// Of its first tensor.
+/// Of its first tensor of the dtype variable T; without one, of its first tensor.
 std::string dtypes_text(const OpEntry& e) {
   const auto& fields = e.op->fields();
-  const auto first =
-      std::find_if(fields.begin(), fields.end(), [](const FieldInfo& f) { return f.is_tensor(); });
+  auto first = std::find_if(fields.begin(), fields.end(), [](const FieldInfo& f) {
+    return f.is_tensor() && f.dtypes.variable == "T" && !f.dtypes.real_part;
+  });
+  if (first == fields.end())
+    first = std::find_if(fields.begin(), fields.end(), [](const FieldInfo& f) { return f.is_tensor(); });
   return first == fields.end() ? "" : joined(dtype_names(first->dtypes), " ");
 }
 
@@ -201,7 +206,7 @@ void print_info(const OpEntry& e) {
     if (f.is_tensor())
       tensors.add({text(f.name), text(kind_names[int(f.kind)]) + (f.optional ? ", optional" : ""),
                    text(f.shape.text), joined(dtype_names(f.dtypes), " "), text(f.help)});
-    else
+    else if (!e.sets(f))
       options.add({text(f.name), f.text(f.value(defaults.data())), f.range(), text(f.help)});
   }
   tensors.print(std::cout);
@@ -247,7 +252,7 @@ Json op_json(const OpEntry& e) {
   const auto defaults = op.default_args(e.name());
   Json fields = Json::array(), variants = Json::array(), cpu_variants = Json::array(), cases = Json::array();
   for (const FieldInfo& f : op.fields()) {
-    fields.push_back(field_json(f, defaults.data()));
+    fields.push_back(field_json(e, f, defaults.data()));
     if (!f.is_tensor()) fields.back()["bound"] = e.sets(f);
   }
   for (const Variant& v : cuda_variants(e))

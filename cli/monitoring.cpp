@@ -40,7 +40,7 @@ void MonitoringOptions::add(CLI::App& command) {
       ->group(group);
   command
       .add_flag("--check-numerics", check_numerics,
-                "stop at the first NaN or infinity made from finite numbers")
+                "stop at the first NaN or infinity made from finite numbers, overflows included")
       ->group(group);
   command.add_flag("--nvtx", nvtx, "mark operators as NVTX ranges for NVIDIA's profilers")->group(group);
 }

@@ -1,12 +1,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <new>
+#include <optional>
+#include <stdexcept>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/output_dtype.hpp"
 #include "cli/table.hpp"
 #include "kolmo/io/npy.hpp"
 #include "kolmo/op/counted.hpp"
@@ -35,19 +38,10 @@ std::map<std::string, std::string> by_name(const std::vector<std::string>& items
   return all;
 }
 
-/// What read_npy widened from u2 to i32 becomes u16 again for an input that takes it and not i32.
-Array accepted(Array array, const FieldInfo& input, const std::string& file) {
-  if (array.tensor.dtype != DType::i32 || input.dtypes.has(DType::i32) || !input.dtypes.has(DType::u16))
-    return array;
-  Array narrow(DType::u16, array.tensor.shape());
-  const auto* const from = array.tensor.as<std::int32_t>();
-  for (std::int64_t i = 0; i < array.tensor.size(); ++i) {
-    if (from[i] < 0 || from[i] > 0xffff)
-      fail<InvalidArgument>(file + ": " + std::to_string(from[i]) + " does not fit in u16, which " +
-                            std::string(input.name) + " takes");
-    narrow.tensor.as<std::uint16_t>()[i] = std::uint16_t(from[i]);
-  }
-  return narrow;
+DType parse_dtype(const std::string& name) {
+  for (const DType t : all_dtypes)
+    if (to_string(t) == name) return t;
+  fail<InvalidArgument>("--dtype: '" + name + "' is no dtype");
 }
 
 /// An operator's arguments in host memory, filled from files and text.
@@ -62,7 +56,7 @@ class Arguments {
     for (const auto& [name, file] : files) {
       const std::size_t i =
           find(name, "input", [](const FieldInfo& f) { return f.is_tensor() && f.is_input(); });
-      arrays_[i] = accepted(read_npy(file), op_.fields()[i], file);
+      arrays_[i] = read_npy(file);
       op_.fields()[i].tensor(args()) = arrays_[i].tensor;
     }
   }
@@ -74,37 +68,28 @@ class Arguments {
         fail<InvalidArgument>(std::string(entry_.name()) + ": its name says what " + name + " is; use " +
                               std::string(op_.name) + " to choose it");
       try {
+        require(f.kind != FieldKind::list || value.back() != ',',
+                "is '" + value + "', which ends with a comma");
         f.set_value(args(), f.parse(value));
       } catch (const InvalidArgument& e) {
         fail<InvalidArgument>(std::string(op_.name) + ": " + name + " " + e.what());
       }
     }
   }
-  /// Sets the dtype of outputs that no input determines.
-  void set_dtype(const std::string& name) {
-    if (name.empty()) return;
-    bool used = false;
-    for (const FieldInfo& f : op_.fields())
-      for (const DType t : all_dtypes)
-        if (f.kind == FieldKind::out && f.dtypes.has(t) && to_string(t) == name)
-          f.tensor(args()).dtype = t, used = true;
-    if (!used) fail<InvalidArgument>(std::string(op_.name) + ": no output can be " + name);
-  }
-  /// Allocates every required output, and those in `files`, with its shape.
-  void allocate(const std::map<std::string, std::string>& files) {
+  /// Allocates every required output, and those in `files`, with its shape; of this dtype, if it has a name.
+  void allocate(const std::map<std::string, std::string>& files, const std::string& dtype) {
     for (const auto& [name, file] : files)
       find(name, "output", [](const FieldInfo& f) { return f.is_output(); });
+    const std::optional<DType> wanted = dtype.empty() ? std::nullopt : std::optional(parse_dtype(dtype));
+    if (wanted) ask_for_dtype(entry_, args(), *wanted);
     infer_outputs(op_, args());
+    for (const FieldInfo& f : op_.fields())
+      if (f.kind == FieldKind::out && f.optional && !files.contains(std::string(f.name)))
+        f.tensor(args()) = Tensor{};
+    if (wanted) require_dtype(entry_, args(), *wanted);
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
       const FieldInfo& f = op_.fields()[i];
-      if (f.kind != FieldKind::out) continue;
-      Tensor& t = f.tensor(args());
-      if (f.optional && !files.contains(std::string(f.name))) {
-        t = Tensor{};
-        continue;
-      }
-      arrays_[i] = Array(t.dtype, t.shape());
-      t = arrays_[i].tensor;
+      if (f.kind == FieldKind::out && f.tensor(args()).given()) arrays_[i] = allocated(f);
     }
   }
   /// Writes the outputs in `files` and describes all of them.
@@ -139,6 +124,18 @@ class Arguments {
                           (names.empty() ? "" : "; there are " + names));
   }
 
+  Array allocated(const FieldInfo& output) {
+    Tensor& t = output.tensor(args());
+    try {
+      Array array(t.dtype, t.shape());
+      t = array.tensor;
+      return array;
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {}  // more than a vector ever holds
+    fail<OutOfMemory>(std::string(entry_.name()) + ": " + std::string(output.name) + " is " +
+                      shape_string(t) + ", and its " + std::to_string(t.bytes()) + " bytes cannot be had");
+  }
+
   const OpEntry& entry_;
   const OpBase& op_;
   std::vector<std::byte> args_;
@@ -167,8 +164,7 @@ void run_op(const RunFlags& o) {
   Arguments arguments(entry);
   arguments.read(in);
   arguments.set(values);
-  arguments.set_dtype(o.dtype);
-  arguments.allocate(out);
+  arguments.allocate(out, o.dtype);
   const int variant = find_variant(entry, o.variant, stream.device().kind);
   const auto begin = std::chrono::steady_clock::now();
   call_on_host(entry, arguments.args(), stream, {.variant = variant});

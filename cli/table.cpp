@@ -71,7 +71,9 @@ std::string significant(double value, int digits) {
 }
 
 std::string percent(double share, int digits) {
-  return std::isnan(share) ? "-" : significant(100 * share, digits) + " %";
+  if (std::isnan(share)) return "-";
+  const bool whole = std::abs(100 * share) >= std::pow(10, digits) - 0.5;  // significant() would write 1e+02
+  return significant(whole ? std::round(100 * share) : 100 * share, whole ? 15 : digits) + " %";
 }
 
 std::string duration(double seconds) {

@@ -6,7 +6,11 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRI
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB sources CONFIGURE_DEPENDS python/src/*.cpp)
-nanobind_add_module(kolmo_python NB_STATIC STABLE_ABI NOMINSIZE ${sources})
+set(keep_symbols "")
+if(KOLMO_SIMT)  # the emulated GPU finds the shared variables of kernels in the symbol table
+  set(keep_symbols NOSTRIP)
+endif()
+nanobind_add_module(kolmo_python NB_STATIC STABLE_ABI NOMINSIZE ${keep_symbols} ${sources})
 target_link_libraries(kolmo_python PRIVATE kolmo_command nlohmann_json::nlohmann_json fmt::fmt)
 kolmo_options(kolmo_python)
 if(NOT KOLMO_SANITIZE)  # nanobind's own assertions cost half a microsecond a call
@@ -55,7 +59,7 @@ if(KOLMO_TESTS AND NOT KOLMO_SANITIZE)
       add_library(kolmo::${part} ALIAS kolmo_${part})
     endif()
   endforeach()
-  nanobind_add_module(kolmo_python_extended NB_STATIC STABLE_ABI NOMINSIZE $<TARGET_OBJECTS:kolmo_python>)
+  nanobind_add_module(kolmo_python_extended NB_STATIC STABLE_ABI NOMINSIZE ${keep_symbols} $<TARGET_OBJECTS:kolmo_python>)
   target_link_libraries(kolmo_python_extended PRIVATE kolmo_command fmt::fmt)
   kolmo_options(kolmo_python_extended)
   kolmo_add_operators(kolmo_python_extended examples/own_operators/ops)

@@ -31,9 +31,12 @@ SIMT_PLAIN bool holds_poison(const void* p, std::size_t bytes) {
   return true;
 }
 
-SharedMemory::SharedMemory() {
-  for (SharedScope& s : shared_scopes()) scopes_.push_back({std::move(s)});
-  for (Scope& scope : scopes_) {
+SharedMemory::SharedMemory() { add_scopes(); }
+
+void SharedMemory::add_scopes() {
+  for (SharedScope& s : shared_scopes()) {
+    if (s.guards.empty() || by_guard_.contains(s.guards[0])) continue;
+    Scope& scope = scopes_.emplace_back(Scope{std::move(s)});
     for (char* guard : scope.where.guards) {
       by_guard_[guard] = &scope;
       forbid_access(guard, sizeof Guard::before);
@@ -62,7 +65,11 @@ void SharedMemory::begin_block() {
 void SharedMemory::declare(Guard& guard) {
   if (guard.block == block_) return;
   guard.block = block_;
-  const auto found = by_guard_.find(&guard);
+  auto found = by_guard_.find(&guard);
+  if (found == by_guard_.end()) {
+    add_scopes();
+    found = by_guard_.find(&guard);
+  }
   if (found == by_guard_.end())
     throw Error("the program's symbol table does not list its shared variables: was it stripped?");
   Scope& scope = *found->second;

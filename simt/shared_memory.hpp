@@ -1,6 +1,7 @@
 #pragma once
 // Shared memory of the blocks that one OS thread runs.
 
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -30,7 +31,11 @@ class SharedMemory {
     SharedScope where;
     std::uint64_t block = 0;  // number of the block that last used it
   };
-  std::vector<Scope> scopes_;
+  /// Those found since the last time: the variables of a library that was loaded later, such as Python's extension,
+  /// exist in a thread only once it has touched one of them.
+  void add_scopes();
+
+  std::deque<Scope> scopes_;  // which stay where they are
   std::unordered_map<const void*, Scope*> by_guard_;
   std::vector<const Scope*> active_;  // in this block
   std::uint64_t block_ = 0;

@@ -59,26 +59,37 @@ def variants(op: dict) -> list[str]:
     return lines
 
 
+def span(numbers: list[float]) -> str:
+    low, high = (f"{x:.1e}" if x else "0" for x in (min(numbers), max(numbers)))
+    return low if low == high else f"{low} to {high}"
+
+
+def tolerances(cases: list[dict[str, float]]) -> str:
+    """Of the cases of a dtype; an error may be the larger of absolute and relative."""
+    if all(t["absolute"] == t["relative"] for t in cases):
+        return span([t["relative"] for t in cases])
+    return " or ".join(f"{span([t[kind] for t in cases])} {kind}" for kind in ("absolute", "relative") if any(t[kind] for t in cases))
+
+
 def accuracy(op: dict) -> list[str]:
-    worst: dict[str, list[float]] = {}
+    by_dtype: dict[str, list[dict[str, float]]] = {}
     for case in op["cases"]:
         if not case["benchmark_only"]:
-            t = case["tolerance"]
-            worst.setdefault(case["dtype"], []).append(t["relative"] if isinstance(t, dict) else t)
-    if not worst:
+            by_dtype.setdefault(case["dtype"], []).append(case["tolerance"])
+    if not by_dtype:
         return []
-    spans = [f"{dtype} " + (f"{min(t):.1e}" if min(t) == max(t) else f"{min(t):.1e} to {max(t):.1e}") for dtype, t in worst.items()]
-    return ["Relative tolerances of its cases, by their dtype: " + ", ".join(spans) + ".", ""]
+    return ["Tolerances of its cases, by their dtype: " + "; ".join(f"{dtype} {tolerances(t)}" for dtype, t in by_dtype.items()) + ".", ""]
 
 
 def measured(name: str, record: dict) -> list[str]:
     rows = []
     for op in record["ops"]:
         for r in op["results"]:
-            if r["name"] == name and r["share_of_roofline"] is not None:
+            if r["name"] == name and "seconds" in r:
+                share = r["share_of_roofline"]
                 rows.append([r["case"], r["variant"] or "", f"{r['seconds'] * 1e6:.4g} us", f"{r['flops']:.3g}", f"{r['bytes']:.3g}",
                              f"{r['bytes_per_second'] / 1e9:.4g}", f"{r['flops_per_second'] / 1e9:.4g}",
-                             f"{r['share_of_roofline'] * 100:.0f} %"])
+                             "-" if share is None else f"{share * 100:.0f} %"])
     return table(["case", "variant", "time", "flops", "bytes", "GB/s", "GFLOP/s", "of the roofline"], rows) if rows else []
 
 
@@ -108,6 +119,7 @@ def pages(command: str) -> dict[str, str]:
             index.append([f"[{op['name']}]({group}.md#{op['alias_of'] or op['name']})", op["summary"]])
         made[f"{group}.md"] = "\n".join(lines).rstrip() + "\n"
     made["README.md"] = "\n".join(["# Operators", "", "Made by tools/reference.py. Times are of one machine; `kolmo bench` gives those of yours.", "",
+                                   "A tolerance t allows |error| <= t max(1, |want|); one of both kinds allows the larger of the two.", "",
                                    *table(["operator", "what it computes"], index)]).rstrip() + "\n"
     return made
 

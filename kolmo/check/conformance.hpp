@@ -38,8 +38,8 @@ Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t i
 /// Runs the operator's hand-checked facts on a device.
 Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device device, int threads = 2);
 
-/// Aspect "reached": every variant fits one of the cases that are checked. Not asked of a library's, and of those that
-/// only hardware has on a GPU of capability 9.0 alone, for which they are made.
+/// Aspect "reached": every variant fits one of the cases that are checked. Variants that call a library are left out;
+/// those marked hardware_only are checked on GPUs of capability 9.0 only, for which they are written.
 Results check_reach(const OpEntry& entry, Device device);
 
 /// Runs all cases but those for benchmarks only, the operator's facts, check_reach(), and the checks of its definition

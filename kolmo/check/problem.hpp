@@ -14,7 +14,8 @@ namespace kolmo::check {
 using HostTensors = std::vector<Array>;
 
 /// A case of an operator with its inputs in host memory. Inputs are drawn from their domain by Philox, so
-/// equal seeds give equal problems everywhere; seed 0 gives inputs of zeros. Then the case's own setup runs.
+/// equal seeds give equal problems everywhere; seed 0 gives inputs of zeros, except
+/// of offsets and ascending numbers, which are drawn. Then the case's own setup runs.
 /// Given outputs have a shape but no memory.
 class Problem {
  public:

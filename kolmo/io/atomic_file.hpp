@@ -5,7 +5,7 @@
 
 namespace kolmo {
 
-/// What becomes of what has the name of a file that is to be written.
+/// What happens to something that already has the name of the file to be written.
 enum class Existing : std::uint8_t { kept, replaced };
 
 /// A file that appears complete or not at all: written to a temporary file in the same folder, flushed to the

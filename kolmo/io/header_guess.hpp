@@ -11,7 +11,7 @@ namespace kolmo {
 
 /// Judges whether a first row of numbers may be a header, which the row alone does not show. It may be one if
 /// its cells are different whole numbers and
-/// - each is the one before and 1 (at least three, or two from 0 or 1 on), and no row below is like that; or
+/// - each is the one before plus 1 (at least three, or two from 0 or 1 on), and no row below is like that; or
 /// - every row below holds a number that is written with a fraction or exponent; if there is one column, the
 ///   first number must also lie outside of the others' range.
 /// It is none if a column goes on from it in equal steps, as a column of times does.

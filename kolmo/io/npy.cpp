@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <new>
 
 #include "kolmo/base/complex.hpp"
@@ -19,65 +18,31 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Converts elements on disk to elements in memory.
-struct Conversion {
+/// Elements on disk, and what they are in memory.
+struct Format {
   std::string_view descr;  // without byte order
   DType dtype;
-  void (*convert)(const std::byte* from, std::byte* to, const std::string& name);
   std::size_t parts = 1;  // of a number, each in the byte order of the file
 };
 
-template <class Disk, class Memory>
-void widen(const std::byte* from, std::byte* to, const std::string& name) {
-  Disk value;
-  std::memcpy(&value, from, sizeof value);
-  if constexpr (sizeof(Disk) == sizeof(Memory) && std::is_unsigned_v<Disk> && std::is_signed_v<Memory>) {
-    if (value > Disk(std::numeric_limits<Memory>::max())) {
-      fail<InvalidArgument>(name + ": the unsigned integer " + std::to_string(value) +
-                            " does not fit in i64");
-    }
-  }
-  const auto wide = Memory(value);  // NOLINT(bugprone-signed-char-misuse): i1 is a number with a sign
-  std::memcpy(to, &wide, sizeof wide);
-}
-
-template <class T>
-void keep(const std::byte* from, std::byte* to, const std::string&) {
-  std::memcpy(to, from, sizeof(T));
-}
-
-void truth(const std::byte* from, std::byte* to, const std::string&) {
-  *to = std::byte(*from != std::byte(0));
-}
-
-constexpr Conversion conversions[] = {
-    {"f8", DType::f64, keep<double>},
-    {"f4", DType::f32, keep<float>},
-    {"f2", DType::f16, keep<Half>},
-    {"i8", DType::i64, keep<std::int64_t>},
-    {"i4", DType::i32, keep<std::int32_t>},
-    {"i2", DType::i32, widen<std::int16_t, std::int32_t>},
-    {"i1", DType::i32, widen<std::int8_t, std::int32_t>},
-    {"u8", DType::i64, widen<std::uint64_t, std::int64_t>},
-    {"u4", DType::i64, widen<std::uint32_t, std::int64_t>},
-    {"u2", DType::i32, widen<std::uint16_t, std::int32_t>},
-    {"u1", DType::u8, keep<std::uint8_t>},
-    {"b1", DType::u8, truth},
-    {"c16", DType::c128, keep<Complex<double>>, 2},
-    {"c8", DType::c64, keep<Complex<float>>, 2},
+constexpr Format formats[] = {
+    {"f8", DType::f64},      {"f4", DType::f32},    {"f2", DType::f16}, {"i8", DType::i64},
+    {"i4", DType::i32},      {"i2", DType::i16},    {"i1", DType::i8},  {"u8", DType::u64},
+    {"u4", DType::u32},      {"u2", DType::u16},    {"u1", DType::u8},  {"b1", DType::boolean},
+    {"c16", DType::c128, 2}, {"c8", DType::c64, 2},
 };
 
 /// A dtype string such as "<f8": byte order, kind, bytes per element.
 struct ElementType {
-  const Conversion* conversion;
+  const Format* format;
   std::size_t bytes;
   bool swapped;
 };
 
 ElementType element_type(const std::string& descr, const std::string& name) {
   if (!descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos) {
-    for (const Conversion& c : conversions) {
-      if (descr.substr(1) == c.descr) return {&c, std::stoul(descr.substr(2)), descr[0] == '>'};
+    for (const Format& f : formats) {
+      if (descr.substr(1) == f.descr) return {&f, size_of(f.dtype), descr[0] == '>'};
     }
   }
   fail<InvalidArgument>(
@@ -129,25 +94,24 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& name) {
                           std::to_string(type.bytes) + " bytes, the file holds " +
                           std::to_string(data.size()) + " bytes of data");
   }
-  const std::size_t width = size_of(type.conversion->dtype);
   Array array;
   try {
-    array = Array(type.conversion->dtype, header.shape);
+    array = Array(type.format->dtype, header.shape);
   } catch (const std::bad_alloc&) {
-    fail<OutOfMemory>(name + ": " + std::to_string(count * width) + " bytes cannot be had");
+    fail<OutOfMemory>(name + ": " + std::to_string(data.size()) + " bytes cannot be had");
   }
-  const auto convert = [&](std::size_t to, std::size_t from) {
-    std::byte element[16];
+  const std::size_t part = type.bytes / type.format->parts;
+  const auto copy = [&](std::size_t to, std::size_t from) {
+    std::byte* const element = array.bytes().data() + to * type.bytes;
     std::memcpy(element, data.data() + from * type.bytes, type.bytes);
-    const std::size_t part = type.bytes / type.conversion->parts;
     for (std::size_t b = 0; type.swapped && b < type.bytes; b += part)
       std::reverse(element + b, element + b + part);
-    type.conversion->convert(element, array.bytes().data() + to * width, name);
+    if (type.format->dtype == DType::boolean) *element = std::byte(*element != std::byte(0));
   };
   if (header.fortran_order && header.shape.size() > 1) {
-    for_each_fortran(header.shape, count, convert);
+    for_each_fortran(header.shape, count, copy);
   } else {
-    for (std::size_t i = 0; i < count; ++i) convert(i, i);
+    for (std::size_t i = 0; i < count; ++i) copy(i, i);
   }
   return array;
 }

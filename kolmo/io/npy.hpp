@@ -10,11 +10,10 @@
 
 namespace kolmo {
 
-/// Reads NPY 1.0, 2.0 and 3.0, of either byte order and either memory order (the result is row-major). f8 f4
-/// f2 i8 i4 u1 c16 c8 keep their type; i1 and i2 become i32, u2 becomes i32, u4 and u8 become i64, b1 becomes u8;
-/// all conversions are exact. Throws InvalidArgument, "NAME: ...", for any other dtype, more than 6
-/// dimensions, a u8 value above 2^63 - 1, a malformed header, and a file shorter or longer than its header
-/// says.
+/// Reads NPY 1.0, 2.0 and 3.0, of either byte order and either memory order (the result is row-major, in the
+/// machine's byte order). Elements keep their dtype: f8 f4 f2 i8 i4 i2 i1 u8 u4 u2 u1 b1 c16 c8. Throws
+/// InvalidArgument, "NAME: ...", for any other dtype, more than 6 dimensions, a malformed header, and a file
+/// shorter or longer than its header says.
 /// Source: NEP 1, "A simple file format for NumPy arrays", and numpy.lib.format.
 Array parse_npy(std::span<const std::byte> bytes, const std::string& name);
 Array read_npy(const std::string& path);

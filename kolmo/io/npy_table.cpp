@@ -16,8 +16,8 @@ std::string why_unusable(T element) {
   const auto value = double(element);
   if (std::isinf(value))
     return (value < 0 ? "-inf" : "inf") + std::string(" is infinite; a series holds finite numbers or NaN");
-  if constexpr (std::is_same_v<T, std::int64_t>) {
-    const bool exact = value < 0x1p63 && std::int64_t(value) == element;
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    const bool exact = value < (std::is_signed_v<T> ? 0x1p63 : 0x1p64) && T(value) == element;
     if (!exact) return std::to_string(element) + " cannot be held by a double exactly";
   }
   return "";
@@ -70,7 +70,8 @@ Table to_table(const Array& array, const std::string& name, const TableOptions& 
                           std::to_string(s.width) + " columns");
   table.names = names, table.named = !names.empty();
   for (std::size_t c = names.size(); c < s.width; ++c) table.names.push_back(std::to_string(c));
-  visit<double, float, Half, std::int64_t, std::int32_t, std::uint8_t>(array.tensor.dtype, [&]<class T>() {
+  visit<double, float, Half, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t,
+        std::uint32_t, std::uint16_t, std::uint8_t, bool>(array.tensor.dtype, [&]<class T>() {
     for (std::size_t t = 0; t < rows; ++t) {
       const std::size_t start = t / s.rows * s.rows * s.width + t % s.rows * s.row_stride;
       for (std::size_t c = 0; c < s.width; ++c) {

@@ -29,7 +29,8 @@ class RowStream {
 
   /// Names and number of the columns, and the first rows: enough to choose columns.
   const Table& head() const { return head_; }
-  /// After so many rows, or all, head() has its remarks: what a header of numbers looks like shows below it.
+  /// Whether a first row of numbers may be a header is judged by the rows below it: head() has its remarks after
+  /// this many rows, or at the end.
   static constexpr std::int64_t judged_rows = 16;
   /// The cells of the next row in the given columns, NaN if missing; false at the end. A cell that is neither
   /// a number nor missing throws InvalidArgument, naming its line and column.

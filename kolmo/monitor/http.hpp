@@ -15,8 +15,8 @@ struct Resource {
 };
 
 /// A server of a few resources, for which nobody who asks can make anybody else wait:
-/// - One thread serves all connections. A body is made at most for a twentieth of its time, and kept for those who
-///   ask meanwhile, so the thread costs little however many ask.
+/// - One thread serves all connections. A body is kept, and answers those who ask, for twenty times as long as it took
+///   to make, but at most a second; so making bodies takes little of the thread's time however many ask.
 /// - A connection serves one request and is cut after `seconds_a_request`, wherever it is. Of more than
 ///   `most_connections`, the oldest is cut; so there is always room for the next one.
 /// - A request's head has at most 8 kB; only GET and HEAD are answered; ranges are not looked at.

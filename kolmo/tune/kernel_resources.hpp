@@ -37,7 +37,6 @@ class ResourceTable {
   std::vector<std::string> capabilities() const;
   /// The kernel that a host function starts; null if it is not in the table. The host function may come from
   /// another compiler, which spells unnamed namespaces and dependent parameters differently.
-  /// namespaces and dependent parameters are spelled; null when it is not there.
   const KernelResources* find(const Symbol& kernel, std::string_view capability) const;
 
  private:

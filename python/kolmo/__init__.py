@@ -1,17 +1,24 @@
 """Information flow between time series, forecasting and dynamics, on the CPU and the GPU."""
+from typing import TYPE_CHECKING
+
 from kolmo import monitor, ops, tuner
 from kolmo._devices import bench, contiguous, devices
 from kolmo._kolmo import Array, DeviceError, Error, InvalidArgument, Kernel, OutOfMemory, Stream, Unsupported
 from kolmo._kolmo import version as _version
-from kolmo.ops import *  # noqa: F403
+from kolmo._weights import gru_weights
 from kolmo.tuner import tune_function as tune
 
-# After the operators: of equal names these win, and the operator is in kolmo.ops.
+if TYPE_CHECKING:
+    from kolmo.ops import *  # noqa: F403
+
 from kolmo.flow import (DataWarning, Estimate, TransferEntropyNetwork, active_information_storage, entropy,  # isort: skip
                         mutual_information, transfer_entropy)
 
 __version__: str = _version()
 __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfMemory", "Stream", "Unsupported", "bench",
-           "contiguous", "devices", "monitor", "ops", "tune", "tuner",
+           "contiguous", "devices", "gru_weights", "monitor", "ops", "tune", "tuner",
            "DataWarning", "Estimate", "TransferEntropyNetwork", "active_information_storage", "entropy",
            "mutual_information", "transfer_entropy", *ops.__all__]
+
+# Of equal names those above win, and the operator is in kolmo.ops.
+globals().update({name: getattr(ops, name) for name in ops.__all__ if name not in globals()})

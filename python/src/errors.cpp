@@ -1,5 +1,6 @@
 #include "kolmo/base/error.hpp"
 #include "python/src/module.hpp"
+#include "simt/engine.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -39,6 +40,8 @@ void add_errors(nb::module_& module) {
       PyErr_SetString(device_error, e.what());
     } catch (const Error& e) {
       PyErr_SetString(base, e.what());
+    } catch (const simt::Error& e) {
+      PyErr_SetString(device_error, e.what());
     }
   });
 }

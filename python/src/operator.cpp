@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 #include <optional>
+#include <stdexcept>
 
+#include "cli/output_dtype.hpp"
 #include "kolmo/op/counted.hpp"
 #include "kolmo/runtime/device.hpp"
 #include "python/src/allocation.hpp"
@@ -31,6 +34,7 @@ struct Operator::Call {
   void read_inputs();
   void allocate();
   void read_output(std::size_t i);
+  void make_output(std::size_t i);
   void run();
   nb::object results();
 
@@ -200,12 +204,13 @@ void Operator::Call::allocate() {
     const bool computed = i < op.required_outputs_ || outputs[i];
     missing |= computed && (!outputs[i] || outputs[i].is(Py_True));
   }
+  std::optional<DType> wanted;
+  if (dtype && !dtype.is_none()) wanted = dtype_of_object(dtype);
   if (missing) {
-    const DType wanted = dtype && !dtype.is_none() ? dtype_of_object(dtype)
-                         : like.is_none()          ? DType::f64
-                                                   : ArrayView(like, "like").tensor.dtype;
-    for (const Parameter& p : op.outputs_)
-      if (p.field->dtypes.has(wanted)) p.field->tensor(args.data()).dtype = wanted;
+    cli::ask_for_dtype(op.entry_, args.data(),
+                       wanted           ? *wanted
+                       : like.is_none() ? DType::f64
+                                        : ArrayView(like, "like").tensor.dtype);
     infer_outputs(*op.entry_.op, args.data(), device);
   }
   for (std::size_t i = 0; i < op.outputs_.size(); ++i) {
@@ -214,13 +219,32 @@ void Operator::Call::allocate() {
       t = Tensor{};
     } else if (outputs[i] && !outputs[i].is(Py_True)) {
       read_output(i);
-    } else if ((outputs[i] = allocate_like(example, t.dtype, t.shape(), device))) {
-      read_output(i);
-    } else {
-      owned[i] = std::make_shared<OwnedArray>(t.dtype, t.shape(), queue);
-      t.data = owned[i]->array.tensor.data;
     }
   }
+  if (wanted) cli::require_dtype(op.entry_, args.data(), *wanted);
+  for (std::size_t i = 0; i < op.outputs_.size(); ++i)
+    if (op.outputs_[i].field->tensor(args.data()).given() && !output_views[i]) make_output(i);
+}
+
+void Operator::Call::make_output(std::size_t i) {
+  Tensor& t = op.outputs_[i].field->tensor(args.data());
+  std::string why;
+  try {
+    if ((outputs[i] = allocate_like(example, t.dtype, t.shape(), device))) return read_output(i);
+    owned[i] = std::make_shared<OwnedArray>(t.dtype, t.shape(), queue);
+    t.data = owned[i]->array.tensor.data;
+    return;
+  } catch (const nb::python_error& e) {  // NumPy: MemoryError, ValueError; PyTorch: RuntimeError
+    if (!e.matches(PyExc_MemoryError) && !e.matches(PyExc_ValueError) && !e.matches(PyExc_RuntimeError))
+      throw;
+    why = nb::str(e.value()).c_str();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  } catch (const OutOfMemory& e) {
+    why = e.what();
+  }
+  fail<OutOfMemory>(op.outputs_[i].where + " is " + shape_string(t) + ", and its " +
+                    std::to_string(t.bytes()) + " bytes cannot be had" + (why.empty() ? "" : ": " + why));
 }
 
 void Operator::Call::run() {

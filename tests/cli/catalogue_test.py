@@ -1,9 +1,8 @@
-"""The commands over the catalogue: devices, list, info, validate, bench, run, completion."""
+"""The commands over the catalogue: devices, list, info, validate, bench, completion."""
 import json
 import os
 import pty
 import signal
-import struct
 import subprocess
 import time
 import unittest
@@ -13,19 +12,6 @@ from command import KOLMO, CommandTest, kolmo, needs, result
 COMMANDS = ["devices", "list", "info", "validate", "bench", "tune", "run", "occupancy", "completion", "entropy", "mi", "te", "ais", "network",
             "simulate"]
 SIMT = any(d["device"] == "simt" for d in result("devices"))
-
-
-def npy(values, shape, descr="<f8", code="d", fortran=False):
-    header = str({"descr": descr, "fortran_order": fortran, "shape": shape})
-    header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(
-        f"<{len(values)}{code}", *values)
-
-
-def read_f8(path):
-    content = path.read_bytes()
-    start = 10 + struct.unpack("<H", content[8:10])[0]
-    return list(struct.unpack(f"<{(len(content) - start) // 8}d", content[start:]))
 
 
 class Help(CommandTest):
@@ -67,6 +53,16 @@ class Catalogue(CommandTest):
         self.assertEqual(devices[0]["device"], "cpu")
         self.assertIn(devices[0]["name"], kolmo("devices").stdout)
 
+    def test_devices_and_info_say_whether_cublaslt_was_found(self):
+        self.assertNotIn("cuBLASLt", kolmo("info", "vector_add").stdout)
+        said = [line for line in kolmo("devices").stdout.splitlines() if "cuBLASLt" in line]
+        if "cuda" not in result("info", "matmul")["devices"]:
+            self.assertEqual(said, [])  # a build without CUDA
+            return
+        [line] = said
+        self.assertRegex(line, r"^cuBLASLt( \S+)?: /\S+$|^cuBLASLt( \S+)? is not used: \S+")
+        self.assertIn(line, kolmo("info", "matmul").stdout.splitlines())
+
     def test_list_and_info_agree(self):
         ops = result("list")
         names = [op["name"] for op in ops]
@@ -77,8 +73,10 @@ class Catalogue(CommandTest):
             self.assertEqual(result("info", op["name"]), op)
             self.assertRegex(op["cuda_sources"], r"^([0-9a-f]{64})?$")
             self.assertTrue(op["cases"])
+            described = kolmo("info", op["name"]).stdout
             for field in op["fields"]:
-                self.assertIn(field["name"], kolmo("info", op["name"]).stdout)
+                shown = f"\n{field['name']} " in described  # as a row of a table; what an alias binds is none
+                self.assertEqual(shown, not field.get("bound"), (op["name"], field["name"]))
         self.assertEqual({op["group"] for op in result("list", "--group", "info")}, {"info"})
 
     def test_aliases_are_the_operator_with_options_set(self):
@@ -100,6 +98,8 @@ class Catalogue(CommandTest):
         self.assertEqual(sorted(line.split()[1] for line in lines[1:]), sorted(op["name"] for op in result("list")))
         line = next(line for line in lines if " fused_layernorm_gelu " in line)
         self.assertRegex(line, r"layer_norm with activation=gelu +cpu.* f64 f32 f16 bf16 +\d+ on CUDA, \d+ on CPU$")
+        line = next(line for line in lines if " stdp_update " in line)
+        self.assertRegex(line, r" f64 f32 +\d+ on CUDA")  # of T; its first tensor is bool
 
     def test_an_alias_lists_the_cuda_variants_it_stands_for(self):
         for name in ["tensor_core_matmul", "tensor_core_matmul_wmma"]:
@@ -144,6 +144,25 @@ class Validate(CommandTest):
         self.assertRegex(run.stdout, r"\noperator +cases +passed +failed +worst error / tolerance\nvector_add +[1-9]\d* +\d+ +0 +\d.* %\n")
         self.assertRegex(run.stdout, r"\n\d+ passed, 0 failed\n$")
 
+    def test_checks_every_device_unless_one_is_named(self):
+        kinds = list(dict.fromkeys(d["device"].split(":")[0] for d in result("devices")))
+        run = kolmo("validate", "vector_add", "softmax")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        devices = [line.split()[1].split(":")[0] for line in run.stdout.splitlines() if line.startswith("device: ")]
+        self.assertEqual(devices, kinds)
+        table = run.stdout.split("\noperator ")[1].splitlines()
+        self.assertEqual(table[0].split(), ["device", "cases", "passed", "failed", "worst", "error", "/", "tolerance"])
+        rows = [(row.split()[0], row.split()[1].split(":")[0]) for row in table[1:1 + 2 * len(kinds)]]
+        self.assertEqual(rows, [(op, kind) for op in ("vector_add", "softmax") for kind in kinds])
+        for line, kind in zip(table[1 + 2 * len(kinds):], kinds, strict=True):
+            self.assertRegex(line, rf"^{kind}\S*: [1-9]\d* passed, 0 failed" + r"( \(emulated\))?" * (kind == "simt") + "$")
+        records = result("validate", "vector_add")
+        self.assertEqual([r["device"]["device"].split(":")[0] for r in records], kinds)
+        self.assertEqual(records[0]["ops"][0]["name"], "vector_add")
+
+    def test_the_whole_tolerance_is_100_percent(self):
+        self.assertRegex(kolmo("validate", "vector_add", "--device", "cpu").stdout, r"\nvector_add .* 100 %\n")
+
     @needs(SIMT, "this build has no emulated GPU")
     def test_emulated_results_say_so(self):
         run = kolmo("validate", "vector_add", "--device", "simt")
@@ -165,8 +184,10 @@ class Validate(CommandTest):
         self.assertLessEqual({"result", "memory", "repeat", "graph", "stream", "arguments", "cost", "fact"}, aspects)
         for key in ["kolmo_version", "commit", "date", "driver"]:
             self.assertIn(key, record)
-        run = kolmo("validate", "vector_add", "--record", self.path / "missing" / "record.json")
+        run = kolmo("validate", "vector_add", "--device", "cpu", "--record", self.path / "missing" / "record.json")
         self.assertEqual(run.returncode, 2)
+        if len(result("devices")) > 1:
+            self.refused("validate", "vector_add", "--record", path, mentions=["--record", "one device", "--device"])
         self.assertEqual(list(self.path.iterdir()), [path])
 
     def record(self, name, date, sources, ok=True, device="cuda:0"):
@@ -243,83 +264,6 @@ class Bench(CommandTest):
         self.assertEqual(run.returncode, -signal.SIGINT)
         self.assertIn("kolmo: interrupted", errors)
         self.assertEqual(list(self.path.iterdir()), [])
-
-
-class Run(CommandTest):
-    def setUp(self):
-        super().setUp()
-        self.x = self.file("x.npy", npy([1, 2, 3, 4], (2, 2)))
-        self.y = self.file("y.npy", npy([10, 20, 30, 40], (2, 2)))
-        self.z = self.path / "z.npy"
-
-    def test_any_operator_on_files(self):
-        devices = ["cpu"] + (["simt"] if SIMT else [])
-        for device in devices:
-            run = kolmo("run", "vector_add", "--in", f"x={self.x}", "--in", f"y={self.y}", "--out", f"z={self.z}",
-                        "--device", device)
-            self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertIn(f"device: {device}", run.stdout)
-            self.assertEqual(read_f8(self.z), [11, 22, 33, 44])
-            self.z.unlink()
-
-    def test_fortran_order_is_read_as_what_it_means(self):
-        x = self.file("fortran.npy", npy([1, 3, 2, 4], (2, 2), fortran=True))
-        kolmo("run", "vector_add", "--in", f"x={x}", "--in", f"y={self.y}", "--out", f"z={self.z}")
-        self.assertEqual(read_f8(self.z), [11, 22, 33, 44])
-
-    def test_options_and_optional_outputs(self):
-        rows = self.file("rows.npy", npy([0, 1, 2, 4, 7, 11, 16, 22, 29, 37], (1, 10, 1)))
-        columns = self.file("columns.npy", npy([0, 1, 2, 4, 7, 11, 16, 22, 29, 37], (10, 1)))
-        local = self.path / "local.npy"
-        given = ["run", "ksg_mutual_information", "--in", f"x={rows}", "--in", f"y={columns}"]
-        run = kolmo(*given, "--set", "k=3", "--set", "algorithm=ksg2", "--out", f"value={self.z}", "--out",
-                    f"local={local}")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(len(read_f8(local)), 10)
-        self.assertEqual(len(read_f8(self.z)), 1)
-        self.refused(*given, "--set", "k=0", mentions=["ksg_mutual_information: k is 0, accepted are 1 to 64"])
-        self.refused(*given, "--set", "k=1.5", mentions=["k is '1.5', expected an integer"])
-        self.refused(*given, "--set", "algorithm=ksg3", mentions=["ksg1, ksg2"])
-        self.refused(*given, "--set", "k=3", "--set", "k=4", mentions=["k is given twice"])
-
-    def test_an_alias_and_a_variant(self):
-        y = self.path / "y.npy"
-        given = ["--in", f"x={self.x}", "--out", f"y={y}", "--set", "eps=0", "--device", "cpu"]
-        run = kolmo("run", "fused_layernorm_gelu", *given)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        for value, want in zip(read_f8(y), [-0.15865525393145705, 0.8413447460685429] * 2):
-            self.assertAlmostEqual(value, want, places=14)
-        self.refused("run", "fused_layernorm_gelu", *given, "--set", "activation=relu",
-                     mentions=["fused_layernorm_gelu: its name says what activation is"])
-        self.refused("run", "layer_norm", *given, "--variant", "none", mentions=["no variant is called 'none'"])
-
-    def test_outputs_without_inputs_have_the_dtype_asked_for(self):
-        given = ["run", "random_uniform", "--set", "n=3", "--out", f"values={self.z}"]
-        self.assertIn("(3) f64", kolmo(*given).stdout)
-        self.assertEqual(len(read_f8(self.z)), 3)
-        self.assertIn("(3) f32", kolmo(*given, "--dtype", "f32").stdout)
-        self.refused(*given, "--dtype", "i64", mentions=["random_uniform: no output can be i64"])
-
-    def test_wrong_arguments_leave_no_file(self):
-        short = self.file("short.npy", npy([1, 2, 3], (3,)))
-        narrow = self.file("narrow.npy", npy([1, 2, 3, 4], (2, 2), "<f4", "f"))
-        broken = self.file("broken.npy", self.x.read_bytes()[:-3])
-        x, y, out = f"x={self.x}", f"y={self.y}", f"z={self.z}"
-        for arguments, mentions in [
-            (["--in", x, "--in", f"y={short}", "--out", out], ["vector_add: y is (3) f64"]),
-            (["--in", x, "--in", f"y={narrow}", "--out", out], ["y is f32"]),
-            (["--in", x, "--in", f"y={broken}", "--out", out], ["broken.npy"]),
-            (["--in", x, "--in", "y=absent.npy", "--out", out], ["absent.npy"]),
-            (["--in", x, "--out", out], ["y is missing"]),
-            (["--in", x, "--in", y, "--in", f"w={self.y}", "--out", out], ["no input is called 'w'", "x, y"]),
-            (["--in", x, "--in", y, "--out", f"q={self.z}"], ["no output is called 'q'", "z"]),
-            (["--in", x, "--in", y, "--out", f"z={self.path}/no/z.npy"], ["z.npy"]),
-            (["--in", "x", "--in", y, "--out", out], ["'x' is not NAME=VALUE"]),
-            (["--in", x, "--in", y, "--set", "k=1", "--out", out], ["no option is called 'k'"]),
-        ]:
-            self.refused("run", "vector_add", *arguments, mentions=mentions)
-        self.assertEqual({p.name for p in self.path.iterdir()},
-                         {"x.npy", "y.npy", "short.npy", "narrow.npy", "broken.npy"})
 
 
 class Completion(CommandTest):

@@ -3,8 +3,8 @@ import itertools
 import re
 import unittest
 
-from catalogue_test import npy
 from command import CommandTest, csv, kolmo, numbers
+from run_test import npy
 
 # What --help calls values that are no numbers; everything else is one.
 WORDS = {"ADDRESS", "C", "COL", "COL[:LAGS],...", "COLS", "DEVICE", "DIR", "DTYPE", "FOLDER", "GROUP", "LIST", "MODE", "NAME",

@@ -12,6 +12,7 @@ if(NOT KOLMO_SANITIZE)
   if(KOLMO_SIMT OR KOLMO_CUDA)  # else no operator has variants on a GPU
     add_test(NAME tools.reference COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/reference.py $<TARGET_FILE:kolmo> --check)
   endif()
+  add_test(NAME tools.reference_text COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/reference_test.py)
   add_test(NAME tools.docs COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/docs_test.py)
   set(author_options -DWITH_CUDA=${KOLMO_CUDA} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
   if(KOLMO_CUDA)

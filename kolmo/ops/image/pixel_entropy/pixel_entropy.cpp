@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/image/pixel_entropy/windows.hpp"
 #include "kolmo/skeleton/item_steps_cpu.hpp"
@@ -11,9 +12,11 @@ namespace {
 using A = PixelEntropyArgs;
 
 void check(const A& a) {
-  require(std::isfinite(a.low) && std::isfinite(a.high) && a.low < a.high &&
-              std::isfinite(double(a.levels) / (a.high - a.low)),
-          "pixel_entropy: low and high must be finite, and low below high");
+  if (!(std::isfinite(a.low) && std::isfinite(a.high) && a.low < a.high &&
+        std::isfinite(double(a.levels) / (a.high - a.low))))
+    fail<InvalidArgument>("pixel_entropy: low = " + number_text(a.low) + " and high = " +
+                          number_text(a.high) + " make no range for " + std::to_string(a.levels) +
+                          " levels: both must be finite, low below high, and levels / (high - low) finite");
 }
 
 void launch(const A& a, Arena arena, Stream& s, int) {

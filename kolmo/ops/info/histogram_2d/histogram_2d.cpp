@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/info/histogram_2d/bins.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
@@ -16,8 +17,8 @@ using A = Histogram2dArgs;
 void check_range(const char* axis, double low, double high, std::int64_t bins) {
   const double step = (high - low) / double(bins);
   if (!(step > 0 && std::isfinite(1 / step) && std::isfinite(high - low)))
-    fail<InvalidArgument>(std::string("histogram_2d: ") + axis + "_min = " + std::to_string(low) + " and " +
-                          axis + "_max = " + std::to_string(high) + " make no range for " +
+    fail<InvalidArgument>(std::string("histogram_2d: ") + axis + "_min = " + number_text(low) + " and " +
+                          axis + "_max = " + number_text(high) + " make no range for " +
                           std::to_string(bins) + " bins");
 }
 
