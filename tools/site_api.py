@@ -7,10 +7,12 @@ PACKAGE = Path(__file__).resolve().parents[1] / "python/kolmo"
 SECTIONS = [  # heading, prefix, files; the public functions and classes of each
     ("Information flow", "kolmo", ["flow/estimates.py", "flow/network.py"]),
     ("Devices and benchmarks", "kolmo", ["_devices.py"]),
+    ("Weights of other layouts", "kolmo", ["_weights.py"]),
     ("Tuning", "kolmo.tuner", ["tuner.py"]),
     ("Monitoring", "kolmo.monitor", ["monitor.py"]),
 ]
-PUBLIC = {"flow/network.py": {"TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"}}
+PUBLIC = {"flow/network.py": {"TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"},
+          "_weights.py": {"gru_weights"}}
 RENAMED = {"kolmo.tuner.tune_function": "kolmo.tune"}
 
 

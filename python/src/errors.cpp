@@ -1,6 +1,7 @@
+#include <stdexcept>
+
 #include "kolmo/base/error.hpp"
 #include "python/src/module.hpp"
-#include "simt/engine.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -40,7 +41,7 @@ void add_errors(nb::module_& module) {
       PyErr_SetString(device_error, e.what());
     } catch (const Error& e) {
       PyErr_SetString(base, e.what());
-    } catch (const simt::Error& e) {
+    } catch (const std::runtime_error& e) {  // of the emulated GPU, or of the system
       PyErr_SetString(device_error, e.what());
     }
   });

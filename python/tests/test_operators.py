@@ -1,6 +1,7 @@
 """Every operator of the catalogue: a right answer, or one clear exception."""
 import inspect
 import json
+import os
 import pickle
 import pydoc
 import re
@@ -271,6 +272,13 @@ def test_changes_in_place():
 def test_faults_of_data_are_raised():
     with pytest.raises(kolmo.InvalidArgument, match="embedding_lookup"):
         kolmo.embedding_lookup(np.zeros((3, 2)), np.array([0, 5]))
+
+
+@pytest.mark.skipif("simt" not in DEVICES, reason="no emulated GPU in this build")
+def test_an_error_of_the_emulated_gpu_is_one_of_kolmo():
+    script = "import kolmo, numpy as np; x = np.ones(9)\ntry: kolmo.histogram_2d(x, x, device='simt')\nexcept kolmo.DeviceError as e: print(e)"
+    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "SIMT_SHARED_LIMIT": "16"}, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("launch refused: 400 bytes of dynamic shared memory; the limit is 16")
 
 
 def test_what_needs_no_arrays():
