@@ -80,7 +80,8 @@ HWY_INLINE V activated(D d, V x) {
   using T = hn::TFromD<D>;
   if constexpr (F == Activation::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
   if constexpr (F == Activation::gelu) return hn::Mul(hn::Mul(hn::Set(d, T(0.5)), x), twice_phi(d, x));
-  if constexpr (F == Activation::gelu_tanh) {  // (1 + tanh(v)) / 2 = 1 / (1 + exp(-2 v)), 0 from some power on
+  if constexpr (F ==
+                Activation::gelu_tanh) {  // (1 + tanh(v)) / 2 = 1 / (1 + exp(-2 v)), 0 from some power on
     const V cubic = hn::MulAdd(hn::Mul(hn::Set(d, T(0.044715)), hn::Mul(x, x)), x, x);
     const V power = hn::Mul(hn::Set(d, T(-2 * 0.79788456080286535588)), cubic);
     const V most = hn::Set(d, T(sizeof(T) == 4 ? 88 : 700));

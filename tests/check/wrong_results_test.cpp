@@ -310,7 +310,7 @@ TEST(ZeroChecks, AreAFailure) {
   EXPECT_EQ(of(own, true)["cases"], "bare_alias has no case that is small enough to be checked");
   EXPECT_EQ(of(large, false)["cases"], "wrong_op has no case that is small enough to be checked");
   EXPECT_EQ(of(own, true, "reached")["cases"], "no check of bare_alias is called 'reached'");
-  EXPECT_EQ(of(own, false, "resul")["cases"], "no check of wrong_op is called 'resul'");
+  EXPECT_EQ(of(own, false, "outcome")["cases"], "no check of wrong_op is called 'outcome'");
   for (const char* aspect : {"names", "texts", "rows", "options", "cost", "result", "reached", "graph"})
     EXPECT_TRUE(of(own, false, aspect).empty()) << aspect;
 }

@@ -49,9 +49,9 @@ struct Autoregression {
     double *phi = memory, *covariance = phi + order, *before = covariance + order + 1,
            *sigma2 = before + order, *ahead = sigma2 + 1, *psi = ahead + horizon, *errors = psi + horizon;
     const double first = double(values[0]);  // from it, so that the mean of equal samples is exact
-    const double mean =
-        keep_mean ? 0
-                  : first + team_sum(team, n, [&](std::int64_t t) { return double(values[t]) - first; }) / double(n);
+    const double mean = keep_mean ? 0 : first + team_sum(team, n, [&](std::int64_t t) {
+                                                  return double(values[t]) - first;
+                                                }) / double(n);
     const auto sample = [&](std::int64_t t) { return double(values[t]) - mean; };
     if (fit == ArFit::yule_walker) {
       for (std::int64_t k = 0; k <= order; ++k) {

@@ -134,7 +134,8 @@ constexpr Fact facts[] = {
      }},
     {"f32, a badly observed track: P stays symmetric and positive for 10,000 steps (emulated: 300)",
      [](Stream& s) {
-       for (const auto& h : {std::array{1.0f, 0.0f, 0.0f}, {1, 1, 1}, {1, 0.5f, 0}, {2, 0, 1}}) follow_track(h, s);
+       for (const auto& h : {std::array{1.0f, 0.0f, 0.0f}, {1, 1, 1}, {1, 0.5f, 0}, {2, 0, 1}})
+         follow_track(h, s);
      }},
     {"one model serves a batch, and a measurement reduces the variance",
      [](Stream& s) {
