@@ -1,7 +1,10 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+
+#include "kolmo/base/error.hpp"
 
 namespace kolmo {
 
@@ -12,8 +15,10 @@ struct Integers {
   int count = 0;
 
   constexpr Integers() = default;
+  /// Throws InvalidArgument for more than `capacity` items.
   constexpr Integers(std::initializer_list<std::int64_t> list) {
-    for (const std::int64_t i : list) items[count < capacity ? count++ : capacity - 1] = i;
+    if (list.size() > std::size_t(capacity)) fail<InvalidArgument>("a list has at most 16 integers");
+    for (const std::int64_t i : list) items[count++] = i;
   }
   constexpr std::int64_t operator[](int i) const { return items[i]; }
   constexpr const std::int64_t* begin() const { return items; }

@@ -134,6 +134,13 @@ TEST_F(Arguments, CodeThatDoesNotKnowADtypeIsNamed) {
             "mixed: norm: a tensor holds f32 and is read as f64");
 }
 
+TEST(IntegersOf, HoldSixteenAndRefuseMore) {
+  const Integers all{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  EXPECT_EQ(all.size(), 16);
+  EXPECT_EQ(all[15], 16);
+  EXPECT_THROW((Integers{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}), InvalidArgument);
+}
+
 TEST_F(Arguments, IntegersStayExact) {
   const auto fields = mixed.fields();
   const FieldInfo& seed = fields[9];
