@@ -23,9 +23,10 @@ struct Fact {
 struct OracleBase {
   const OpBase& op() const { return *ref_; }
   std::span<const Fact> facts;
-  /// Computes every element of every given output, which hold no zeros before. Inputs and options are those of the operator, in host memory. Floating
-  /// outputs are f64 and complex ones c128, whatever the operator's dtype. `dtype` is the operator's dtype,
-  /// for oracles that depend on it. Not called for an oracle that judges.
+  /// Computes every element of every given output; what these hold before is no result. Inputs and options are
+  /// those of the operator, in host memory. Floating outputs are f64 and complex ones c128, whatever the
+  /// operator's dtype. `dtype` is the operator's dtype, for oracles that depend on it. Not called for an oracle
+  /// that judges.
   virtual void expected(const void* args, DType dtype) const = 0;
   virtual bool judges() const = 0;
   /// Says why these outputs are wrong; empty if they are right. `in` holds the arguments given to the

@@ -54,7 +54,8 @@ class Placement {
 };
 
 /// Names the first output element that was written neither in the first run, started with Poison::nan, nor in
-/// the second, started with Poison::large; empty if there is none. Without the second it need only look so.
+/// the second, started with Poison::large; empty if there is none. Without `second`,
+/// names the first that holds the poison of the first run, perhaps as a result.
 std::string unwritten(const OpBase& op, const HostTensors& first, const HostTensors* second = nullptr);
 
 /// Memory of a given number of bytes with guard zones at both ends, for workspaces.
