@@ -36,6 +36,7 @@ struct Job {
   const int parts = std::min(threads, most_parts);
   Items items[most_parts];
   const std::thread::id owner = std::this_thread::get_id();
+  const int cpu = sched_getcpu();
   const std::atomic<bool>* const interrupt = Interruptible::current();
 
   // Guarded by the pool's mutex.
@@ -56,6 +57,17 @@ struct Job {
            });
   }
 };
+
+/// Moves the calling thread to another processor, if it may use one. Kernels of virtual machines take a processor that
+/// sleeps for one that is not there, and wake a thread on its waker's, where the two would take turns.
+void leave(int cpu) {
+  cpu_set_t all;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(std::size_t(cpu), &others);
+  if (CPU_COUNT(&others) && sched_setaffinity(0, sizeof others, &others) == 0)
+    sched_setaffinity(0, sizeof all, &all);
+}
 
 /// Waits without the lock, for some microseconds, until done(): that is sooner seen than a thread that sleeps is
 /// woken. Returns whether it is so with the lock held again.
@@ -152,6 +164,7 @@ class ThreadPool {
       const int thread = job->joined++;
       lock.unlock();
       {
+        if (sched_getcpu() == job->cpu) leave(job->cpu);
         const Interruptible same(job->interrupt);  // what the work calls in turn
         serve(*job, thread);
       }
