@@ -202,9 +202,8 @@ void print(const BenchFlags& o, const Benchmarks& all) {
               << significant(peaks.flops_f32 / 1e9, 3) << " in f32, "
               << significant(peaks.matrix_flops_16 / 1e9, 3)
               << " in products of 16-bit matrices (0: not known); -: the data fit in a cache\n"
-              << "baseline: the operator's naive variant, or on the CPU the same on one thread; -: there is "
-                 "none, it "
-                 "is too slow to be timed, or not wanted\n";
+              << "baseline: the operator's naive variant, or on the CPU the same on one thread; -: none, too "
+                 "slow to be timed, or not wanted\n";
   if (all.cut_short)
     std::cout << "*: " << all.cut_short << " measured less often, to end in " << significant(o.budget)
               << " s (--budget)\n";

@@ -150,7 +150,7 @@ int find_variant(const OpEntry& entry, const std::string& name, DeviceKind kind)
   for (std::size_t v = 0; v < rows.size(); ++v) {
     if (!entry.stands_for(rows[v], kind)) continue;
     if (rows[v].name == name) return int(v);
-    names += (names.empty() ? "; there are " : ", ") + std::string(rows[v].name);
+    if (!rows[v].name.empty()) names += (names.empty() ? "; there are " : ", ") + std::string(rows[v].name);
   }
   fail<InvalidArgument>(std::string(entry.name()) + ": no variant is called '" + name + "' here" + names);
 }
