@@ -75,12 +75,14 @@ class Resume(CommandTest):
         self.assertEqual(self.out.read_bytes(), content)
 
     def interrupt(self):
-        process = self.start()
-        while not self.partial.exists():
-            time.sleep(0.001)
-        time.sleep(0.3)
-        process.kill()
-        process.communicate()
+        _, taken = self.whole()
+        while not self.partial.exists():  # as after a run that was done before it was killed
+            process = self.start()
+            while not self.partial.exists() and process.poll() is None:
+                time.sleep(0.001)
+            time.sleep(0.3 * taken)
+            process.kill()
+            process.communicate()
         with contextlib.closing(sqlite3.connect(self.partial)) as file:  # rolls back uncommitted data
             file.execute("select count(*) from sqlite_master").fetchone()
 
