@@ -1,6 +1,7 @@
 #include "kolmo/runtime/cpu/parallel.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +134,23 @@ TEST(ParallelFor, UsesSeveralThreadsAtOnce) {
     while (here < 3) std::this_thread::yield();
   });
   EXPECT_EQ(here, 3);
+}
+
+// A thread that was woken on its caller's processor leaves it, and may go back afterwards.
+TEST(ParallelFor, ThreadsMayRunWhereTheirCallerMay) {
+  const auto processors = [] {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  };
+  const int all = processors();
+  std::atomic<int> others{0}, wrong{0};
+  for (int round = 0; round < 200; ++round)
+    parallel_for(4, 8, [&](std::int64_t, int thread) {
+      if (thread) ++others, wrong += processors() != all;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    });
+  EXPECT_GT(others, 0);
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(ParallelFor, KeepsItsThreads) {
