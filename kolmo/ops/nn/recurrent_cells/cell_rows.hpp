@@ -1,5 +1,8 @@
 #pragma once
+#include <type_traits>
+
 #include "kolmo/ops/nn/recurrent_cells/cells.hpp"
+#include "kolmo/skeleton/item_steps_cpu.hpp"
 
 namespace kolmo {
 
@@ -7,8 +10,8 @@ namespace kolmo {
 template <class T>
 struct CellRows {
   void (*lstm)(const LstmUnit<T>&, std::int64_t first, std::int64_t end);
-  void (*reset)(const ResetState<T>&, std::int64_t first, std::int64_t end);
-  void (*gru)(const GruUnit<T>&, std::int64_t first, std::int64_t end);
+  void (*reset)(const ResetRows<T>&, std::int64_t first, std::int64_t end);
+  void (*unit)(const UnitRows<T>&, std::int64_t first, std::int64_t end);
 };
 template <class T>
 CellRows<T> cell_rows();
@@ -16,5 +19,19 @@ template <>
 CellRows<double> cell_rows();
 template <>
 CellRows<float> cell_rows();
+
+/// Steps on the threads of a stream; the units of float and double in vectors.
+struct CellSteps : cpu::ItemSteps {
+  using ItemSteps::operator();
+  template <class T>
+  requires std::is_floating_point_v<T>
+  void operator()(const LstmUnit<T>& f) const { rows(f, cell_rows<T>().lstm); }
+  template <class T>
+  requires std::is_floating_point_v<T>
+  void operator()(const ResetRows<T>& f) const { rows(f, cell_rows<T>().reset); }
+  template <class T>
+  requires std::is_floating_point_v<T>
+  void operator()(const UnitRows<T>& f) const { rows(f, cell_rows<T>().unit); }
+};
 
 }  // namespace kolmo
