@@ -183,7 +183,7 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
     if (p.way == Way::steps) return rollout_by_steps<T>(a, arena, s, each, CudaTeams{s});
     const Tensor words = take_words(arena, a.h, p);
     const RolloutInput w(arena, a);
-    const GateInput<T> in = w.prepare<T>(a, arena, s, each);
+    const MemberInput<T> in = w.prepare<T>(a, arena, s, each);
     const bool before = a.reset == GruReset::before;
     run_resident<T>(cuda::RolloutJob<T>{w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(),
                                         a.bias_hh.as<T>(), a.head_hidden.as<T>(), a.head_stochastic.as<T>(),

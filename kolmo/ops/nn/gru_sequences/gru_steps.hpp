@@ -47,8 +47,8 @@ void forward_by_steps(const GruForwardArgs& a, Arena& arena, Stream& s, const Ea
   if (steps) w.u.run(arena, s);
   for (std::int64_t t = 0; t < steps; ++t) {
     Arena scratch = arena;  // of this step
-    w.v.step<T>({w.u.result<Compute<T>>() + t * 3 * n, steps * 3 * n}, state, a.states.as<T>() + t * n,
-                steps * n, scratch, s, each);
+    w.v.step<T>(GateInput<Compute<T>>{w.u.result<Compute<T>>() + t * 3 * n, steps * 3 * n}, state,
+                a.states.as<T>() + t * n, steps * n, scratch, s, each);
   }
   if (a.last.given()) each(CopyItems<T>{state, a.last.as<T>(), count});
 }

@@ -191,7 +191,7 @@ struct RolloutInput {
         u(arena, rest, a.weight_ih, {}) {}
   void lay(Arena& arena, const Site& site) const { u.lay(arena, site); }
   template <class T, class Each>
-  GateInput<T> prepare(const RssmRolloutArgs& a, Arena& arena, Stream& s, const Each& each) const {
+  MemberInput<T> prepare(const RssmRolloutArgs& a, Arena& arena, Stream& s, const Each& each) const {
     T* const all = u.result<T>();
     each(SplitFeatures<T>{size, a.features.as<T>(), rest.as<T>(), static_cast<T*>(loss)});
     u.run(arena, s);
@@ -248,7 +248,7 @@ void rollout_by_steps(const RssmRolloutArgs& a, Arena& arena, Stream& s, const E
   const RolloutSteps w(arena, a);
   const RolloutSizes& size = w.in.size;
   T* const state = w.v.state.as<T>();
-  const GateInput<T> in = w.in.prepare<T>(a, arena, s, each);
+  const MemberInput<T> in = w.in.prepare<T>(a, arena, s, each);
   each(CopyStates<T>{size, a.h.as<T>(), state, false});
   if (w.before)
     each(PartWeights<T>{a.weight_hh.as<T>(), w.of_gates.as<T>(), w.of_candidate.as<T>(), size.n,

@@ -30,21 +30,27 @@ void lstm_rows(const LstmUnit<T>& f, std::int64_t first, std::int64_t end) {
     });
 }
 
-/// A row of GateInput, in vectors.
-template <class D, class T = hn::TFromD<D>>
+/// A row of an input, in vectors.
+template <class D, class Row, class T = hn::TFromD<D>>
 struct InputVectors {
+  static constexpr bool of_member = std::is_same_v<Row, typename MemberInput<T>::Row>;
   D d;
-  GateInputRow<T> row;
+  Row row;
 
   template <class Count>
   HWY_INLINE hn::Vec<D> input(std::int64_t i, Count count) const {
     const auto u = load(d, row.u + i, count);
-    return row.slope ? hn::MulAdd(load(d, row.slope + i, count), hn::Set(d, row.loss), u) : u;
+    if constexpr (of_member)
+      return hn::MulAdd(load(d, row.slope + i, count), hn::Set(d, row.loss), u);
+    else
+      return u;
   }
   template <class Count>
   HWY_INLINE hn::Vec<D> of_state(std::int64_t i, const T* v, Count count) const {
     const auto part = load(d, v, count);
-    return row.bias ? hn::Add(part, load(d, row.bias + i, count)) : part;
+    if constexpr (of_member)
+      if (row.bias) return hn::Add(part, load(d, row.bias + i, count));
+    return part;
   }
   template <class Count>
   HWY_INLINE hn::Vec<D> gate(std::int64_t i, const T* v, Count count) const {
@@ -52,11 +58,11 @@ struct InputVectors {
   }
 };
 
-template <class T>
-void reset_rows(const ResetRows<T>& f, std::int64_t first, std::int64_t end) {
+template <class T, template <class> class Input>
+void reset_rows(const ResetRows<T, Input>& f, std::int64_t first, std::int64_t end) {
   const hn::ScalableTag<T> d;
   for (std::int64_t row = first; row < end; ++row) {
-    const InputVectors<decltype(d)> u{d, GateInputRow<T>(f.in, row, f.n)};
+    const InputVectors<decltype(d), typename Input<T>::Row> u{d, f.in.at(row, 0, f.n)};
     const T *const v = f.v + row * 2 * f.n, *const state = f.state + row * f.n;
     each_vector(d, f.n, [&](std::int64_t i, auto count) HWY_ATTR {
       store(d, hn::Mul(u.gate(i, v + i, count), load(d, state + i, count)), f.reset + row * f.n + i, count);
@@ -64,11 +70,11 @@ void reset_rows(const ResetRows<T>& f, std::int64_t first, std::int64_t end) {
   }
 }
 
-template <class T>
-void unit_rows(const UnitRows<T>& f, std::int64_t first, std::int64_t end) {
+template <class T, template <class> class Input>
+void unit_rows(const UnitRows<T, Input>& f, std::int64_t first, std::int64_t end) {
   const hn::ScalableTag<T> d;
   for (std::int64_t row = first; row < end; ++row) {
-    const InputVectors<decltype(d)> u{d, GateInputRow<T>(f.in, row, f.n)};
+    const InputVectors<decltype(d), typename Input<T>::Row> u{d, f.in.at(row, 0, f.n)};
     const T* const v = f.v + row * (f.candidate ? 2 : 3) * f.n;
     const T* const state = f.state + row * f.n;
     T *const to = f.next + row * f.n, *const copy = f.copy ? f.copy + row * f.stride : nullptr;
@@ -86,8 +92,14 @@ void unit_rows(const UnitRows<T>& f, std::int64_t first, std::int64_t end) {
   }
 }
 
-static CellRows<double> rows_f64() { return {lstm_rows<double>, reset_rows<double>, unit_rows<double>}; }
-static CellRows<float> rows_f32() { return {lstm_rows<float>, reset_rows<float>, unit_rows<float>}; }
+template <class T, template <class> class Input>
+constexpr GruRows<T, Input> gru = {reset_rows<T, Input>, unit_rows<T, Input>};
+static CellRows<double> rows_f64() {
+  return {lstm_rows<double>, gru<double, GateInput>, gru<double, MemberInput>};
+}
+static CellRows<float> rows_f32() {
+  return {lstm_rows<float>, gru<float, GateInput>, gru<float, MemberInput>};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -51,8 +51,8 @@ template <class T, class Each>
 void gru_step(const GruCellArgs& a, Arena& arena, Stream& s, const Each& each) {
   const GruProducts products(arena, a);
   products.u.run(arena, s);
-  products.v.step<T>({products.u.result<Compute<T>>(), 3 * a.h.dim(-1)}, a.h_next.as<T>(), nullptr, 0, arena,
-                     s, each);
+  products.v.step<T>(GateInput<Compute<T>>{products.u.result<Compute<T>>(), 3 * a.h.dim(-1)},
+                     a.h_next.as<T>(), nullptr, 0, arena, s, each);
 }
 
 }  // namespace kolmo

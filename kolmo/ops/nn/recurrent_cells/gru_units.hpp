@@ -52,35 +52,47 @@ struct GateProduct {
   }
 };
 
-/// The part of the gates that does not depend on h: u + slope L of each row, and a bias of the part of h. Rows of a
-/// member have its slope and bias.
+/// The part of the gates that does not depend on h. at(row, i, n) is its row from unit i on.
 template <class C>
 struct GateInput {
   const C* u;
   std::int64_t stride;
-  const C *slope = nullptr, *loss = nullptr, *bias = nullptr;
-  std::int64_t member_rows = 1;
-};
-/// A row of it.
-template <class C>
-struct GateInputRow {
-  const C *u, *slope, *bias;
-  C loss;
 
-  KOLMO_HD GateInputRow(const GateInput<C>& in, std::int64_t row, std::int64_t n)
-      : u(in.u + row * in.stride),
-        slope(in.slope ? in.slope + row / in.member_rows * 3 * n : nullptr),
-        bias(in.bias ? in.bias + row / in.member_rows * 3 * n : nullptr),
-        loss(in.loss ? in.loss[row] : C(0)) {}
-  KOLMO_HD C operator()(std::int64_t i) const { return slope ? u[i] + slope[i] * loss : u[i]; }
-  KOLMO_HD C of_state(std::int64_t i, C v) const { return bias ? v + bias[i] : v; }
+  struct Row {
+    const C* u;
+    KOLMO_HD C operator()(std::int64_t i) const { return u[i]; }
+    KOLMO_HD C of_state(std::int64_t, C v) const { return v; }
+  };
+  KOLMO_HD Row at(std::int64_t row, std::int64_t unit, std::int64_t) const {
+    return {u + row * stride + unit};
+  }
+};
+/// The same of an ensemble that is fed its losses: u + slope L, and a bias of the part of h if it is not null. Rows of a
+/// member have its slope and bias.
+template <class C>
+struct MemberInput {
+  const C* u;
+  std::int64_t stride;
+  const C *slope, *loss, *bias;
+  std::int64_t member_rows;
+
+  struct Row {
+    const C *u, *slope, *bias;
+    C loss;
+    KOLMO_HD C operator()(std::int64_t i) const { return u[i] + slope[i] * loss; }
+    KOLMO_HD C of_state(std::int64_t i, C v) const { return bias ? v + bias[i] : v; }
+  };
+  KOLMO_HD Row at(std::int64_t row, std::int64_t unit, std::int64_t n) const {
+    const std::int64_t of_member = row / member_rows * 3 * n + unit;
+    return {u + row * stride + unit, slope + of_member, bias ? bias + of_member : nullptr, loss[row]};
+  }
 };
 
 /// r h, which is multiplied before the product with the weights of n.
-template <class T>
+template <class T, template <class> class Input>
 struct ResetRows {
   using C = Compute<T>;
-  GateInput<C> in;
+  Input<C> in;
   const C* v;  ///< of r and z
   const T* state;
   T* reset;
@@ -89,16 +101,16 @@ struct ResetRows {
   std::int64_t items() const { return count; }
   KOLMO_HD void operator()(std::int64_t at) const {
     const std::int64_t row = at / n, i = at - row * n;
-    const GateInputRow<C> u(in, row, n);
-    reset[at] = T(gate(u(i) + u.of_state(i, v[row * 2 * n + i])) * C(state[at]));
+    const auto u = in.at(row, i, n);
+    reset[at] = T(gate(u(0) + u.of_state(0, v[row * 2 * n + i])) * C(state[at]));
   }
 };
 
 /// The next state, which may be `state`, and a copy of it where rows are `stride` apart.
-template <class T>
+template <class T, template <class> class Input>
 struct UnitRows {
   using C = Compute<T>;
-  GateInput<C> in;
+  Input<C> in;
   const C *v, *candidate;  ///< the last null for reset after; else v is of r and z alone
   const T* state;
   T *next, *copy;
@@ -107,19 +119,19 @@ struct UnitRows {
   std::int64_t items() const { return count; }
   KOLMO_HD void operator()(std::int64_t at) const {
     const std::int64_t row = at / n, i = at - row * n;
-    const GateInputRow<C> u(in, row, n);
+    const auto u = in.at(row, i, n);
     const C* const own = v + row * (candidate ? 2 : 3) * n + i;
-    const C z = gate(u(n + i) + u.of_state(n + i, own[n]));
-    const C part = candidate ? u.of_state(2 * n + i, candidate[at])
-                             : gate(u(i) + u.of_state(i, own[0])) * u.of_state(2 * n + i, own[2 * n]);
-    const T value = T((C(1) - z) * std::tanh(u(2 * n + i) + part) + z * C(state[at]));
+    const C z = gate(u(n) + u.of_state(n, own[n]));
+    const C part = candidate ? u.of_state(2 * n, candidate[at])
+                             : gate(u(0) + u.of_state(0, own[0])) * u.of_state(2 * n, own[2 * n]);
+    const T value = T((C(1) - z) * std::tanh(u(2 * n) + part) + z * C(state[at]));
     next[at] = value;
     if (copy) copy[row * stride + i] = value;
   }
 };
 
 /// The part of h in a step: its products, of weights parted into those of r and z (for reset after: of all gates) and
-/// those of n, and r h. Rows of `state` are those of GateInput.
+/// those of n, and r h. Rows of `state` are those of the input.
 struct StateProducts {
   bool before;
   Tensor state;
@@ -146,19 +158,19 @@ struct StateProducts {
     if (before) candidate.lay(arena, site);
   }
   /// The step, to `next` and `copy` of UnitRows. each(f) calls f(i) for all its items.
-  template <class T, class Each>
-  void step(const GateInput<Compute<T>>& in, T* next, T* copy, std::int64_t stride, Arena& arena, Stream& s,
+  template <class T, template <class> class Input, class Each>
+  void step(const Input<Compute<T>>& in, T* next, T* copy, std::int64_t stride, Arena& arena, Stream& s,
             const Each& each) const {
     using C = Compute<T>;
     const std::int64_t n = state.dim(-1), count = state.size();
     const T* const h = state.as<T>();
     v.run(arena, s);
     if (before) {
-      each(ResetRows<T>{in, v.result<C>(), h, reset.as<T>(), n, count});
+      each(ResetRows<T, Input>{in, v.result<C>(), h, reset.as<T>(), n, count});
       candidate.run(arena, s);
     }
-    each(UnitRows<T>{in, v.result<C>(), before ? candidate.result<C>() : nullptr, h, next, copy, stride, n,
-                     count});
+    each(UnitRows<T, Input>{in, v.result<C>(), before ? candidate.result<C>() : nullptr, h, next, copy,
+                            stride, n, count});
   }
 
  private:
