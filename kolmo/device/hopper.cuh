@@ -1,11 +1,11 @@
 #pragma once
-// Instructions of compute capability 9.0 (sm_90a): barriers in shared memory, copies by the copy engine, and
-// products by warpgroups of 128 threads. Addresses are of shared memory, in its 32-bit window. Empty on other
-// architectures. Source: PTX ISA 9.0, sections on mbarrier, cp.async.bulk.tensor and wgmma. Anonymous
-// namespace: see device/grid.cuh.
+// Instructions of compute capability 9.0 (sm_90a): copies by the copy engine, and products by warpgroups of 128
+// threads. Addresses are of shared memory, in its 32-bit window. Empty on other architectures. Source: PTX ISA 9.0,
+// sections on mbarrier, cp.async.bulk.tensor and wgmma. Anonymous namespace: see device/grid.cuh.
 #include <cstdint>
 
 #include "kolmo/base/half.hpp"
+#include "kolmo/device/barrier.cuh"
 #include "kolmo/runtime/cuda/tensor_copies.hpp"
 
 namespace kolmo::cuda {
@@ -13,24 +13,6 @@ namespace {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-__device__ inline std::uint32_t shared_address(const void* p) {
-  return std::uint32_t(__cvta_generic_to_shared(p));
-}
-
-/// A barrier is complete after `arrivals` arrivals and the bytes expected of copies; then its phase changes.
-__device__ inline void make_barrier(std::uint32_t barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
-}
-/// Makes new barriers visible to the cluster and to the copy engine.
-__device__ inline void publish_barriers() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-/// Arrives and adds to the bytes that the phase waits for.
-__device__ inline void expect_bytes(std::uint32_t barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
-}
 /// Arrives at the barrier with this address in another block of the cluster.
 __device__ inline void arrive_at(std::uint32_t barrier, int block) {
   asm volatile(
@@ -40,29 +22,6 @@ __device__ inline void arrive_at(std::uint32_t barrier, int block) {
       "r"(block)
       : "memory");
 }
-/// Waits until the phase of this parity is over.
-__device__ inline void wait_for(std::uint32_t barrier, int parity) {
-  std::uint32_t over = 0;
-  while (!over)
-    asm volatile(
-        "{\n.reg .pred over;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, over;\n}"
-        : "=r"(over)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-}
-
-__device__ inline int block_in_cluster() {
-  int rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-/// All threads of all blocks of the cluster.
-__device__ inline void meet_cluster() {
-  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
-}
-
 /// Starts copying the box whose first element is (column, row) of matrix `entry`, to the same place in each
 /// block of the cluster that `blocks` has a bit for. The barrier there counts the bytes.
 template <int Blocks>

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kolmo/device/barrier.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo::cuda {
@@ -52,29 +53,20 @@ struct BlockRanks {
 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-__device__ inline int cluster_rank() {
-  unsigned r;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
-  return int(r);
-}
 __device__ inline int cluster_size() {
   unsigned n;
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(n));
   return int(n);
 }
-/// Releases what this thread wrote to all blocks of the cluster and acquires what theirs wrote.
-__device__ inline void cluster_sync() {
-  asm volatile(
-      "barrier.cluster.arrive.release;\n"
-      "barrier.cluster.wait.acquire;" ::
-          : "memory");
+__device__ inline std::uint32_t address_in(int rank, const void* p) {
+  std::uint32_t there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(p)), "r"(rank));
+  return there;
 }
 template <class T>
 __device__ void cluster_store(T* p, int rank, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  const auto own = unsigned(__cvta_generic_to_shared(p));
-  unsigned there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(rank));
+  const std::uint32_t there = address_in(rank, p);
   if constexpr (sizeof(T) == 4)
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(std::bit_cast<unsigned>(value))
                  : "memory");
@@ -82,22 +74,6 @@ __device__ void cluster_store(T* p, int rank, T value) {
     asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(there),
                  "l"(std::bit_cast<unsigned long long>(value))
                  : "memory");
-}
-__device__ inline unsigned own_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-__device__ inline unsigned address_in(int rank, const void* p) {
-  unsigned there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own_address(p)), "r"(rank));
-  return there;
-}
-__device__ inline void make_barrier(std::uint64_t* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(
-                   own_address(barrier))
-               : "memory");
-}
-__device__ inline void expect_bytes(std::uint64_t* barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(own_address(barrier)),
-               "r"(bytes)
-               : "memory");
 }
 template <class T>
 __device__ void counted_store(T* p, int rank, T value, std::uint64_t* barrier) {
@@ -112,28 +88,20 @@ __device__ void counted_store(T* p, int rank, T value, std::uint64_t* barrier) {
                  "l"(std::bit_cast<unsigned long long>(value)), "r"(address_in(rank, barrier))
                  : "memory");
 }
-__device__ inline void wait_for(std::uint64_t* barrier, int parity) {
-  unsigned over = 0;
-  while (!over)
-    asm volatile(
-        "{\n.reg .pred over;\n"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, over;\n}"
-        : "=r"(over)
-        : "r"(own_address(barrier)), "r"(parity)
-        : "memory");
-}
 #else  // never launched: clusters_fit() is false
-__device__ inline void make_barrier(std::uint64_t*) {}
-__device__ inline void expect_bytes(std::uint64_t*, int) {}
-template <class T>
-__device__ void counted_store(T*, int, T, std::uint64_t*) {}
-__device__ inline void wait_for(std::uint64_t*, int) {}
-__device__ inline int cluster_rank() { return 0; }
+__device__ inline std::uint32_t shared_address(const void*) { return 0; }
+__device__ inline void make_barrier(std::uint32_t, int) {}
+__device__ inline void publish_barriers() {}
+__device__ inline void expect_bytes(std::uint32_t, int) {}
+template <bool OfCluster>
+__device__ void wait_for(std::uint32_t, int) {}
+__device__ inline int block_in_cluster() { return 0; }
 __device__ inline int cluster_size() { return 1; }
-__device__ inline void cluster_sync() {}
+__device__ inline void meet_cluster() {}
 template <class T>
 __device__ void cluster_store(T*, int, T) {}
+template <class T>
+__device__ void counted_store(T*, int, T, std::uint64_t*) {}
 #endif
 
 template <int Threads>
@@ -141,7 +109,7 @@ struct ClusterRanks {
   static constexpr bool counts = true, by_words = false;
   static constexpr int threads = Threads, block = Threads;
 
-  __device__ int rank() const { return cluster_rank(); }
+  __device__ int rank() const { return block_in_cluster(); }
   __device__ int count() const { return cluster_size(); }
   __device__ int thread() const { return int(threadIdx.x); }
   __device__ std::int64_t group() const { return blockIdx.x / unsigned(cluster_size()); }
@@ -155,10 +123,17 @@ struct ClusterRanks {
   __device__ void store(T* p, int to, T value, std::uint64_t* barrier) const {
     counted_store(p, to, value, barrier);
   }
-  __device__ void make(std::uint64_t* barrier) const { make_barrier(barrier); }
-  __device__ void expect(std::uint64_t* barrier, int bytes) const { expect_bytes(barrier, bytes); }
-  __device__ void wait(std::uint64_t* barrier, int parity) const { wait_for(barrier, parity); }
-  __device__ void sync() const { cluster_sync(); }
+  __device__ void make(std::uint64_t* barrier) const {
+    make_barrier(shared_address(barrier), 1);
+    publish_barriers();
+  }
+  __device__ void expect(std::uint64_t* barrier, int bytes) const {
+    expect_bytes(shared_address(barrier), bytes);
+  }
+  __device__ void wait(std::uint64_t* barrier, int parity) const {
+    wait_for<true>(shared_address(barrier), parity);
+  }
+  __device__ void sync() const { meet_cluster(); }
   __device__ void sync_rank() const { __syncthreads(); }
 };
 
