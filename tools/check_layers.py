@@ -11,7 +11,7 @@ from pathlib import Path
 BASE = {"base"}
 RUNTIME = BASE | {"runtime", "version"}
 OP = RUNTIME | {"impl", "inside", "op", "nearest"}
-OPS = OP | {"skeleton", "knn", "ops"}
+OPS = OP | {"skeleton", "knn", "recurrent", "ops"}
 LAYERS = {
     "base": BASE,
     "version": set(),
@@ -24,8 +24,9 @@ LAYERS = {
     "launch": RUNTIME | {"launch"},
     "skeleton": RUNTIME | {"impl", "device", "launch", "skeleton"},
     "knn": OP | {"knn"},  # k nearest neighbours and KSG, shared by several operators
+    "recurrent": OP | {"skeleton", "ops", "recurrent"},  # units of recurrent networks, shared by several; calls matmul
     "ops": OPS,
-    "kernel": BASE | {"impl", "inside", "ops", "device", "launch", "skeleton", "knn", "kernel"},  # .cu, .cuh
+    "kernel": BASE | {"impl", "inside", "ops", "device", "launch", "skeleton", "knn", "recurrent", "kernel"},  # .cu, .cuh
     "tune": OP | {"io", "tune"},
     "monitor": RUNTIME | {"monitor"},  # views of what the runtime records
     "io": RUNTIME | {"io", "nearest"},
@@ -88,7 +89,7 @@ def include_faults(path: str, bracket: str, name: str):
         yield f"kolmo/{here} is not in the table of layers of tools/check_layers.py"
     elif there not in LAYERS[here]:
         yield f'"{name}": {here} may not include {there}'
-    elif there == "ops" and here in {"ops", "kernel", "oracle"}:
+    elif there == "ops" and here in {"ops", "kernel", "oracle", "recurrent"}:
         yield from neighbour_faults(path, name)
 
 

@@ -5,7 +5,7 @@
 
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/nn/gru_sequences/rollout_steps.hpp"
-#include "kolmo/ops/nn/recurrent_cells/cell_rows.hpp"
+#include "kolmo/recurrent/rows.hpp"
 
 namespace kolmo {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 #include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
-#include "kolmo/ops/nn/recurrent_cells/gru_units.hpp"
+#include "kolmo/recurrent/units.hpp"
 
 namespace kolmo {
 

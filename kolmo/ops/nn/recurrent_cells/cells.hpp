@@ -1,26 +1,8 @@
 #pragma once
-#include "kolmo/ops/nn/recurrent_cells/gru_units.hpp"
 #include "kolmo/ops/nn/recurrent_cells/recurrent_cells.hpp"
+#include "kolmo/recurrent/units.hpp"
 
 namespace kolmo {
-
-template <class T>
-struct LstmUnit {
-  using C = Compute<T>;
-  const C *u, *v;
-  const T* c;
-  T *h_next, *c_next;
-  std::int64_t n, count;
-
-  std::int64_t items() const { return count; }
-  KOLMO_HD void operator()(std::int64_t at) const {
-    const std::int64_t row = at / n, first = row * 4 * n + (at - row * n);
-    const auto sum = [&](int which) { return u[first + which * n] + v[first + which * n]; };
-    const C i = gate(sum(0)), f = gate(sum(1)), g = std::tanh(sum(2)), o = gate(sum(3));
-    const C next = f * C(c[at]) + i * g;
-    c_next[at] = T(next), h_next[at] = T(o * std::tanh(next));
-  }
-};
 
 /// The matrix products of a cell, with their workspace.
 struct LstmProducts {

@@ -4,7 +4,8 @@
 #include <string>
 
 #include "kolmo/op/define.hpp"
-#include "kolmo/ops/nn/recurrent_cells/cell_rows.hpp"
+#include "kolmo/ops/nn/recurrent_cells/cells.hpp"
+#include "kolmo/recurrent/rows.hpp"
 
 namespace kolmo {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
-// What gru_cell and sequences of it have in common: products of the gates, and the units that make of them a state.
+// What cells of recurrent networks and sequences of them have in common: products of the gates, and the units that make
+// of them a state.
 #include <array>
 #include <cmath>
 
@@ -49,6 +50,24 @@ struct GateProduct {
   template <class C>
   C* result() const {
     return args.y.as<C>();
+  }
+};
+
+template <class T>
+struct LstmUnit {
+  using C = Compute<T>;
+  const C *u, *v;
+  const T* c;
+  T *h_next, *c_next;
+  std::int64_t n, count;
+
+  std::int64_t items() const { return count; }
+  KOLMO_HD void operator()(std::int64_t at) const {
+    const std::int64_t row = at / n, first = row * 4 * n + (at - row * n);
+    const auto sum = [&](int which) { return u[first + which * n] + v[first + which * n]; };
+    const C i = gate(sum(0)), f = gate(sum(1)), g = std::tanh(sum(2)), o = gate(sum(3));
+    const C next = f * C(c[at]) + i * g;
+    c_next[at] = T(next), h_next[at] = T(o * std::tanh(next));
   }
 };
 
