@@ -9,7 +9,6 @@
 
 #include "kolmo/base/dtype.hpp"
 #include "kolmo/base/error.hpp"
-#include "kolmo/base/hd.hpp"
 
 namespace kolmo {
 
@@ -25,23 +24,6 @@ struct Device {
 };
 
 std::string to_string(Device d);
-
-/// Typed, strided view of memory, the form in which kernels take tensors. Trivially copyable; strides count
-/// elements.
-template <class T, int Rank>
-struct View {
-  T* data;
-  std::int64_t extent[Rank], stride[Rank];
-
-  template <class... I>
-  KOLMO_HD constexpr T& operator()(I... i) const {
-    static_assert(sizeof...(I) == Rank, "one index per dimension");
-    std::int64_t at = 0;
-    int d = 0;
-    ((at += std::int64_t(i) * stride[d++]), ...);
-    return data[at];
-  }
-};
 
 inline constexpr int max_rank = 6;
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <string>
 
 #include "kolmo/base/error.hpp"
 
@@ -17,7 +18,7 @@ struct Integers {
   constexpr Integers() = default;
   /// Throws InvalidArgument for more than `capacity` items.
   constexpr Integers(std::initializer_list<std::int64_t> list) {
-    if (list.size() > std::size_t(capacity)) fail<InvalidArgument>("a list has at most 16 integers");
+    if (list.size() > std::size_t(capacity)) fail<InvalidArgument>(too_many(list.size()));
     for (const std::int64_t i : list) items[count++] = i;
   }
   constexpr std::int64_t operator[](int i) const { return items[i]; }
@@ -25,6 +26,9 @@ struct Integers {
   constexpr const std::int64_t* end() const { return items + count; }
   constexpr int size() const { return count; }
   constexpr bool empty() const { return count == 0; }
+  static std::string too_many(std::size_t n) {
+    return std::to_string(n) + " integers; a list has at most " + std::to_string(capacity);
+  }
   friend constexpr bool operator==(const Integers& a, const Integers& b) {
     if (a.count != b.count) return false;
     for (int i = 0; i < a.count; ++i)
