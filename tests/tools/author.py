@@ -1,5 +1,6 @@
-"""An author's project outside of the tree: the command with the operators of kolmo/ops in a scratch folder, against the
-installed package."""
+"""Where an author of operators works: a scratch copy of the tree, or a project outside of it against the installed
+package."""
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -43,24 +44,22 @@ def write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-class Project:
-    """`folders` are the operators' folders below kolmo/ops, each a dict of file names and texts."""
+class Command:
+    """A build of the command. `folders` are the operators' folders below kolmo/ops, each a dict of file names and texts."""
 
-    def __init__(self, root: Path, prefix: Path, options: list[str]):
-        self.root, self.build_folder = root, root / "build"
-        self.options = [f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release", *options]
-        write(root / "CMakeLists.txt", CMAKE)
-        write(root / "main.cpp", MAIN)
+    def __init__(self, root: Path, options: list[str], target: str):
+        self.root, self.build_folder, self.target = root, root / "build", target
+        self.options = ["-DCMAKE_BUILD_TYPE=Release", *options]
 
     def build(self, folders: dict[str, dict[str, str]]) -> None:
         for folder, files in folders.items():
             for name, text in files.items():
                 write(self.root / "kolmo/ops" / folder / name, text)
         run("cmake", "-S", self.root, "-B", self.build_folder, "-G", "Ninja", *self.options)
-        run("cmake", "--build", self.build_folder, "-j", "2")
+        run("cmake", "--build", self.build_folder, "-j", "2", "--target", self.target)
 
     def kolmo(self, *arguments, status=0) -> str:
-        return run(self.build_folder / "my_kolmo", *arguments, status=status)
+        return run(self.build_folder / self.target, *arguments, status=status)
 
     def devices(self) -> list[str]:
         """The kinds that can be used here."""
@@ -70,3 +69,30 @@ class Project:
     def validate(self, *names, status=0) -> str:
         """Validates on every device; on each the status must be this one."""
         return "\n".join(self.kolmo("validate", *names, "--device", device, status=status) for device in self.devices())
+
+
+class Project(Command):
+    """The command with the operators of kolmo/ops in a scratch folder, against the package installed at `prefix`."""
+
+    def __init__(self, root: Path, prefix: Path, options: list[str]):
+        super().__init__(root, [f"-DCMAKE_PREFIX_PATH={prefix}", *options], "my_kolmo")
+        write(root / "CMakeLists.txt", CMAKE)
+        write(root / "main.cpp", MAIN)
+
+
+class Tree(Command):
+    """A copy of the tree at `source`. What was built in it before stays, and so do the times of the files copied."""
+
+    def __init__(self, root: Path, source: Path, options: list[str]):
+        super().__init__(root, options, "kolmo")
+        # The same path below the copy as that of the build which tests, so that its objects are found in ccache.
+        build = root.parent.relative_to(source) if source in root.parents else Path("build/copy")
+        self.build_folder = root / build
+        root.mkdir(parents=True, exist_ok=True)
+        for path in root.iterdir():
+            if path.name != build.parts[0]:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        made = shutil.ignore_patterns("build", ".git", "out", "__pycache__")
+        around = {root, *root.parents}  # the copy may lie within a folder of the source
+        shutil.copytree(source, root, dirs_exist_ok=True, ignore=lambda folder, names: {
+            *made(folder, names), *(name for name in names if Path(folder, name) in around)})

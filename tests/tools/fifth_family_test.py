@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """An operator of a new group, by the book: options, a condition on them, an alias, a draw of a case's own, elementwise on
-every device. It is validated on every device here; with a wrong functor, kernel, oracle or tolerance it is not.
+every device. Its files come from tools/new_op in a scratch copy of the tree, where nothing else is edited. It is validated
+on every device here; with a wrong functor, kernel, oracle or tolerance, or too few cases, it is not, on those devices that this concerns.
 
-fifth_family_test.py SCRATCH PREFIX [CMAKE OPTION...]: PREFIX holds the installed package."""
+fifth_family_test.py SOURCE SCRATCH [CMAKE OPTION...]: builds the copy of SOURCE in SCRATCH with these options."""
 import sys
 from pathlib import Path
 
-from author import Project, expect
+from author import Tree, expect, run
 
 FOLDER, OP = "signal/clamp_between", "clamp_between"
 FILES = {
@@ -147,7 +148,10 @@ WRONG = {  # file, right, wrong, devices whose validation must fail
     "the kernel alone": (f"{OP}.cu", "cuda::elementwise<ClampBetweenElements>()",
                          "cuda::elementwise<Elements<ClampBetweenArgs, Wrong, FloatTypes, &ClampBetweenArgs::y, "
                          "&ClampBetweenArgs::x>>()", ("simt", "cuda")),
-    "the oracle": (f"{OP}_oracle.cpp", "std::max(get(a.x, i), low)", "get(a.x, i)", ("cpu", "simt", "cuda")),
+    "a tolerance": (f"{OP}.cpp", '{.name = "one", .sizes = {{"...", 1}}}',
+                    '{.name = "one", .sizes = {{"...", 1}}, .tolerance = absolute(-1)}', ("cpu", "simt", "cuda")),
+    "the cases, of which one is missing": (f"{OP}.cpp", ".dtype = DType::bf16", ".dtype = DType::f16", ("cpu", "simt", "cuda")),
+    "the oracle": (f"{OP}_oracle.cpp", "std::max(get(a.x, i), low)", "std::max(get(a.x, i), 2 * low)", ("cpu", "simt", "cuda")),
 }
 WRONG_FUNCTOR = '''
 template <class C>
@@ -159,12 +163,17 @@ struct Wrong : ClampBetweenFunction<C> {
 
 
 def main() -> None:
-    scratch, prefix = Path(sys.argv[1]), Path(sys.argv[2])
-    project = Project(scratch, prefix, sys.argv[3:])
+    source, scratch = Path(sys.argv[1]), Path(sys.argv[2])
+    project = Tree(scratch, source, sys.argv[3:])
+    run(sys.executable, scratch / "tools/new_op", FOLDER, cwd=scratch)
+    made = {path.name for path in (scratch / "kolmo/ops" / FOLDER).iterdir()}
+    expect(made == set(FILES), f"tools/new_op made {sorted(made)}")
     project.build({FOLDER: FILES})
+    run(sys.executable, scratch / "tools/check_layers.py", *[f"kolmo/ops/{FOLDER}/{name}" for name in FILES], cwd=scratch)
     listed = project.kolmo("list", "--group", "signal")
     expect(OP in listed and "clamp_six" in listed, f"the operator and its alias are not listed:\n{listed}")
     devices = project.devices()
+    expect({"cpu", "simt"} <= set(devices), f"of the CPU and the emulated GPU there are only {devices}")
     project.validate(OP)
     project.validate("clamp_six")
     for what, (name, right, wrong, on) in WRONG.items():

@@ -25,7 +25,15 @@ if(NOT KOLMO_SANITIZE)
   set(prefix ${PROJECT_BINARY_DIR}/package_test/prefix)  # where tests/package installs
   add_test(NAME tools.new_op COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/new_op_test.py
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/new_op_test ${prefix} ${author_options})
+  # With the options of this build, so that its objects are in ccache; without one the whole tree is compiled.
+  set(tree_options -DKOLMO_CUDA=${KOLMO_CUDA} -DKOLMO_SIMT=ON -DKOLMO_TESTS=OFF -DKOLMO_UNITY=${KOLMO_UNITY}
+    -DKOLMO_WERROR=${KOLMO_WERROR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+  if(KOLMO_CUDA)
+    list(APPEND tree_options -DCMAKE_CUDA_COMPILER=${CMAKE_CUDA_COMPILER})
+  endif()
   add_test(NAME tools.fifth_family COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fifth_family_test.py
-    ${PROJECT_BINARY_DIR}/fifth_family_test ${prefix} ${author_options})
-  set_tests_properties(tools.new_op tools.fifth_family PROPERTIES TIMEOUT 1800 COST 1000 FIXTURES_REQUIRED installed LABELS long)
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fifth_family_test ${tree_options})
+  set_tests_properties(tools.new_op PROPERTIES FIXTURES_REQUIRED installed)
+  set_tests_properties(tools.new_op tools.fifth_family PROPERTIES TIMEOUT 1800 COST 1000 LABELS long)
+  set_tests_properties(tools.fifth_family PROPERTIES TIMEOUT 7200)
 endif()
