@@ -68,11 +68,9 @@ class Arguments {
         fail<InvalidArgument>(std::string(entry_.name()) + ": its name says what " + name + " is; use " +
                               std::string(op_.name) + " to choose it");
       try {
-        require(f.kind != FieldKind::list || value.back() != ',',
-                "is '" + value + "', which ends with a comma");
         f.set_value(args(), f.parse(value));
       } catch (const InvalidArgument& e) {
-        fail<InvalidArgument>(std::string(op_.name) + ": " + name + " " + e.what());
+        fail<InvalidArgument>(std::string(op_.name) + ": " + e.what());
       }
     }
   }

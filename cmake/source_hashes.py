@@ -4,13 +4,14 @@
 A hash stands for the code that computes, not for its text: it is the SHA-256 over the tokens (no comments, no spaces) of
 one file of kolmo/ops/<group>/<op> and of every file it reaches through #include "kolmo/...", as far as these hold what
 runs on the device; for GPUs of <op>.cu, for the CPU of <op>.cpp. Where another operator's header is reached, that
-operator's .cu or .cpp counts too, since it is called; on the CPU so do the .cpp beside any header and all of kolmo/knn."""
+operator's .cu or .cpp counts too, since it is called; on the CPU so do the .cpp beside any header and all of kolmo/knn,
+for GPUs what makes tensor maps and calls cuBLASLt."""
 import hashlib
 import re
 import sys
 from pathlib import Path
 
-KERNEL_CODE = re.compile(r"kolmo/(base|device|knn|ops|skeleton)/|kolmo/runtime/cuda/(launch\.cuh|cublaslt\.hpp)$")
+KERNEL_CODE = re.compile(r"kolmo/(base|device|knn|ops|skeleton)/|kolmo/runtime/cuda/(launch\.cuh|(cublaslt|tensor_copies)\.[ch]pp)$")
 CPU_CODE = re.compile(r"kolmo/(base|cpu|device|knn|ops|runtime/cpu|skeleton)/")
 TOKEN = re.compile(r"""
     (?P<comment>//[^\n]*|/\*.*?\*/)
@@ -68,6 +69,8 @@ class Tree:
             folder = "/".join(parts[:-1])
             names = sorted(p.name for p in (self.root / folder).glob("*.cpp") if not p.name.endswith("_oracle.cpp"))
             return [f"{folder}/{name}" for name in names]
+        if parts[1:3] == ["runtime", "cuda"]:  # called by operators' .cu, and no .cu themselves
+            suffix = ".cpp"
         return [stem + suffix] if (own or suffix == ".cpp") and self.has(stem + suffix) else []
 
     def hash_of(self, start: str, scope: re.Pattern, suffix: str) -> str:

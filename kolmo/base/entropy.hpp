@@ -1,9 +1,12 @@
 #pragma once
 // Terms of entropy-like sums over non-negative weights (counts or probabilities), in nats, with the same bits
-// on every device. A negative or NaN weight makes the result NaN.
+// on every device. A negative or NaN weight makes the sums of its row NaN, from which the end of the row knows it: terms
+// are not checked one by one.
 #include <limits>
+#include <string_view>
 
 #include "kolmo/base/log.hpp"
+#include "kolmo/base/status.hpp"
 #include "kolmo/base/sums.hpp"
 
 namespace kolmo {
@@ -12,6 +15,18 @@ KOLMO_HD constexpr double x_log_x(double x) { return x == 0 ? 0 : exact_mul(x, l
 
 /// Sets negative values to 0: rounding may push a non-negative quantity slightly below 0. NaN stays NaN.
 KOLMO_HD constexpr double not_below_zero(double x) { return x < 0 ? 0 : x; }
+
+/// Of operators on weights, reported by report_weights.
+inline constexpr std::string_view weight_faults[] = {"weights are negative, not finite or too large to sum",
+                                                     "weights sum to 0"};
+
+/// Reports what makes the sums of a row of weights unusable: `log_sum` of terms w ln w, and `total` where it divides.
+KOLMO_HD inline void report_weights(const Status& status, std::int64_t row, double log_sum, double total) {
+  if (!(log_sum - log_sum == 0))
+    status.report(0, row);
+  else if (total == 0)
+    status.report(1, row);
+}
 
 /// Sums over the weights w of a row: sum w, sum w ln w, number of w > 0.
 template <class T>
@@ -34,9 +49,11 @@ struct WeightRows {
 struct EntropyOfRow {
   double* entropy;
   bool counts, miller_madow;
+  Status status = {};
 
   KOLMO_HD void operator()(std::int64_t row, const Sums<3>& s) const {
     const double total = s.value[0], log_sum = s.value[1], nonzero = s.value[2];
+    report_weights(status, row, log_sum, counts ? total : 1);
     double h = 0 - log_sum;
     if (counts) {
       h = not_below_zero(exact_add(log_exact(total), -(log_sum / total)));
@@ -47,14 +64,16 @@ struct EntropyOfRow {
   }
 };
 
-/// p ln(p / q); 0 for p = 0, inf for q = 0 < p, NaN when either is negative or NaN.
+/// p ln(p / q); 0 for p = 0, inf for q = 0 < p, NaN when either is negative or NaN, or is infinite and p is not 0.
 KOLMO_HD constexpr double divergence_term(double p, double q) {
   if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
   if (p == 0) return 0;
   const double ratio = p / q;
   const bool usable =
       ratio >= std::numeric_limits<double>::min() && ratio <= std::numeric_limits<double>::max();
-  return exact_mul(p, usable ? log_exact(ratio) : exact_add(log_exact(p), -log_exact(q)));
+  if (usable) return exact_mul(p, log_exact(ratio));
+  if (!(p - p == 0 && q - q == 0)) return std::numeric_limits<double>::quiet_NaN();
+  return exact_mul(p, exact_add(log_exact(p), -log_exact(q)));
 }
 template <class T>
 struct DivergenceRows {
@@ -72,7 +91,9 @@ struct DivergenceRows {
 
 struct DivergenceOfRow {
   double* divergence;
+  Status status = {};
   KOLMO_HD void operator()(std::int64_t row, const Sums<1>& s) const {
+    if (s.value[0] != s.value[0]) status.report(0, row);
     divergence[row] = one_nan(s.value[0]);
   }
 };
@@ -129,8 +150,10 @@ struct TableMargins {
 struct ConditionalEntropyOfTable {
   double* entropy;
   bool miller_madow;
+  Status status = {};
 
   KOLMO_HD void operator()(std::int64_t table, const Sums<5>& s) const {
+    report_weights(status, table, s.value[1], s.value[0]);
     const double h = not_below_zero(s.value[1] / s.value[0]);
     entropy[table] = one_nan(miller_madow ? exact_add(h, s.value[2] / exact_mul(2, s.value[0])) : h);
   }
@@ -140,9 +163,11 @@ struct ConditionalEntropyOfTable {
 struct MutualInformationOfTable {
   double* information;
   bool miller_madow;
+  Status status = {};
 
   KOLMO_HD void operator()(std::int64_t table, const Sums<5>& s) const {
     const auto& [total, conditional, bins_less_rows, column_log_sum, columns] = s.value;
+    report_weights(status, table, conditional, total);
     const double mi =
         not_below_zero(exact_add(log_exact(total), -exact_add(column_log_sum, conditional) / total));
     const double correction = (columns - 1 - bins_less_rows) / exact_mul(2, total);

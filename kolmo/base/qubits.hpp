@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "kolmo/base/hd.hpp"
 #include "kolmo/base/tensor.hpp"
 
 namespace kolmo {
@@ -21,9 +22,10 @@ constexpr std::int64_t bit_mask(std::span<const std::int64_t> qubits) {
   return mask;
 }
 
-/// Throws InvalidArgument unless the last extent of the state is a power of two and `qubits` names different
-/// qubits of it.
-inline void check_qubits(std::string_view op, const Tensor& state, std::span<const std::int64_t> qubits) {
+/// Throws InvalidArgument unless the last extent of the state is a power of two and `qubits`, the value of `option`,
+/// names different qubits of it.
+inline void check_qubits(std::string_view op, std::string_view option, const Tensor& state,
+                         std::span<const std::int64_t> qubits) {
   const auto n = std::uint64_t(state.dim(-1));
   const auto refuse = [&](const std::string& why) { fail<InvalidArgument>(std::string(op) + ": " + why); };
   if (!std::has_single_bit(n))
@@ -31,9 +33,9 @@ inline void check_qubits(std::string_view op, const Tensor& state, std::span<con
   const int count = std::countr_zero(n);
   std::int64_t seen = 0;
   for (const std::int64_t q : qubits) {
-    if (q >= count)
-      refuse("qubit " + std::to_string(q) + " does not exist: the state has " + std::to_string(count));
-    if (seen >> q & 1) refuse("qubit " + std::to_string(q) + " is named twice");
+    const std::string named = std::string(option) + " names qubit " + std::to_string(q);
+    if (q >= count) refuse(named + ", which does not exist: state has " + std::to_string(count));
+    if (seen >> q & 1) refuse(named + " twice");
     seen |= std::int64_t(1) << q;
   }
 }

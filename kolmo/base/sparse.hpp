@@ -44,18 +44,20 @@ struct SparseRows {
 };
 
 inline constexpr std::string_view sparse_faults[] = {
-    "the offsets of a row do not ascend from 0 to the number of columns", "a column does not exist"};
+    "the offsets of a row do not ascend from 0 to the number of columns",
+    "columns names a column that does not exist"};
 
 /// Throws InvalidArgument unless the three tensors of a sparse matrix are given together, and not beside the
-/// dense one.
-inline void check_sparse(std::string_view op, const Tensor& dense, const Tensor& offsets,
-                         const Tensor& columns, const Tensor& values) {
+/// dense one, whose argument is `name`.
+inline void check_sparse(std::string_view op, std::string_view name, const Tensor& dense,
+                         const Tensor& offsets, const Tensor& columns, const Tensor& values) {
   const int given = offsets.given() + columns.given() + values.given();
   if (given != 0 && given != 3)
     fail<InvalidArgument>(std::string(op) +
                           ": a sparse matrix needs offsets, columns and values, all three of them");
   if (given == 3 && dense.given())
-    fail<InvalidArgument>(std::string(op) + ": the matrix is given twice, dense and sparse");
+    fail<InvalidArgument>(std::string(op) + ": the matrix is given twice, dense by " + std::string(name) +
+                          " and sparse by offsets, columns and values");
 }
 
 }  // namespace kolmo

@@ -58,6 +58,40 @@ bool inside(FieldKind kind, const Value& v, const Value& min, const Value& max) 
   return v.integer >= min.integer && v.integer <= max.integer;
 }
 
+Value parsed(FieldKind kind, std::span<const std::string_view> choices, std::string_view word) {
+  switch (kind) {
+    case FieldKind::flag:
+      if (word == "true" || word == "1") return Value::of(ValueKind::flag, 1);
+      if (word == "false" || word == "0") return Value::of(ValueKind::flag, 0);
+      fail<InvalidArgument>("is '" + std::string(word) + "', accepted are true and false");
+    case FieldKind::choice: {
+      const auto found = std::find(choices.begin(), choices.end(), word);
+      if (found == choices.end())
+        fail<InvalidArgument>("is '" + std::string(word) + "', accepted are " + joined(choices));
+      return Value::of(ValueKind::choice, found - choices.begin());
+    }
+    case FieldKind::natural:
+      return Value::of(number<std::uint64_t>(word, "an integer from 0 on"));
+    case FieldKind::real:
+      return Value::of(number<double>(word, "a number"));
+    case FieldKind::list: {
+      Integers list;
+      if (word.ends_with(','))
+        fail<InvalidArgument>("is '" + std::string(word) + "', which ends with a comma");
+      while (!word.empty()) {
+        const auto end = std::min(word.find(','), word.size());
+        if (list.count == Integers::capacity)
+          fail<InvalidArgument>("has more than " + std::to_string(Integers::capacity) + " items");
+        list.items[list.count++] = number<std::int64_t>(word.substr(0, end), "integers with commas between");
+        word.remove_prefix(std::min(end + 1, word.size()));
+      }
+      return Value::of(list);
+    }
+    default:
+      return Value::of(number<std::int64_t>(word, "an integer"));
+  }
+}
+
 }  // namespace
 
 std::string FieldInfo::text(const Value& v) const {
@@ -108,36 +142,11 @@ void FieldInfo::set(void* args, const Value& v) const {
   set_value(args, v);
 }
 
-Value FieldInfo::parse(std::string_view word) const {
-  if (optional && word == "none") return {};
-  switch (kind) {
-    case FieldKind::flag:
-      if (word == "true" || word == "1") return Value::of(ValueKind::flag, 1);
-      if (word == "false" || word == "0") return Value::of(ValueKind::flag, 0);
-      fail<InvalidArgument>("is '" + std::string(word) + "', accepted are true and false");
-    case FieldKind::choice: {
-      const auto found = std::find(choices.begin(), choices.end(), word);
-      if (found == choices.end())
-        fail<InvalidArgument>("is '" + std::string(word) + "', accepted are " + joined(choices));
-      return Value::of(ValueKind::choice, found - choices.begin());
-    }
-    case FieldKind::natural:
-      return Value::of(number<std::uint64_t>(word, "an integer from 0 on"));
-    case FieldKind::real:
-      return Value::of(number<double>(word, "a number"));
-    case FieldKind::list: {
-      Integers list;
-      while (!word.empty()) {
-        const auto end = std::min(word.find(','), word.size());
-        if (list.count == Integers::capacity)
-          fail<InvalidArgument>("has more than " + std::to_string(Integers::capacity) + " items");
-        list.items[list.count++] = number<std::int64_t>(word.substr(0, end), "integers with commas between");
-        word.remove_prefix(std::min(end + 1, word.size()));
-      }
-      return Value::of(list);
-    }
-    default:
-      return Value::of(number<std::int64_t>(word, "an integer"));
+Value FieldInfo::parse(std::string_view text) const {
+  try {
+    return optional && text == "none" ? Value{} : parsed(kind, choices, text);
+  } catch (const InvalidArgument& e) {
+    throw InvalidArgument(std::string(name) + " " + e.what(), e.where());
   }
 }
 

@@ -18,8 +18,8 @@ constexpr Impl<typename R::A> row_sum() {
                      .launch =
                          [](const A& a, Arena scratch, Stream& s, int row) {
                            R::DTypes::visit(R::element(a).dtype, [&]<class T> {
-                             sum_rows<R::sums>(R::template terms<T>(a), R::template done<T>(a), R::rows(a),
-                                               R::length(a), row_sum_scratch<R>(scratch, a),
+                             sum_rows<R::sums>(R::template terms<T>(a), row_sum_done<R, T>(a, s.status()),
+                                               R::rows(a), R::length(a), row_sum_scratch<R>(scratch, a),
                                                SumItems{native(s), row_sum_rows[row].config});
                            });
                          },

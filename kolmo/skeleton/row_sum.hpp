@@ -10,7 +10,9 @@
 //     template <class T> static auto terms(const A& a);      // terms(row)(i) is a Sums<sums>
 //     template <class T> static auto done(const A& a);       // done(row, sums) keeps the result
 //   };
+// A `done` that reports faulty data uses its member `Status status`, which the skeletons set.
 #include "kolmo/base/arena.hpp"
+#include "kolmo/base/status.hpp"
 #include "kolmo/base/sums.hpp"
 #include "kolmo/base/tensor.hpp"
 
@@ -24,6 +26,13 @@ struct ElementTypes {
     kolmo::visit<T...>(t, std::forward<F>(f));
   }
 };
+
+template <class R, class T>
+auto row_sum_done(const typename R::A& a, [[maybe_unused]] Status status) {
+  auto done = R::template done<T>(a);
+  if constexpr (requires { done.status; }) done.status = status;
+  return done;
+}
 
 template <class R>
 Sums<R::sums>* row_sum_scratch(Arena& arena, const typename R::A& a) {

@@ -13,8 +13,8 @@ constexpr Impl<typename R::A> row_sum() {
   return ImplCode<A>{.launch =
                          [](const A& a, Arena scratch, Stream& s, int) {
                            R::DTypes::visit(R::element(a).dtype, [&]<class T> {
-                             sum_rows<R::sums>(R::template terms<T>(a), R::template done<T>(a), R::rows(a),
-                                               R::length(a), row_sum_scratch<R>(scratch, a),
+                             sum_rows<R::sums>(R::template terms<T>(a), row_sum_done<R, T>(a, s.status()),
+                                               R::rows(a), R::length(a), row_sum_scratch<R>(scratch, a),
                                                SumItems{s.threads()});
                            });
                          },

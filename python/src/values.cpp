@@ -74,8 +74,8 @@ Value value_of(const FieldInfo& f, nb::handle value) {
       if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) wants("a list of whole numbers", value);
       const std::size_t n = nb::len(value);
       if (n > std::size_t(Integers::capacity))
-        fail<InvalidArgument>(std::string(f.name) + " has " + std::to_string(n) +
-                              " items; at most 16 are taken");
+        fail<InvalidArgument>(std::string(f.name) + " has " + std::to_string(n) + " items; at most " +
+                              std::to_string(Integers::capacity) + " are taken");
       for (std::size_t i = 0; i < n; ++i) all.items[all.count++] = int64_of(f, value[i]);
       return Value::of(all);
     }

@@ -67,6 +67,21 @@ class Hashes(unittest.TestCase):
         self.assertTrue({INNER, OUTER} <= cuda, cuda)
         self.assertNotIn("vector_add", cuda)
 
+    def test_what_operators_call_of_the_runtime_changes_the_gpu(self):
+        descriptions = {"matmul", "attention", "conv2d"}
+        for path in ("kolmo/runtime/cuda/tensor_copies.hpp", "kolmo/runtime/cuda/tensor_copies.cpp"):
+            self.edit(path, "namespace kolmo", "struct Another;\nnamespace kolmo")
+            cpu, cuda = self.changed()
+            self.assertEqual(cpu, set())
+            self.assertTrue(descriptions <= cuda, cuda)
+            self.assertFalse({"vector_add", "shannon_entropy", INNER} & cuda, cuda)
+            self.before = table(self.root)
+        self.edit("kolmo/runtime/cuda/cublaslt.cpp", "namespace kolmo", "struct Another;\nnamespace kolmo")
+        cpu, cuda = self.changed()
+        self.assertEqual(cpu, set())
+        self.assertTrue({"matmul", "linear", "gru_cell"} <= cuda, cuda)
+        self.assertNotIn("vector_add", cuda)
+
     def test_cpu_code_changes_the_cpu(self):
         self.edit("kolmo/knn/tree.cpp", "namespace kolmo", "struct Another;\nnamespace kolmo")
         cpu, cuda = self.changed()

@@ -28,11 +28,14 @@ constexpr Case<A> cases[] = {
      .benchmark_only = true},
 };
 
+constexpr std::string_view faults[] = {"fluxes are negative or not finite"};
+
 constinit const Definition<A> definition{
     {.name = "entropy_production",
      .summary = "sum over pairs of (p_i W_ij - p_j W_ji) ln(p_i W_ij / (p_j W_ji)), in nats",
      .source = "Schnakenberg 1976",
-     .determinism = Determinism::everywhere},
+     .determinism = Determinism::everywhere,
+     .faults = faults},
     // Two logarithms (30 operations each), two products with p, two differences, a product and a sum a pair.
     {.flops = [](const A& a) { return 33.0 * double(a.rates.size()); }, .cases = cases}};
 

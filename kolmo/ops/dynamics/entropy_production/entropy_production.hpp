@@ -27,8 +27,8 @@ struct EntropyProductionArgs {
 /// 0 where both fluxes are 0, infinite where one alone is; 0 in all if and only if detailed balance holds. The
 /// diagonal does not count. p is stationary in the usual case, and then this is all entropy production; it is
 /// used as it is. Without p, `rates` holds the fluxes p_i W_ij themselves, such as frequencies of observed
-/// transitions, or one-way phase currents. NaN for negative or NaN fluxes. Computed in double; same bits on
-/// every device.
+/// transitions, or one-way phase currents. Computed in double; same bits on every device. Fault of a process: fluxes of a
+/// pair that are negative, NaN or both infinite. Unchecked, its result is NaN.
 /// Source: Schnakenberg, Rev. Mod. Phys. 48, 1976, equation 7.6.
 extern const Op<EntropyProductionArgs> entropy_production;
 

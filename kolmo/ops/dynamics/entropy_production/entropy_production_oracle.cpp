@@ -49,7 +49,20 @@ constexpr Fact facts[] = {
      [](Stream& s) {
        expect(production({5, 0.3, 0, 0.3, 1, 0.7, 0, 0.7, 2}, {}, s) == 0, "symmetric");
        expect(std::isinf(production({0, 0.3, 0, 0}, {}, s)), "one way");
-       expect(std::isnan(production({0, -0.3, 0.3, 0}, {}, s)), "negative");
+     }},
+    {"fluxes that are none are faults; unchecked, the result is NaN",
+     [](Stream& s) {
+       for (const double wrong : {-0.3, std::nan("")}) {
+         expect_invalid(
+             [&] {
+               production({0, wrong, 0.3, 0}, {}, s);
+             },
+             "entropy_production: fluxes are negative or not finite at element 0");
+         s.check_data(false);
+         expect(std::isnan(production({0, wrong, 0.3, 0}, {}, s)), "unchecked");
+         s.check_data(true);
+       }
+       expect(production({-1, 0.3, 0.3, std::nan("")}, {}, s) == 0, "the diagonal does not count");
      }},
 };
 

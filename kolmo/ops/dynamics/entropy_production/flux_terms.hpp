@@ -1,6 +1,6 @@
 #pragma once
 #include "kolmo/base/log.hpp"
-#include "kolmo/base/row_terms.hpp"
+#include "kolmo/base/status.hpp"
 #include "kolmo/ops/dynamics/entropy_production/entropy_production.hpp"
 #include "kolmo/skeleton/row_sum.hpp"
 
@@ -32,6 +32,15 @@ struct FluxPairs {
   }
 };
 
+struct ProductionOfProcess {
+  double* production;
+  Status status = {};
+  KOLMO_HD void operator()(std::int64_t process, const Sums<1>& s) const {
+    if (s.value[0] != s.value[0]) status.report(0, process);
+    production[process] = one_nan(s.value[0]);
+  }
+};
+
 struct FluxSums {
   using A = EntropyProductionArgs;
   static constexpr int sums = 1;
@@ -44,7 +53,7 @@ struct FluxSums {
     return {a.rates.as<T>(), a.p.as<T>(), a.rates.dim(-1)};
   }
   template <class T>
-  static RoundedSum<double> done(const A& a) {
+  static ProductionOfProcess done(const A& a) {
     return {a.production.as<double>()};
   }
 };

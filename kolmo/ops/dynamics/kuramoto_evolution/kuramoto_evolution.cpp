@@ -82,7 +82,9 @@ constinit const Definition<A> definition{
      .in_place = true,
      .faults = sparse_faults},
     {.check =
-         [](const A& a) { check_sparse("kuramoto_evolution", a.adjacency, a.offsets, a.columns, a.values); },
+         [](const A& a) {
+           check_sparse("kuramoto_evolution", "adjacency", a.adjacency, a.offsets, a.columns, a.values);
+         },
      .flops = flops,
      .cases = cases}};
 

@@ -106,7 +106,11 @@ constexpr Fact facts[] = {
        for (std::size_t i = 0; i < 3; ++i)
          expect(std::abs(dense[i] - x[i]) < 1e-15 && std::abs(sparse[i] - x[i]) < 1e-15, "not the same");
        columns[4] = 3;
-       expect_invalid([&] { evolved({0, 0, 0}, {0, 0, 1}, a, s); }, "a column does not exist");
+       expect_invalid(
+           [&] {
+             evolved({0, 0, 0}, {0, 0, 1}, a, s);
+           },
+           "kuramoto_evolution: columns names a column that does not exist");
        columns[4] = 0, offsets[1] = 7;
        expect_invalid([&] { evolved({0, 0, 0}, {0, 0, 1}, a, s); }, "the offsets of a row do not ascend");
        a.columns = {};

@@ -13,7 +13,7 @@ void launch(const A& a, Arena arena, Stream& s, int) {
 }
 
 void check(const A& a) {
-  check_sparse("reservoir_update", a.weights, a.offsets, a.columns, a.values);
+  check_sparse("reservoir_update", "weights", a.weights, a.offsets, a.columns, a.values);
   require(a.weights.given() || a.offsets.given(),
           "reservoir_update: neither weights nor a sparse matrix is given");
 }

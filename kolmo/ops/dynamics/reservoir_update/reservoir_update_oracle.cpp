@@ -45,9 +45,10 @@ constexpr Fact facts[] = {
        call(reservoir_update, a, s);
        expect(right(state), "sparse, in place");
        columns[1] = -1;
-       expect_invalid([&] { call(reservoir_update, a, s); }, "a column does not exist");
+       expect_invalid([&] { call(reservoir_update, a, s); },
+                      "reservoir_update: columns names a column that does not exist");
        a.weights = tensor(w, {2, 2});
-       expect_invalid([&] { call(reservoir_update, a, s); }, "given twice");
+       expect_invalid([&] { call(reservoir_update, a, s); }, "given twice, dense by weights");
      }},
     {"echo state property: with a contraction, states forget how they began",
      [](Stream& s) {

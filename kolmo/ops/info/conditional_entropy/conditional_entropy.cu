@@ -10,7 +10,7 @@ TableShape shape_of(const A& a) { return {a.joint.rank, a.joint.extent.data()}; 
 
 void launch(const A& a, Arena scratch, Stream& s, int row) {
   visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
-    const ConditionalEntropyOfTable done{a.entropy.as<double>(), a.miller_madow};
+    const ConditionalEntropyOfTable done{a.entropy.as<double>(), a.miller_madow, s.status()};
     sum_tables<false>(a.joint.as<T>(), shape_of(a), done, TableScratch(scratch, shape_of(a)),
                       cuda::SumItems{cuda::native(s), cuda::row_sum_rows[row].config});
   });

@@ -24,7 +24,8 @@ struct ConditionalEntropyArgs {
 /// for any non-negative weights n_xy, which are divided by their sum N. histogram_2d computes `joint` from
 /// samples. miller_madow corrects each term of H(X,Y) - H(X) by (K - 1) / (2 N), with K the number of its
 /// bins above 0. The result is exactly 0 if x determines y. Computed in double; same bits on every device.
-/// NaN for a table with a negative or NaN weight and for one that sums to 0.
+/// Faults of a table: a weight that is negative or not finite, or a sum beyond the range of double; weights that sum to 0;
+/// unchecked, its result is NaN. Refused: tables without bins.
 /// Sources: Cover & Thomas, Elements of Information Theory, section 2.2; Miller 1955.
 extern const Op<ConditionalEntropyArgs> conditional_entropy;
 

@@ -80,11 +80,26 @@ constexpr Fact facts[] = {
          expect_near(plain({5, 7, 6}, s, corrected) - given_x, mi, 2e-15, "mutual information");
        }
      }},
-    {"no distribution: NaN",
+    {"weights that are no distribution are faults of their table; unchecked, its result is NaN",
      [](Stream& s) {
-       expect(std::isnan(entropy<std::int64_t>({0, 0, 0, 0}, 2, s)), "all zero");
-       expect(std::isnan(entropy<double>({1, 2, -1, 3}, 2, s)), "a negative weight");
-       expect(std::isnan(entropy<double>({1, 2, std::nan(""), 3}, 2, s)), "a NaN");
+       expect_invalid(
+           [&] {
+             entropy<std::int64_t>({0, 0, 0, 0}, 2, s);
+           },
+           "conditional_entropy: weights sum to 0 at element 0");
+       expect_invalid([&] { entropy<double>({}, 2, s); }, "conditional_entropy: joint has no bins");
+       for (const double wrong : {-1.0, std::nan(""), HUGE_VAL}) {
+         std::vector<double> joint(3 * 4, 1), result(3);
+         joint[6] = joint[8] = wrong;
+         const A a{.joint = tensor(joint.data(), {3, 2, 2}), .entropy = tensor(result.data(), {3})};
+         expect_invalid(
+             [&] { call(conditional_entropy, a, s); },
+             "conditional_entropy: weights are negative, not finite or too large to sum at element 1");
+         s.check_data(false);
+         call(conditional_entropy, a, s);
+         s.check_data(true);
+         expect(result[0] == ln2 && std::isnan(result[1]) && std::isnan(result[2]), "unchecked");
+       }
      }},
 };
 

@@ -25,11 +25,15 @@ constexpr Case<A> cases[] = {
     {.name = "10^6 rows of 16 f64", .sizes = {{"...", 1000000}, {"k", 16}}, .benchmark_only = true},
 };
 
+constexpr std::string_view faults[] = {"q or p has entries that are negative or not finite",
+                                       "log_likelihood has entries that are NaN, or infinite with q > 0"};
+
 constinit const Definition<A> definition{
     {.name = "free_energy",
      .summary = "F = KL(q||p) - E_q[ln p(o|s)] of categorical beliefs along the last axis, in nats",
      .source = "Parr, Pezzulo & Friston 2022",
-     .determinism = Determinism::everywhere},
+     .determinism = Determinism::everywhere,
+     .faults = faults},
     // A logarithm (30 operations), a quotient, two products and two sums for each state.
     {.flops = [](const A& a) { return 35.0 * double(a.q.size()); }, .cases = cases}};
 

@@ -28,8 +28,9 @@ struct FreeEnergyArgs {
 ///   F = complexity - accuracy = KL(q||p) - E_q[ln p(o|s)]
 ///   KL(q||p) = sum_s q_s ln(q_s / p_s),  E_q[ln p(o|s)] = sum_s q_s ln p(o|s);  terms with q_s = 0 are 0
 /// F >= -ln p(o) = -ln sum_s p_s p(o|s), with equality where q is the posterior. F is inf if q_s > 0 where
-/// p_s = 0 or ln p(o|s) = -inf. q and p are not normalised. NaN for a row with a negative or NaN probability, a
-/// NaN log-likelihood, or one of +inf where q_s > 0. Computed in double; same bits on every device.
+/// p_s = 0 or ln p(o|s) = -inf. q and p are not normalised. Computed in double; same bits on every device. Faults
+/// of a row: a probability that is negative or NaN, or infinite with q_s > 0; a log-likelihood that is NaN, or +inf with
+/// q_s > 0. Unchecked, its F is NaN.
 /// Source: Parr, Pezzulo & Friston, Active Inference, MIT Press 2022, eq. 2.5.
 extern const Op<FreeEnergyArgs> free_energy;
 

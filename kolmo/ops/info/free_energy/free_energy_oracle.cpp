@@ -68,11 +68,24 @@ constexpr Fact facts[] = {
        expect(energy({0.5, 0.5}, {0.5, 0.5}, {0, -inf}, s) == inf, "impossible observation");
        expect(energy({1, 0}, {1, 0}, {0, -inf}, s) == 0, "0 ln 0");
      }},
-    {"negative and NaN entries give NaN",
+    {"entries that are no probabilities or log-likelihoods are faults; unchecked, F is NaN",
      [](Stream& s) {
-       expect(std::isnan(energy({-0.5, 1.5}, {0.5, 0.5}, {0, 0}, s)), "negative q");
-       expect(std::isnan(energy({0, 1}, {0.5, 0.5}, {std::nan(""), 0}, s)), "NaN beside q = 0");
-       expect(std::isnan(energy({0.5, 0.5}, {0.5, 0.5}, {0, inf}, s)), "likelihood inf");
+       const auto refused = [&](std::vector<double> q, std::vector<double> p, std::vector<double> log_l,
+                                const char* what) {
+         expect_invalid([&] { energy(q, p, log_l, s); }, what);
+         s.check_data(false);
+         expect(std::isnan(energy(q, p, log_l, s)), "unchecked");
+         s.check_data(true);
+       };
+       constexpr auto
+           beliefs = "free_energy: q or p has entries that are negative or not finite at element 0",
+           likelihood =
+               "free_energy: log_likelihood has entries that are NaN, or infinite with q > 0 at element 0";
+       refused({-0.5, 1.5}, {0.5, 0.5}, {0, 0}, beliefs);
+       refused({0.5, 0.5}, {-0.5, 1.5}, {0, 0}, beliefs);
+       refused({std::nan(""), 1}, {0.5, 0.5}, {0, 0}, beliefs);
+       refused({0, 1}, {0.5, 0.5}, {std::nan(""), 0}, likelihood);
+       refused({0.5, 0.5}, {0.5, 0.5}, {0, inf}, likelihood);
      }},
 };
 

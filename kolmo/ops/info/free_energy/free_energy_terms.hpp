@@ -31,7 +31,12 @@ struct BeliefRows {
 
 struct FreeEnergyOfRow {
   double *free_energy, *complexity, *accuracy;
+  Status status = {};
   KOLMO_HD void operator()(std::int64_t row, const Sums<2>& s) const {
+    if (s.value[0] != s.value[0])
+      status.report(0, row);
+    else if (s.value[1] != s.value[1])
+      status.report(1, row);
     free_energy[row] = one_nan(exact_add(s.value[0], -s.value[1]));
     if (complexity) complexity[row] = one_nan(s.value[0]);
     if (accuracy) accuracy[row] = one_nan(s.value[1]);

@@ -20,11 +20,14 @@ constexpr Case<A> cases[] = {
     {.name = "one row of 2^24 f64", .sizes = {{"...", 1}, {"k", 1 << 24}}, .benchmark_only = true},
 };
 
+constexpr std::string_view faults[] = {"p or q has entries that are negative or not finite"};
+
 constinit const Definition<KlDivergenceArgs> definition{
     {.name = "kl_divergence",
      .summary = "KL(p||q) = sum_i p_i ln(p_i / q_i) along the last axis, in nats",
      .source = "Kullback & Leibler 1951",
-     .determinism = Determinism::everywhere},
+     .determinism = Determinism::everywhere,
+     .faults = faults},
     // A logarithm (30 operations), a quotient, a product and a sum for each pair.
     {.flops = [](const A& a) { return 33.0 * double(a.p.size()); }, .cases = cases}};
 

@@ -56,11 +56,25 @@ constexpr Fact facts[] = {
        expect_near(divergence({1}, {1e-310}, s), -std::log(1e-310), 1e-13, "p / q overflows");
        expect_near(divergence({1e-200}, {1e200}, s), 0, 1e-190, "p / q underflows");
      }},
-    {"negative and NaN entries give NaN",
+    {"entries that are no probabilities are faults of their row; unchecked, its result is NaN",
      [](Stream& s) {
-       expect(std::isnan(divergence({-0.5, 1.5}, {0.5, 0.5}, s)), "negative p");
-       expect(std::isnan(divergence({0, 1}, {-0.5, 1.5}, s)), "negative q beside p = 0");
-       expect(std::isnan(divergence({std::nan(""), 1}, {0.5, 0.5}, s)), "NaN");
+       const auto refused = [&](std::vector<double> p, std::vector<double> q) {
+         p.insert(p.begin(), {0.5, 0.5}), q.insert(q.begin(), {0.5, 0.5});
+         double d[2] = {};
+         const A a{
+             .p = tensor(p.data(), {2, 2}), .q = tensor(q.data(), {2, 2}), .divergence = tensor(d, {2})};
+         expect_invalid([&] { call(kl_divergence, a, s); },
+                        "kl_divergence: p or q has entries that are negative or not finite at element 1");
+         s.check_data(false);
+         call(kl_divergence, a, s);
+         s.check_data(true);
+         expect(d[0] == 0 && std::isnan(d[1]), "unchecked");
+       };
+       refused({-0.5, 1.5}, {0.5, 0.5});
+       refused({0, 1}, {-0.5, 1.5});
+       refused({std::nan(""), 1}, {0.5, 0.5});
+       refused({infinity, 1}, {0.5, 0.5});
+       refused({0.5, 0.5}, {0.5, infinity});
      }},
 };
 

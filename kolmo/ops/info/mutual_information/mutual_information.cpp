@@ -14,16 +14,20 @@ TableShape shape_of(const A& a) { return {a.joint.rank, a.joint.extent.data()}; 
 void cpu(const A& a, Arena scratch, Stream& s, int) {
   const TableShape shape = shape_of(a);
   visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
-    const MutualInformationOfTable done{a.information.as<double>(), a.miller_madow};
+    const MutualInformationOfTable done{a.information.as<double>(), a.miller_madow, s.status()};
     sum_tables<true>(a.joint.as<T>(), shape, done, TableScratch(scratch, shape), SumItems{s.threads()});
   });
 }
 
+/// One bin of no count is no distribution.
+void above_zero(A& a) {
+  for (std::int64_t i = 0; i < a.joint.size(); ++i) ++a.joint.as<double>()[i];
+}
 void miller_madow(A& a) { a.miller_madow = true; }
 
 // Two passes of 32 roundings (base/sums.hpp) of 2^-53, times at most 2 ln N < 18: below 2e-13.
 constexpr Case<A> cases[] = {
-    {.name = "1 x 1", .sizes = {{"...", 3}, {"bx", 1}, {"by", 1}}, .tolerance = 2e-13},
+    {.name = "1 x 1", .sizes = {{"...", 3}, {"bx", 1}, {"by", 1}}, .tolerance = 2e-13, .setup = above_zero},
     {.name = "5 x 3 i64",
      .sizes = {{"...", 70}, {"bx", 5}, {"by", 3}},
      .dtype = DType::i64,
@@ -53,9 +57,15 @@ constinit const Definition<MutualInformationArgs> definition{
     {.name = "mutual_information",
      .summary = "I(X;Y) = sum_xy p_xy ln(p_xy / (p_x p_y)) from joint counts, in nats",
      .source = "Cover & Thomas, section 2.3; Miller 1955",
-     .determinism = Determinism::everywhere},
+     .determinism = Determinism::everywhere,
+     .faults = weight_faults},
     // A logarithm (30 operations), a product and three sums for each bin; a sum over columns.
-    {.flops = [](const A& a) { return 35.0 * double(a.joint.size()); }, .cases = cases}};
+    {.check =
+         [](const A& a) {
+           require(a.joint.dim(-1) > 0 && a.joint.dim(-2) > 0, "mutual_information: joint has no bins");
+         },
+     .flops = [](const A& a) { return 35.0 * double(a.joint.size()); },
+     .cases = cases}};
 
 }  // namespace
 

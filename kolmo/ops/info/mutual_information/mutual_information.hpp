@@ -25,8 +25,8 @@ struct MutualInformationArgs {
 /// for any non-negative weights n_xy, which are divided by their sum N. histogram_2d computes `joint` from
 /// samples. miller_madow corrects each term of H(X) + H(Y) - H(X,Y) by (K - 1) / (2 N), with K the number of
 /// its bins above 0; the result may then be negative. Without it, negative results of rounding are set to 0.
-/// Computed in double; same bits on every device. NaN for a table with a negative or NaN weight and for one
-/// that sums to 0.
+/// Computed in double; same bits on every device. Faults of a table: a weight that is negative or not finite, or a sum
+/// beyond the range of double; weights that sum to 0; unchecked, its result is NaN. Refused: tables without bins.
 /// Sources: Cover & Thomas, Elements of Information Theory, section 2.3; Miller 1955.
 extern const Op<MutualInformationArgs> mutual_information;
 

@@ -96,11 +96,26 @@ constexpr Fact facts[] = {
             s);
        expect_near(information(joint, 2, s), ln2, 1e-15, "x determines y");
      }},
-    {"no distribution: NaN",
+    {"weights that are no distribution are faults of their table; unchecked, its result is NaN",
      [](Stream& s) {
-       expect(std::isnan(information<std::int64_t>({0, 0, 0, 0}, 2, s)), "all zero");
-       expect(std::isnan(information<double>({1, 2, -1, 3}, 2, s)), "a negative weight");
-       expect(std::isnan(information<double>({1, 2, std::nan(""), 3}, 2, s)), "a NaN");
+       expect_invalid(
+           [&] {
+             information<std::int64_t>({0, 0, 0, 0}, 2, s);
+           },
+           "mutual_information: weights sum to 0 at element 0");
+       expect_invalid([&] { information<double>({}, 2, s); }, "mutual_information: joint has no bins");
+       for (const double wrong : {-1.0, std::nan(""), HUGE_VAL}) {
+         std::vector<double> joint(3 * 4, 1), result(3);
+         joint[6] = joint[8] = wrong;
+         const A a{.joint = tensor(joint.data(), {3, 2, 2}), .information = tensor(result.data(), {3})};
+         expect_invalid(
+             [&] { call(mutual_information, a, s); },
+             "mutual_information: weights are negative, not finite or too large to sum at element 1");
+         s.check_data(false);
+         call(mutual_information, a, s);
+         s.check_data(true);
+         expect(result[0] == 0 && std::isnan(result[1]) && std::isnan(result[2]), "unchecked");
+       }
      }},
 };
 

@@ -9,6 +9,8 @@ namespace {
 using A = ShannonEntropyArgs;
 
 void check(const A& a) {
+  require(a.weights.dim(-1) > 0 || a.kind == WeightKind::probabilities,
+          "shannon_entropy: weights has no counts");
   if (a.miller_madow && a.kind == WeightKind::probabilities)
     fail<InvalidArgument>("shannon_entropy: miller_madow needs kind=counts: probabilities do not tell N");
 }
@@ -24,11 +26,15 @@ void probabilities(A& a) {
     for (std::int64_t i = 0; i < k; ++i) p[i] /= total;
   }
 }
+/// One bin of no count is no distribution.
+void above_zero(A& a) {
+  for (std::int64_t i = 0; i < a.weights.size(); ++i) ++a.weights.as<double>()[i];
+}
 void miller_madow(A& a) { a.miller_madow = true; }
 
 // Sums and terms err by at most 32 roundings (base/sums.hpp) of 2^-53, times ln N < 17: below 1e-13.
 constexpr Case<A> cases[] = {
-    {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = 1e-13},
+    {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = 1e-13, .setup = above_zero},
     {.name = "k=7 i64", .sizes = {{"...", 70}, {"k", 7}}, .dtype = DType::i64, .tolerance = 1e-13},
     {.name = "k=32 probabilities",
      .sizes = {{"...", 9}, {"k", 32}},
@@ -53,7 +59,8 @@ constinit const Definition<ShannonEntropyArgs> definition{
     {.name = "shannon_entropy",
      .summary = "H = - sum_i p_i ln p_i of counts or probabilities along the last axis, in nats",
      .source = "Shannon 1948; Miller 1955",
-     .determinism = Determinism::everywhere},
+     .determinism = Determinism::everywhere,
+     .faults = weight_faults},
     // A logarithm (30 operations), a product and three sums for each weight.
     {.check = check, .flops = [](const A& a) { return 34.0 * double(a.weights.size()); }, .cases = cases}};
 

@@ -30,7 +30,8 @@ struct ShannonEntropyArgs {
 ///   counts           H = - sum_i (n_i / N) ln(n_i / N),  N = sum_i n_i   (any non-negative weights)
 ///   probabilities    H = - sum_i p_i ln p_i, not normalised
 /// miller_madow adds (K - 1) / (2 N) with K the number of n_i > 0. Computed in double for every dtype; same
-/// bits on every device. NaN for a row with a negative or NaN weight, and for counts that sum to 0.
+/// bits on every device. Faults of a row: a weight that is negative or not finite, or a sum beyond the range of double;
+/// counts that sum to 0; unchecked, its result is NaN, or infinite for infinite probabilities. Refused: k = 0 counts.
 /// Sources: Shannon 1948; Miller, Note on the bias of information estimates, 1955.
 extern const Op<ShannonEntropyArgs> shannon_entropy;
 

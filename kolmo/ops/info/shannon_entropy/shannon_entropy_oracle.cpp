@@ -1,5 +1,5 @@
 #include <cmath>
-#include <limits>
+#include <string>
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
@@ -67,14 +67,36 @@ constexpr Fact facts[] = {
        expect_near(entropy<double>({0.5}, s, WeightKind::probabilities), ln2 / 2, 1e-15,
                    "half a distribution");
      }},
-    {"no distribution: NaN",
+    {"weights that are no distribution are faults of their row",
      [](Stream& s) {
-       expect(std::isnan(entropy<double>({0, 0, 0}, s)), "all zero");
-       expect(std::isnan(entropy<double>({}, s)), "no bins");
-       expect(std::isnan(entropy<std::int64_t>({-1, 3}, s)), "a negative count");
-       expect(std::isnan(entropy<double>({-1, 0, 0}, s)), "one negative weight");
-       expect(std::isnan(entropy<double>({std::nan(""), 1}, s)), "a NaN");
-       expect(std::isnan(entropy<double>({std::numeric_limits<double>::infinity(), 1}, s)), "an infinity");
+       const auto refused = [&]<class T>(std::vector<T> w, const char* why,
+                                         WeightKind kind = WeightKind::counts) {
+         expect_invalid([&] { entropy<T>(w, s, kind); },
+                        std::string("shannon_entropy: weights ") + why + " at element 0");
+       };
+       const char *unusable = "are negative, not finite or too large to sum", *none = "sum to 0";
+       refused(std::vector<double>{0, 0, 0}, none);
+       refused(std::vector<std::int64_t>{-1, 3}, unusable);
+       refused(std::vector<double>{-1, 0, 0}, unusable);
+       refused(std::vector<double>{std::nan(""), 1}, unusable);
+       refused(std::vector<double>{HUGE_VAL, 1}, unusable);
+       refused(std::vector<double>{HUGE_VAL, 1}, unusable, WeightKind::probabilities);
+       refused(std::vector<float>{0.5f, -0.5f}, unusable, WeightKind::probabilities);
+       expect(entropy<double>({0, 0}, s, WeightKind::probabilities) == 0, "probabilities of 0");
+       expect(entropy<double>({}, s, WeightKind::probabilities) == 0, "no probabilities");
+       expect_invalid([&] { entropy<double>({}, s); }, "shannon_entropy: weights has no counts");
+     }},
+    {"the first row at fault is told; unchecked, its result is NaN and the others are right",
+     [](Stream& s) {
+       std::vector<double> w(3 * 2500, 1), h(3);
+       w[2500 + 2400] = -1, w[5000] = -1;
+       const A a{.weights = tensor(w.data(), {3, 2500}), .entropy = tensor(h.data(), {3})};
+       expect_invalid([&] { call(shannon_entropy, a, s); }, "too large to sum at element 1");
+       s.check_data(false);
+       call(shannon_entropy, a, s);
+       s.check_data(true);
+       expect_near(h[0], std::log(2500.0), 1e-13, "a right row");
+       expect(std::isnan(h[1]) && std::isnan(h[2]), "rows at fault");
      }},
     {"Miller-Madow needs counts",
      [](Stream& s) {

@@ -4,25 +4,14 @@
 #include <string>
 
 #include "kolmo/op/define.hpp"
-#include "kolmo/ops/nn/gru_sequences/gru_rows.hpp"
 #include "kolmo/ops/nn/gru_sequences/rollout_steps.hpp"
-#include "kolmo/skeleton/item_steps_cpu.hpp"
+#include "kolmo/ops/nn/recurrent_cells/cell_rows.hpp"
 
 namespace kolmo {
 namespace {
 using Forward = GruForwardArgs;
 using Rollout = RssmRolloutArgs;
 
-/// Steps on the threads of a stream; the gates of float and double in vectors.
-struct CpuSteps : cpu::ItemSteps {
-  using ItemSteps::operator();
-  template <class T>
-  requires std::is_floating_point_v<T>
-  void operator()(const ResetRows<T>& f) const { rows(f, gru_rows<T>().reset); }
-  template <class T>
-  requires std::is_floating_point_v<T>
-  void operator()(const UnitRows<T>& f) const { rows(f, gru_rows<T>().unit); }
-};
 struct CpuTeams {
   Stream& stream;
   template <class F>
@@ -227,15 +216,15 @@ extern constinit const Impl<Forward> gru_forward_cpu{
     {.launch =
          [](const Forward& a, Arena arena, Stream& s, int) {
            visit<double, float, Half, BFloat16>(
-               a.h.dtype, [&]<class T> { forward_by_steps<T>(a, arena, s, CpuSteps{s}); });
+               a.h.dtype, [&]<class T> { forward_by_steps<T>(a, arena, s, CellSteps{{s}}); });
          },
      .lay = [](Arena& arena, const Forward& a,
                const Site& site) { ForwardSteps(arena, a).lay(arena, site); }}};
 extern constinit const Impl<Rollout> rssm_rollout_cpu{
     {.launch =
          [](const Rollout& a, Arena arena, Stream& s, int) {
-           visit<double, float>(a.h.dtype,
-                                [&]<class T> { rollout_by_steps<T>(a, arena, s, CpuSteps{s}, CpuTeams{s}); });
+           visit<double, float>(
+               a.h.dtype, [&]<class T> { rollout_by_steps<T>(a, arena, s, CellSteps{{s}}, CpuTeams{s}); });
          },
      .lay = [](Arena& arena, const Rollout& a,
                const Site& site) { RolloutSteps(arena, a).lay(arena, site); }}};

@@ -154,15 +154,12 @@ struct CudaTeams {
   }
 };
 
-StepProduct input_product(Arena& arena, const Forward& a) {
-  return {arena, ForwardSteps::rows_of_steps(a), a.weight_ih, a.bias_ih};
-}
 void forward(const Forward& a, Arena arena, Stream& s, int row) {
   const Plan& p = plans[row].config;
   visit<double, float, Half, BFloat16>(a.h.dtype, [&]<class T> {
     if (p.way == Way::steps) return forward_by_steps<T>(a, arena, s, cuda::ItemSteps{s});
     const Tensor words = take_words(arena, a.h, p);
-    const StepProduct u = input_product(arena, a);
+    const GateProduct u = input_product(arena, a);
     const std::int64_t n = a.h.dim(-1), batch = a.h.size() / n;
     const bool before = a.reset == GruReset::before;
     if (a.x.dim(-2)) u.run(arena, s);
@@ -186,7 +183,7 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
     if (p.way == Way::steps) return rollout_by_steps<T>(a, arena, s, each, CudaTeams{s});
     const Tensor words = take_words(arena, a.h, p);
     const RolloutInput w(arena, a);
-    const GateInput<T> in = w.prepare<T>(a, arena, s, each);
+    const MemberInput<T> in = w.prepare<T>(a, arena, s, each);
     const bool before = a.reset == GruReset::before;
     run_resident<T>(cuda::RolloutJob<T>{w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(),
                                         a.bias_hh.as<T>(), a.head_hidden.as<T>(), a.head_stochastic.as<T>(),

@@ -180,7 +180,7 @@ struct RolloutInput {
   RolloutSizes size;
   Tensor rest;
   void *loss, *slope;
-  StepProduct u;
+  GateProduct u;
 
   RolloutInput(Arena& arena, const RssmRolloutArgs& a)
       : size(a),
@@ -191,7 +191,7 @@ struct RolloutInput {
         u(arena, rest, a.weight_ih, {}) {}
   void lay(Arena& arena, const Site& site) const { u.lay(arena, site); }
   template <class T, class Each>
-  GateInput<T> prepare(const RssmRolloutArgs& a, Arena& arena, Stream& s, const Each& each) const {
+  MemberInput<T> prepare(const RssmRolloutArgs& a, Arena& arena, Stream& s, const Each& each) const {
     T* const all = u.result<T>();
     each(SplitFeatures<T>{size, a.features.as<T>(), rest.as<T>(), static_cast<T*>(loss)});
     u.run(arena, s);
@@ -208,22 +208,16 @@ struct RolloutInput {
 struct RolloutSteps {
   bool before;
   RolloutInput in;
-  Tensor state, reset, of_gates, of_candidate;
-  StepProduct v, candidate;
+  Tensor of_gates, of_candidate;
+  StateProducts v;
 
   RolloutSteps(Arena& arena, const RssmRolloutArgs& a)
       : before(a.reset == GruReset::before),
         in(arena, a),
-        state(buffer(arena, a, in.size.batch)),
-        reset(buffer(arena, a, before ? in.size.batch : 0)),
         of_gates(before ? buffer(arena, a, 2 * in.size.n) : Tensor(a.weight_hh)),
         of_candidate(buffer(arena, a, before ? in.size.n : 0)),
-        v(arena, state, of_gates, {}),
-        candidate(arena, reset, of_candidate, {}) {}
-  void lay(Arena& arena, const Site& site) const {
-    in.lay(arena, site), v.lay(arena, site);
-    if (before) candidate.lay(arena, site);
-  }
+        v(arena, buffer(arena, a, in.size.batch), {of_gates, {}}, {of_candidate, {}}, before) {}
+  void lay(Arena& arena, const Site& site) const { in.lay(arena, site), v.lay(arena, site); }
 
  private:
   Tensor buffer(Arena& arena, const RssmRolloutArgs& a, std::int64_t rows) const {
@@ -253,22 +247,15 @@ void rollout_by_steps(const RssmRolloutArgs& a, Arena& arena, Stream& s, const E
                       const Teams& teams) {
   const RolloutSteps w(arena, a);
   const RolloutSizes& size = w.in.size;
-  const std::int64_t count = size.rows * size.n;
-  T *const state = w.state.as<T>(), *const reset = w.reset.as<T>();
-  const T* const v = w.v.result<T>();
-  const GateInput<T> in = w.in.prepare<T>(a, arena, s, each);
+  T* const state = w.v.state.as<T>();
+  const MemberInput<T> in = w.in.prepare<T>(a, arena, s, each);
   each(CopyStates<T>{size, a.h.as<T>(), state, false});
   if (w.before)
     each(PartWeights<T>{a.weight_hh.as<T>(), w.of_gates.as<T>(), w.of_candidate.as<T>(), size.n,
                         size.members * 3 * size.n});
   for (std::int64_t t = 0; t < size.steps; ++t) {
     Arena scratch = arena;  // of this step
-    w.v.run(scratch, s);
-    if (w.before) {
-      each(ResetRows<T>{in, v, state, reset, size.n, count});
-      w.candidate.run(scratch, s);
-    }
-    each(UnitRows<T>{in, v, w.before ? w.candidate.result<T>() : nullptr, state, nullptr, 0, size.n, count});
+    w.v.step<T>(in, state, nullptr, 0, scratch, s, each);
     teams(Decode<T>{size, state, a.head_hidden.as<T>(), a.head_stochastic.as<T>(), static_cast<T*>(w.in.loss),
                     RolloutOutputs<T>(a), t});
   }

@@ -13,56 +13,93 @@ namespace kolmo {
 namespace HWY_NAMESPACE {
 namespace {  // other operators have functions of the same names
 
-/// each(i, at, count): unit i of a row, element `at` of the states.
-template <class F, class D, class Each>
-HWY_INLINE void each_unit(const F& f, D d, std::int64_t first, std::int64_t end, const Each& each) {
+template <class T>
+void lstm_rows(const LstmUnit<T>& f, std::int64_t first, std::int64_t end) {
+  const hn::ScalableTag<T> d;
   for (std::int64_t row = first; row < end; ++row)
-    each_vector(d, f.n, [&](std::int64_t i, auto count) HWY_ATTR { each(row, i, row * f.n + i, count); });
+    each_vector(d, f.n, [&](std::int64_t i, auto count) HWY_ATTR {
+      const std::int64_t at = row * f.n + i;
+      const auto sum = [&](std::int64_t gate) HWY_ATTR {
+        const std::int64_t of_gate = (row * 4 + gate) * f.n + i;
+        return hn::Add(load(d, f.u + of_gate, count), load(d, f.v + of_gate, count));
+      };
+      const auto input = hn::Mul(logistic(d, sum(0)), hn::Tanh(d, sum(2)));
+      const auto next = hn::MulAdd(logistic(d, sum(1)), load(d, f.c + at, count), input);
+      store(d, next, f.c_next + at, count);
+      store(d, hn::Mul(logistic(d, sum(3)), hn::Tanh(d, next)), f.h_next + at, count);
+    });
 }
 
-template <class T>
-void lstm(const LstmUnit<T>& f, std::int64_t first, std::int64_t end) {
+/// A row of an input, in vectors.
+template <class D, class Row, class T = hn::TFromD<D>>
+struct InputVectors {
+  static constexpr bool of_member = std::is_same_v<Row, typename MemberInput<T>::Row>;
+  D d;
+  Row row;
+
+  template <class Count>
+  HWY_INLINE hn::Vec<D> input(std::int64_t i, Count count) const {
+    const auto u = load(d, row.u + i, count);
+    if constexpr (of_member)
+      return hn::MulAdd(load(d, row.slope + i, count), hn::Set(d, row.loss), u);
+    else
+      return u;
+  }
+  template <class Count>
+  HWY_INLINE hn::Vec<D> of_state(std::int64_t i, const T* v, Count count) const {
+    const auto part = load(d, v, count);
+    if constexpr (of_member)
+      if (row.bias) return hn::Add(part, load(d, row.bias + i, count));
+    return part;
+  }
+  template <class Count>
+  HWY_INLINE hn::Vec<D> gate(std::int64_t i, const T* v, Count count) const {
+    return logistic(d, hn::Add(input(i, count), of_state(i, v, count)));
+  }
+};
+
+template <class T, template <class> class Input>
+void reset_rows(const ResetRows<T, Input>& f, std::int64_t first, std::int64_t end) {
   const hn::ScalableTag<T> d;
-  each_unit(f, d, first, end, [&](std::int64_t row, std::int64_t i, std::int64_t at, auto count) HWY_ATTR {
-    const auto sum = [&](std::int64_t gate) HWY_ATTR {
-      const std::int64_t of_gate = (row * 4 + gate) * f.n + i;
-      return hn::Add(load(d, f.u + of_gate, count), load(d, f.v + of_gate, count));
-    };
-    const auto input = hn::Mul(logistic(d, sum(0)), hn::Tanh(d, sum(2)));
-    const auto next = hn::MulAdd(logistic(d, sum(1)), load(d, f.c + at, count), input);
-    store(d, next, f.c_next + at, count);
-    store(d, hn::Mul(logistic(d, sum(3)), hn::Tanh(d, next)), f.h_next + at, count);
-  });
+  for (std::int64_t row = first; row < end; ++row) {
+    const InputVectors<decltype(d), typename Input<T>::Row> u{d, f.in.at(row, 0, f.n)};
+    const T *const v = f.v + row * 2 * f.n, *const state = f.state + row * f.n;
+    each_vector(d, f.n, [&](std::int64_t i, auto count) HWY_ATTR {
+      store(d, hn::Mul(u.gate(i, v + i, count), load(d, state + i, count)), f.reset + row * f.n + i, count);
+    });
+  }
 }
 
-template <class T>
-void reset(const ResetState<T>& f, std::int64_t first, std::int64_t end) {
+template <class T, template <class> class Input>
+void unit_rows(const UnitRows<T, Input>& f, std::int64_t first, std::int64_t end) {
   const hn::ScalableTag<T> d;
-  each_unit(f, d, first, end, [&](std::int64_t row, std::int64_t i, std::int64_t at, auto count) HWY_ATTR {
-    const auto sum =
-        hn::Add(load(d, f.u + row * 3 * f.n + i, count), load(d, f.v + row * 2 * f.n + i, count));
-    store(d, hn::Mul(logistic(d, sum), load(d, f.h + at, count)), f.reset + at, count);
-  });
+  for (std::int64_t row = first; row < end; ++row) {
+    const InputVectors<decltype(d), typename Input<T>::Row> u{d, f.in.at(row, 0, f.n)};
+    const T* const v = f.v + row * (f.candidate ? 2 : 3) * f.n;
+    const T* const state = f.state + row * f.n;
+    T *const to = f.next + row * f.n, *const copy = f.copy ? f.copy + row * f.stride : nullptr;
+    each_vector(d, f.n, [&](std::int64_t i, auto count) HWY_ATTR {
+      const std::int64_t of_z = f.n + i, of_n = 2 * f.n + i;
+      const auto z = u.gate(of_z, v + of_z, count);
+      const auto part = f.candidate ? u.of_state(of_n, f.candidate + row * f.n + i, count)
+                                    : hn::Mul(u.gate(i, v + i, count), u.of_state(of_n, v + of_n, count));
+      const auto candidate = hn::Tanh(d, hn::Add(u.input(of_n, count), part));
+      const auto old = load(d, state + i, count);
+      const auto next = hn::MulAdd(z, hn::Sub(old, candidate), candidate);
+      store(d, next, to + i, count);
+      if (copy) store(d, next, copy + i, count);
+    });
+  }
 }
 
-template <class T>
-void gru(const GruUnit<T>& f, std::int64_t first, std::int64_t end) {
-  const hn::ScalableTag<T> d;
-  each_unit(f, d, first, end, [&](std::int64_t row, std::int64_t i, std::int64_t at, auto count) HWY_ATTR {
-    const T *const u = f.u + row * 3 * f.n + i, *const v = f.v + row * (f.after_reset ? 2 : 3) * f.n + i;
-    const auto gate = [&](std::int64_t from) HWY_ATTR {
-      return logistic(d, hn::Add(load(d, u + from, count), load(d, v + from, count)));
-    };
-    const auto part =
-        f.after_reset ? load(d, f.after_reset + at, count) : hn::Mul(gate(0), load(d, v + 2 * f.n, count));
-    const auto candidate = hn::Tanh(d, hn::Add(load(d, u + 2 * f.n, count), part));
-    const auto difference = hn::Sub(load(d, f.h + at, count), candidate);
-    store(d, hn::MulAdd(gate(f.n), difference, candidate), f.h_next + at, count);
-  });
+template <class T, template <class> class Input>
+constexpr GruRows<T, Input> gru = {reset_rows<T, Input>, unit_rows<T, Input>};
+static CellRows<double> rows_f64() {
+  return {lstm_rows<double>, gru<double, GateInput>, gru<double, MemberInput>};
 }
-
-static CellRows<double> rows_f64() { return {lstm<double>, reset<double>, gru<double>}; }
-static CellRows<float> rows_f32() { return {lstm<float>, reset<float>, gru<float>}; }
+static CellRows<float> rows_f32() {
+  return {lstm_rows<float>, gru<float, GateInput>, gru<float, MemberInput>};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

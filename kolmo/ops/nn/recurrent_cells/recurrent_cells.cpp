@@ -2,28 +2,12 @@
 
 #include <array>
 #include <string>
-#include <type_traits>
 
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/nn/recurrent_cells/cell_rows.hpp"
-#include "kolmo/skeleton/item_steps_cpu.hpp"
 
 namespace kolmo {
 namespace {
-
-/// Steps on the threads of a stream; the units of float and double in vectors.
-struct CpuSteps : cpu::ItemSteps {
-  using ItemSteps::operator();
-  template <class T>
-  requires std::is_floating_point_v<T>
-  void operator()(const LstmUnit<T>& f) const { rows(f, cell_rows<T>().lstm); }
-  template <class T>
-  requires std::is_floating_point_v<T>
-  void operator()(const ResetState<T>& f) const { rows(f, cell_rows<T>().reset); }
-  template <class T>
-  requires std::is_floating_point_v<T>
-  void operator()(const GruUnit<T>& f) const { rows(f, cell_rows<T>().gru); }
-};
 
 void check_rows(const char* op, const Tensor& weights, const Tensor& h, std::int64_t gates) {
   if (weights.dim(0) != gates * h.dim(-1))
@@ -35,7 +19,7 @@ void check_rows(const char* op, const Tensor& weights, const Tensor& h, std::int
 template <class Args>
 double flops(const Args& a, double functions) {
   const double k = double(a.x.dim(-1)), n = double(a.h.dim(-1)), rows = double(a.weight_ih.dim(0));
-  return double(GateProduct::batch(a.h)) * (2 * rows * (k + n) + 30 * functions * n);
+  return double(as_rows(a.h).dim(0)) * (2 * rows * (k + n) + 30 * functions * n);
 }
 
 // A gate's argument is a sum of K = k + n products of normal numbers, with partial sums near sqrt K: K roundings of
@@ -121,7 +105,7 @@ extern constinit const Impl<LstmCellArgs> lstm_cell_cpu{
     {.launch =
          [](const LstmCellArgs& a, Arena arena, Stream& s, int) {
            visit<double, float, Half, BFloat16>(a.h.dtype,
-                                                [&]<class T> { lstm_step<T>(a, arena, s, CpuSteps{{s}}); });
+                                                [&]<class T> { lstm_step<T>(a, arena, s, CellSteps{{s}}); });
          },
      .lay = [](Arena& arena, const LstmCellArgs& a,
                const Site& site) { LstmProducts(arena, a).lay(arena, site); }}};
@@ -129,7 +113,7 @@ extern constinit const Impl<GruCellArgs> gru_cell_cpu{
     {.launch =
          [](const GruCellArgs& a, Arena arena, Stream& s, int) {
            visit<double, float, Half, BFloat16>(a.h.dtype,
-                                                [&]<class T> { gru_step<T>(a, arena, s, CpuSteps{{s}}); });
+                                                [&]<class T> { gru_step<T>(a, arena, s, CellSteps{{s}}); });
          },
      .lay = [](Arena& arena, const GruCellArgs& a,
                const Site& site) { GruProducts(arena, a).lay(arena, site); }}};

@@ -1,5 +1,7 @@
 #include "kolmo/ops/quantum/gates/gates.hpp"
 
+#include <algorithm>
+#include <array>
 #include <numbers>
 
 #include "kolmo/op/define.hpp"
@@ -10,9 +12,10 @@
 namespace kolmo {
 namespace {
 
-void check_named(std::string_view op, const Tensor& state, const Integers& qubits) {
-  require(!qubits.empty(), "no qubit is named");
-  check_qubits(op, state, qubits);
+void check_named(std::string_view op, const Tensor& state, const Integers& qubits,
+                 std::string_view option = "qubits") {
+  if (qubits.empty()) fail<InvalidArgument>(std::string(op) + ": " + std::string(option) + " names no qubit");
+  check_qubits(op, option, state, qubits);
 }
 template <class Args>
 double amplitudes(const Args& a) {
@@ -110,11 +113,10 @@ constinit const Definition<PhaseGateArgs> phase_definition{
      .cases = phase_cases}};
 
 void check_cnot(const CnotArgs& a) {
-  check_named("cnot", a.state, a.control);
-  Integers all = a.control;
-  require(all.count < Integers::capacity, "cnot: at most 15 qubits control");
-  all.items[all.count++] = a.target;
-  check_qubits("cnot", a.state, all);
+  check_named("cnot", a.state, a.control, "control");
+  check_qubits("cnot", "target", a.state, std::array{a.target});
+  if (std::ranges::find(a.control, a.target) != a.control.end())
+    fail<InvalidArgument>("cnot: target and control both name qubit " + std::to_string(a.target));
 }
 constexpr Case<CnotArgs> cnot_cases[] = {
     {.name = "two qubits", .sizes = {{"...", 3}, {"n", 4}}, .dtype = DType::c128},

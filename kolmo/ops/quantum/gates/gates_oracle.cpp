@@ -92,15 +92,19 @@ constexpr Fact hadamard_facts[] = {
            [&] {
              in_place(hadamard, two, {.qubits = {1, 2}}, s);
            },
-           "hadamard: qubit 2 does not exist: the state has 2");
+           "hadamard: qubits names qubit 2, which does not exist: state has 2");
        expect_invalid(
            [&] {
              in_place(pauli_x, two, {.qubits = {1, 1}}, s);
            },
-           "pauli_x: qubit 1 is named twice");
-       expect_invalid([&] { in_place(pauli_x, two, {.qubits = {}}, s); }, "pauli_x: no qubit is named");
+           "pauli_x: qubits names qubit 1 twice");
+       expect_invalid([&] { in_place(pauli_x, two, {.qubits = {}}, s); }, "pauli_x: qubits names no qubit");
        expect_invalid([&] { in_place(cnot, two, {.control = {1}, .target = 1}, s); },
-                      "cnot: qubit 1 is named twice");
+                      "cnot: target and control both name qubit 1");
+       expect_invalid([&] { in_place(cnot, two, {.control = {1}, .target = 2}, s); },
+                      "cnot: target names qubit 2, which does not exist: state has 2");
+       expect_invalid([&] { in_place(cnot, two, {.control = {2}, .target = 0}, s); },
+                      "cnot: control names qubit 2");
      }},
     {"places beyond 2^31",
      [](Stream&) {

@@ -68,7 +68,7 @@ constinit const Definition<A> definition{
      .determinism = Determinism::everywhere,
      .in_place = true,
      .faults = faults},
-    {.check = [](const A& a) { check_qubits("quantum_measurement", a.state, a.qubits); },
+    {.check = [](const A& a) { check_qubits("quantum_measurement", "qubits", a.state, a.qubits); },
      .sizes = [](const A& a, Dims& dims) { dims.set("outcomes", MeasuredQubits(a).outcomes); },
      // A squared modulus and its sum, then two products, for each amplitude.
      .flops = [](const A& a) { return 6.0 * double(a.state.size()); },

@@ -16,6 +16,7 @@ struct Propagation {
   std::int64_t n, batch, horizon;
   double z;
   Walk<2> walk;
+  Status status;
 
   explicit Propagation(const UncertaintyPropagationArgs& a)
       : x(a.x.as<T>()),
@@ -35,7 +36,7 @@ struct Propagation {
     walk = batch_walk<2>(a.x, 1, in, 2);
   }
   std::int64_t items() const { return batch; }
-  KOLMO_HD std::int64_t scratch() const { return 2 * n * n + 2 * n; }
+  KOLMO_HD std::int64_t scratch() const { return 2 * n * n + 4 * n; }
   std::int64_t width() const { return n * n; }
 
   template <class Team>
@@ -43,9 +44,13 @@ struct Propagation {
     std::int64_t place[2];
     walk.at(item, place);
     const T *F = transition + place[0], *Q = noise + place[1];
-    double *P = memory, *work = P + n * n, *state = work + n * n, *next = state + n;
+    double *P = memory, *work = P + n * n, *state = work + n * n, *next = state + 2 * n;
     team.each(n * n, [&](std::int64_t at) { P[at] = symmetric(p + item * n * n, n, at / n, at % n); });
-    team.each(n, [&](std::int64_t i) { state[i] = double(x[item * n + i]); });
+    team.each(n, [&](std::int64_t i) {
+      const auto variance_now = double(p[(item * n + i) * n + i]);
+      state[i] = double(x[item * n + i]), state[n + i] = variance_now;
+      if (!(variance_now >= 0 && double(Q[i * n + i]) >= 0)) status.report(0, item);
+    });
     team.sync();
     for (std::int64_t h = 0; h < horizon; ++h) {
       multiply(
@@ -59,10 +64,17 @@ struct Propagation {
       team.each(n, [&](std::int64_t i) {
         double sum = 0;
         for (std::int64_t k = 0; k < n; ++k) sum += double(F[i * n + k]) * state[k];
-        next[i] = sum;
+        double& spread = P[i * n + i];
+        if (!(spread >= 0)) {
+          if (spread >= -rounding(F + i * n, state + n, double(Q[i * n + i]), h))
+            spread = 0;
+          else
+            status.report(0, item);
+        }
+        next[i] = sum, next[n + i] = spread;
         const std::int64_t to = (item * horizon + h) * n + i;
-        const double width = z * std::sqrt(P[i * n + i]);
-        mean[to] = T(sum), variance[to] = T(P[i * n + i]);
+        const double width = z * std::sqrt(spread);
+        mean[to] = T(sum), variance[to] = T(spread);
         if (lower) lower[to] = T(sum - width);
         if (upper) upper[to] = T(sum + width);
       });
@@ -71,6 +83,17 @@ struct Propagation {
       state = next, next = before;
     }
     team.each(n * n, [&](std::int64_t at) { end[item * n * n + at] = T(P[at]); });
+  }
+
+ private:
+  /// How far below 0 rounding may push a variance that is 0, such as that of a difference of two components that
+  /// are the same: |P_kl| <= sqrt(P_kk P_ll), and T rounds P and Q before the sums over n do, in h + 1 steps.
+  KOLMO_HD double rounding(const T* row, const double* variances, double noise_variance,
+                           std::int64_t h) const {
+    double largest = 0;
+    for (std::int64_t k = 0; k < n; ++k) largest += std::fabs(double(row[k])) * std::sqrt(variances[k]);
+    constexpr double unit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+    return 4 * unit * double(n + 2) * double(h + 1) * (largest * largest + noise_variance);
   }
 };
 using Propagations =

@@ -48,12 +48,15 @@ constexpr Case<A> cases[] = {
      .setup = [](A& a) { a.horizon = 50; }},
 };
 
+constexpr std::string_view faults[] = {"a variance is negative or NaN: P or Q is no covariance"};
+
 constinit const Definition<A> definition{
     {.name = "uncertainty_propagation",
      .summary = "x_h = F x_(h-1), P_h = F P_(h-1) F' + Q, and prediction intervals over a horizon",
      .source = "Jazwinski 1970",
      .matrix_products = true,
-     .in_place = true},
+     .in_place = true,
+     .faults = faults},
     {.check = [](const A& a) { require(a.x.dim(-1) > 0, "uncertainty_propagation: x has no components"); },
      .flops = flops,
      .cases = cases}};

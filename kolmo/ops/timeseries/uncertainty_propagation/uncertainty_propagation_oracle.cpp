@@ -1,5 +1,6 @@
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
@@ -87,6 +88,47 @@ constexpr Fact facts[] = {
             s);
        expect(mean[4] == 3 && variance[0] == 0.25 && variance[4] == 2.25 && end[1] == 0.75 && end[2] == 0.75,
               "wrong moments");
+     }},
+    {"a variance below 0, given or reached, is a fault of its item; unchecked, its interval is NaN",
+     [](Stream& s) {
+       for (const bool given : {true, false}) {
+         double x[4] = {}, p[] = {1, 0, 0, 1, 1, given ? 0. : 2., 7, given ? -1. : 1.}, f[] = {1, -1, 0, 1},
+                q[4] = {}, mean[4], variance[4], lower[4], end[8];
+         const A a{.x = tensor(x, {2, 2}),
+                   .covariance = tensor(p, {2, 2, 2}),
+                   .transition = tensor(f, {2, 2}),
+                   .process_noise = tensor(q, {2, 2}),
+                   .mean = tensor(mean, {2, 1, 2}),
+                   .variance = tensor(variance, {2, 1, 2}),
+                   .covariance_end = tensor(end, {2, 2, 2}),
+                   .lower = tensor(lower, {2, 1, 2})};
+         expect_invalid(
+             [&] { call(uncertainty_propagation, a, s); },
+             "uncertainty_propagation: a variance is negative or NaN: P or Q is no covariance at element 1");
+         s.check_data(false);
+         call(uncertainty_propagation, a, s);
+         s.check_data(true);
+         expect(variance[0] == 2 && lower[0] < 0 && std::isnan(lower[given ? 3 : 2]), "unchecked");
+       }
+     }},
+    {"a variance of 0 that rounding pushes below is 0: the difference of two equal components",
+     [](Stream& s) {
+       for (int i = 1; i <= 50; ++i) {  // the second component is c times the first
+         const double c = 1.0 / i;
+         float x[2] = {}, p[] = {1, float(c), float(c), float(c * c)}, f[] = {float(-c), 1, 0, 1}, q[4] = {},
+               mean[2], variance[2], lower[2], end[4];
+         call(uncertainty_propagation,
+              {.x = tensor(x, {2}),
+               .covariance = tensor(p, {2, 2}),
+               .transition = tensor(f, {2, 2}),
+               .process_noise = tensor(q, {2, 2}),
+               .mean = tensor(mean, {1, 2}),
+               .variance = tensor(variance, {1, 2}),
+               .covariance_end = tensor(end, {2, 2}),
+               .lower = tensor(lower, {1, 2})},
+              s);
+         expect(variance[0] >= 0 && variance[0] < 1e-6 && lower[0] <= 0, "c = 1 / " + std::to_string(i));
+       }
      }},
 };
 
