@@ -3,9 +3,8 @@
 // of it in fragments. Asynchronous copies bring pieces of a and b into shared memory several steps ahead.
 // Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/mma.cuh"
-#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"
-#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
@@ -127,6 +126,20 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
               stage[e]);
       __syncwarp();
     }
+}
+
+template <class T>
+void launch_tensor_cores(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
+  const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
+  cuda::select<int(std::size(warp_tile_shapes))>(plan.shape, [&]<int I> {
+    constexpr WarpTileShape shape = warp_tile_shapes[I];
+    with_turns(x, [&]<bool A, bool B> {
+      cuda::launch(warp_tiles<T, I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                   WarpTiles<I, A, B>::bytes, cuda::native(s), g, whole_packs(x.a), whole_packs(x.b),
+                   whole_packs(x.y));
+    });
+  });
+  combine_parts(g, s);
 }
 
 }  // namespace
