@@ -75,8 +75,7 @@ namespace on_cuda {
 void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
-void launch_wmma_f16(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
-void launch_wmma_bf16(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
+void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_warpgroups(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
 
 }  // namespace on_cuda

@@ -130,8 +130,7 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
 #endif
       break;
     case Engine::tensor_cores:
-      return x.a.dtype == DType::f16 ? on_cuda::launch_wmma_f16(x, plan, workspace, s)
-                                     : on_cuda::launch_wmma_bf16(x, plan, workspace, s);
+      return on_cuda::launch_wmma(x, plan, workspace, s);
     case Engine::tiles_f32:
       return on_cuda::launch_tiles_f32(x, plan, workspace, s);
     case Engine::tiles_f64:
