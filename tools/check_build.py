@@ -63,12 +63,14 @@ def operators_in(header: str) -> int:
 
 def kernels_of(folder: Path, root: Path = ROOT) -> dict[str, tuple[int, int]]:
     """Kernels and operators by <group>/<folder> of a build's objects; objects whose sources are gone do not count."""
-    found = {}
+    found: dict[str, tuple[int, int]] = {}
     for path in sorted(folder.glob("CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o")):
-        header = root.joinpath("kolmo/ops", *path.parts[-3:]).with_name(path.name.removesuffix(".cu.o") + ".hpp")
-        if header.is_file():
+        source = root.joinpath("kolmo/ops", *path.parts[-3:]).with_name(path.name.removesuffix(".o"))
+        if source.is_file():
             symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
-            found["/".join(path.parts[-3:-1])] = kernels_in(symbols), operators_in(header.read_text(encoding="utf-8"))
+            name = "/".join(path.parts[-3:-1])
+            header = source.with_name(path.parts[-2] + ".hpp").read_text(encoding="utf-8")
+            found[name] = kernels_in(symbols) + found.get(name, (0, 0))[0], operators_in(header)
     return found
 
 
