@@ -74,7 +74,8 @@ inline __device__ float weight(float x) { return power_of_2(x); }
 
 /// Turns N scores at(j) of a row, of which each is to be taken `factor` > 0 times, into weights relative to its largest
 /// score so far, to the base 2, and adds them to this thread's `total`; returns the factor of what was summed before.
-/// The row is shared by Lanes neighbouring lanes. Chains of maxima and sums are short: there are few warps to wait for.
+/// The row is shared by Lanes neighbouring lanes. With factor = 1 the largest weight is 1; otherwise it may be off by
+/// the rounding of its score. Chains of maxima and sums are short: there are few warps to wait for.
 template <int N, int Lanes, class C, class At>
 __device__ C weigh(C& most, C& total, C factor, const At& at) {
   constexpr int chains = N % 4 == 0 ? 4 : 1;
