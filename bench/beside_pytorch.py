@@ -1,4 +1,5 @@
-"""The table of docs/h200.md: cases of a record of `kolmo bench` beside the times of bench/gpu_pytorch.py, slowest first."""
+"""The table of docs/h200.md: cases of a record of `kolmo bench` beside the times of bench/gpu_pytorch.py, slowest first. A case that
+only one of the records has is left out."""
 from statistics import median
 
 CUBES = [(f"matmul {n} cube {t}", "matmul", f"{n} cube {t}", f"matmul {n} cube torch.{name}")
@@ -9,7 +10,7 @@ ATTENTION = [(f"attention {size} f16{', causal' * causal}", "attention", f"{size
 UNARY = [(f"{op} 2^24 {t}", op, f"n=2^24 {t}", f"{theirs} 2^24 torch.{name}")
          for op, theirs in (("relu", "relu"), ("elementwise_exp", "exp"), ("sigmoid", "sigmoid"), ("tanh", "tanh"), ("gelu", "gelu"))
          for t, name in (("f16", "float16"), ("f32", "float32"))]
-PAIRS = [  # shown as, operator, its case, PyTorch's
+PAIRS = [  # shown as, operator, its case, PyTorch's name for it in records that do not name the case as `operator: case`
     *CUBES, *ATTENTION, *UNARY,
     ("matmul 16 4096 4096 bf16", "matmul", "16 4096 4096 bf16", "matmul 16 4096 4096 bf16"),
     ("conv2d and relu, 32 x 64 x 56 x 56, 3 x 3, f32", "conv2d", "32 of 64 x 56 x 56 f32, 3 x 3, relu", "conv+relu f32"),
@@ -36,9 +37,14 @@ def times(record: dict) -> dict[tuple[str, str], float]:
     return {(op["name"], result["case"]): result["seconds"] * 1e6 for op in record["ops"] for result in op["results"]}
 
 
+def pairs(torch: dict) -> list[tuple[str, str, str, str]]:
+    named = [(key, *key.split(": ", 1)) for key in torch["microseconds"] if ": " in key]
+    return PAIRS + [(case if case.startswith("fused_") else f"{op} {case}", op, case, key) for key, op, case in named]
+
+
 def table(record: dict, torch: dict) -> str:
-    ours = times(record)
-    rows = sorted((median(torch["microseconds"][theirs]) / ours[op, case], name, ours[op, case], median(torch["microseconds"][theirs]))
-                  for name, op, case, theirs in PAIRS)
+    ours, theirs = times(record), {name: median(samples) for name, samples in torch["microseconds"].items()}
+    rows = sorted((theirs[key] / ours[op, case], name, ours[op, case], theirs[key])
+                  for name, op, case, key in pairs(torch) if key in theirs and (op, case) in ours)
     lines = [f"| {name} | {shown(own)} | {shown(their)} | {ratio:.2f} |" for ratio, name, own, their in rows]
     return "\n".join(["| case | Kolmo | PyTorch | PyTorch / Kolmo |", "|---|---|---|---|", *lines]) + "\n"

@@ -166,7 +166,8 @@ class Benchmarks {
   }
 
   /// Times the baseline beside what is in use, by three samples: the naive row, which may be a hundred times slower and
-  /// is left out where that would not fit into the case's time; without one, on the CPU, what is in use on one thread.
+  /// is left out where that would not fit into the case's time; of what fuses an activation the operator and the
+  /// activation after it; without either, on the CPU, what is in use on one thread.
   void add_baseline(Job& job, const check::Problem& problem, const check::Benchmark& used, int variant,
                     double seconds) {
     const auto rows = job.entry->variants(stream_.device().kind);
@@ -175,14 +176,19 @@ class Benchmarks {
     std::string name;
     for (const int v : job.entry->of(job.info()).fitting(problem.args(), stream_.device().kind))
       if (rows[std::size_t(v)].naive && name.empty()) variant = v, name = rows[std::size_t(v)].name;
+    check::BenchmarkOptions timing = o_.timing;
+    if (name != "unfused" && check::fused_activation(*job.entry->op, problem.args()))
+      variant = -1, name = "unfused", timing.unfused = true;
+    if (name == "unfused") slower = 20;
     if (name.empty() && stream_.device().kind == DeviceKind::cpu && stream_.threads() > 1)
       slower = 4 * stream_.threads(), name = "one thread", on = stream_.with_threads(1);
     if (name.empty() || name == used.variant || slower * used.median > seconds) return;
-    check::BenchmarkOptions timing = o_.timing;
     timing.samples = 3, timing.seconds_per_case = seconds / 2;
     const auto b = check::benchmark_problem(*job.entry, problem, on, variant, timing);
     job.results.back()["baseline"] = {{"variant", name}, {"seconds", b.median}, {"samples", b.samples}};
-    job.rows.back().back() = duration(b.median) + (name == "one thread" ? " (1 thread)" : "");
+    job.rows.back().back() = duration(b.median) + (name == "one thread" ? " (1 thread)"
+                                                   : name == "unfused"  ? " (unfused)"
+                                                                        : "");
   }
 
   const BenchFlags& o_;
@@ -197,13 +203,14 @@ void print(const BenchFlags& o, const Benchmarks& all) {
   table.print(std::cout);
   const DeviceInfo& peaks = all.peaks;
   if (peaks.bytes_per_second > 0)
-    std::cout << "roofline: " << significant(peaks.bytes_per_second / 1e9, 3) << " GB/s, "
-              << significant(peaks.flops_f64 / 1e9, 3) << " GFLOP/s in f64, "
-              << significant(peaks.flops_f32 / 1e9, 3) << " in f32, "
-              << significant(peaks.matrix_flops_16 / 1e9, 3)
-              << " in products of 16-bit matrices (0: not known); -: the data fit in a cache\n"
-              << "baseline: the operator's naive variant, or on the CPU the same on one thread; -: none, too "
-                 "slow to be timed, or not wanted\n";
+    std::cout
+        << "roofline: " << significant(peaks.bytes_per_second / 1e9, 3) << " GB/s, "
+        << significant(peaks.flops_f64 / 1e9, 3) << " GFLOP/s in f64, "
+        << significant(peaks.flops_f32 / 1e9, 3) << " in f32, " << significant(peaks.matrix_flops_16 / 1e9, 3)
+        << " in products of 16-bit matrices (0: not known); -: the data fit in a cache\n"
+        << "baseline: the operator's naive variant; unfused: without its activation, which another operator "
+           "then computes; or on the CPU the same on one thread; -: none, too slow to be timed, or not "
+           "wanted\n";
   if (all.cut_short)
     std::cout << "*: " << all.cut_short << " measured less often, to end in " << significant(o.budget)
               << " s (--budget)\n";

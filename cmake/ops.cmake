@@ -1,4 +1,5 @@
-# One folder per operator or family: kolmo/ops/<group>/<folder>/<folder>.{hpp,cpp,cu} and <folder>_oracle.cpp. The
+# One folder per operator or family: kolmo/ops/<group>/<folder>/<folder>.{hpp,cpp,cu} and <folder>_oracle.cpp, and any further
+# .cpp and .cu. The
 # lines `extern const Op<...> name;` of the header are the registration; nothing is listed by hand. Sets
 #   KOLMO_OP_SOURCES     operators, the generated catalogue and the hashes of the sources, for the library
 #   KOLMO_OP_CUDA        their kernels, with CUDA
@@ -34,13 +35,18 @@ foreach(folder IN LISTS folders)
   set(on_gpu "")
   if("${dir}/${stem}.cu" IN_LIST kernels)
     set(on_gpu TRUE)
+    set(sources ${kernels})
+    list(FILTER sources INCLUDE REGEX "^${dir}/")
     if(KOLMO_CUDA)
-      list(APPEND KOLMO_OP_CUDA ${dir}/${stem}.cu)
+      list(APPEND KOLMO_OP_CUDA ${sources})
     endif()
     if(KOLMO_SIMT)
-      set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/simt/${folder}.cu)
-      kolmo_simt_wrapper(${wrapper} ${dir}/${stem}.cu ${ops})
-      list(APPEND KOLMO_OP_SIMT ${wrapper})
+      foreach(source IN LISTS sources)
+        cmake_path(GET source FILENAME name)
+        set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/simt/${group}/${name})
+        kolmo_simt_wrapper(${wrapper} ${source} ${ops})
+        list(APPEND KOLMO_OP_SIMT ${wrapper})
+      endforeach()
     endif()
   endif()
   foreach(op IN LISTS ops)

@@ -40,9 +40,9 @@ function(kolmo_operator_folders root variable)
 endfunction()
 
 # kolmo_simt_wrapper(<wrapper> <source> <op>...): writes <wrapper>, which compiles <source>, as it is included, for the
-# emulated GPU
+# emulated GPU. What the several .cu of a folder share is in the namespace on_cuda, there on_simt.
 function(kolmo_simt_wrapper wrapper source)
-  set(renamed "")
+  set(renamed "#define on_cuda on_simt\n")
   foreach(op IN LISTS ARGN)
     string(APPEND renamed "#define ${op}_cuda ${op}_simt\n")
   endforeach()

@@ -3,8 +3,8 @@
 
 A hash stands for the code that computes, not for its text: it is the SHA-256 over the tokens (no comments, no spaces) of
 one file of kolmo/ops/<group>/<op> and of every file it reaches through #include "kolmo/...", as far as these hold what
-runs on the device; for GPUs of <op>.cu, for the CPU of <op>.cpp. Where another operator's header is reached, that
-operator's .cu or .cpp counts too, since it is called; on the CPU so do the .cpp beside any header and all of kolmo/knn,
+runs on the device; for GPUs of <op>.cu, for the CPU of <op>.cpp. Where an operator's header is reached, every .cu
+or .cpp of its folder counts too, since it is called; on the CPU so do the .cpp beside any header and all of kolmo/knn,
 for GPUs what makes tensor maps and calls cuBLASLt."""
 import hashlib
 import re
@@ -65,13 +65,13 @@ class Tree:
         stem = path.removesuffix(".hpp")
         parts = stem.split("/")
         own = parts[:2] == ["kolmo", "ops"] and parts[-1] == parts[-2]
-        if suffix == ".cpp" and (own or parts[1] == "knn"):  # the definitions may be in any .cpp of the folder
+        if own or (suffix == ".cpp" and parts[1] == "knn"):  # the definitions may be in any source of the folder
             folder = "/".join(parts[:-1])
-            names = sorted(p.name for p in (self.root / folder).glob("*.cpp") if not p.name.endswith("_oracle.cpp"))
+            names = sorted(p.name for p in (self.root / folder).glob("*" + suffix) if not p.name.endswith("_oracle.cpp"))
             return [f"{folder}/{name}" for name in names]
         if parts[1:3] == ["runtime", "cuda"]:  # called by operators' .cu, and no .cu themselves
             suffix = ".cpp"
-        return [stem + suffix] if (own or suffix == ".cpp") and self.has(stem + suffix) else []
+        return [stem + suffix] if suffix == ".cpp" and self.has(stem + suffix) else []
 
     def hash_of(self, start: str, scope: re.Pattern, suffix: str) -> str:
         if not self.has(start):

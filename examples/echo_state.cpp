@@ -2,8 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "examples/plot.hpp"
-#include "kolmo/ops/dense/matmul/matmul.hpp"
+#include "examples/ridge.hpp"
 #include "kolmo/ops/dynamics/reservoir_update/reservoir_update.hpp"
 #include "kolmo/ops/random/random_normal/random_normal.hpp"
 
@@ -11,21 +10,6 @@ using example::Numbers;
 
 std::array<double, 3> lorenz(const double* u) {
   return {10 * (u[1] - u[0]), u[0] * (28 - u[2]) - u[1], u[0] * u[1] - 8. / 3 * u[2]};
-}
-
-/// Solves A X = B for a symmetric positive definite A of n rows and B of three columns, both overwritten.
-void solve(Numbers& a, Numbers& b, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t r = i + 1; r < n; ++r) {
-      const double factor = a[r * n + i] / a[i * n + i];
-      for (std::size_t j = i; j < n; ++j) a[r * n + j] -= factor * a[i * n + j];
-      for (std::size_t c = 0; c < 3; ++c) b[r * 3 + c] -= factor * b[i * 3 + c];
-    }
-  for (std::size_t i = n; i-- > 0;)
-    for (std::size_t c = 0; c < 3; ++c) {
-      for (std::size_t j = i + 1; j < n; ++j) b[i * 3 + c] -= a[i * n + j] * b[j * 3 + c];
-      b[i * 3 + c] /= a[i * n + i];
-    }
 }
 
 int main(int argc, char** argv) {
@@ -45,7 +29,7 @@ int main(int argc, char** argv) {
   }
   for (std::size_t i = 0; i < u.size(); ++i) u[i] = (u[i] - (i % 3 == 2 ? 25 : 0)) / 10;
 
-  Numbers weights(n * n), in(n * 3), bias(n), state(n), states(learnt * n), gram(n * n), readout(n * 3);
+  Numbers weights(n * n), in(n * 3), bias(n), state(n), states(learnt * n);
   std::uint64_t seed = 1;
   const auto draw = [&](Numbers& to, double deviation) {
     const auto size = std::int64_t(to.size());
@@ -67,25 +51,17 @@ int main(int argc, char** argv) {
     update(&u[std::size_t(3 * t)]);
     if (t >= settling) std::copy(state.begin(), state.end(), states.begin() + (t - settling) * n);
   }
-  const kolmo::Tensor s = kolmo::tensor(states.data(), {learnt, n});
-  kolmo::matmul({.a = s, .b = s, .y = kolmo::tensor(gram.data(), {n, n}), .transpose_a = true}, stream);
-  kolmo::matmul({.a = s,
-                 .b = kolmo::tensor(&u[3 * (settling + 1)], {learnt, 3}),  // what follows each state
-                 .y = kolmo::tensor(readout.data(), {n, 3}),
-                 .transpose_a = true},
-                stream);
-  for (std::size_t i = 0; i < std::size_t(n); ++i) gram[i * n + i] += 1e-6;  // ridge
-  solve(gram, readout, n);
+  Numbers next(&u[3 * (settling + 1)], &u[3 * (settling + learnt + 1)]);  // what follows each state
+  Numbers readout = example::ridge(states, next, n, 3, 1e-6, stream);
 
   Numbers time, truth, own;
   double worst = 0;
   for (std::int64_t t = 0; t < free; ++t) {
-    double next[3];
     kolmo::matmul({.a = kolmo::tensor(state.data(), {1, n}),
                    .b = kolmo::tensor(readout.data(), {n, 3}),
-                   .y = kolmo::tensor(next, {1, 3})},
+                   .y = kolmo::tensor(next.data(), {1, 3})},
                   stream);
-    update(next);
+    update(next.data());
     time.push_back(dt * double(t)), own.push_back(10 * next[0]);
     truth.push_back(10 * u[std::size_t(3 * (settling + learnt + t))]);
     if (time.back() < 2) worst = std::max(worst, std::abs(own.back() - truth.back()));

@@ -21,6 +21,10 @@ MORE_KERNELS: dict[str, tuple[int, str]] = {
     "info/ksg_conditional_mutual_information": (38, "each way of searching, for each kind of problem"),
     "info/mutual_information": (36, "four dtypes of three sums over a table, for three sizes of groups"),
     "dense/matmul": (108, "a tile's sizes are constants of its kernel, for each dtype"),
+    "nn/batch_norm": (30, "four dtypes, each for long rows and for short ones, which end in the channel's map"),
+    "nn/layer_norm": (32, "four dtypes, of rows in groups of five sizes, in parts, or in memory"),
+    "nn/normalize": (32, "four dtypes, of rows in groups of five sizes, in parts, or in memory"),
+    "nn/softmax": (32, "four dtypes, of rows in groups of five sizes, in parts, or in memory"),
     "nn/attention": (31, "four dtypes and three widths of heads, few rows and a GPU of compute capability 9.0 in other tiles"),
     "nn/gru_sequences": (25, "two operators, their dtypes, and each place in which weights stay"),
     "reduce/reduce_sum": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
@@ -63,12 +67,14 @@ def operators_in(header: str) -> int:
 
 def kernels_of(folder: Path, root: Path = ROOT) -> dict[str, tuple[int, int]]:
     """Kernels and operators by <group>/<folder> of a build's objects; objects whose sources are gone do not count."""
-    found = {}
+    found: dict[str, tuple[int, int]] = {}
     for path in sorted(folder.glob("CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o")):
-        header = root.joinpath("kolmo/ops", *path.parts[-3:]).with_name(path.name.removesuffix(".cu.o") + ".hpp")
-        if header.is_file():
+        source = root.joinpath("kolmo/ops", *path.parts[-3:]).with_name(path.name.removesuffix(".o"))
+        if source.is_file():
             symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
-            found["/".join(path.parts[-3:-1])] = kernels_in(symbols), operators_in(header.read_text(encoding="utf-8"))
+            name = "/".join(path.parts[-3:-1])
+            header = source.with_name(path.parts[-2] + ".hpp").read_text(encoding="utf-8")
+            found[name] = kernels_in(symbols) + found.get(name, (0, 0))[0], operators_in(header)
     return found
 
 

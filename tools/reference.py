@@ -87,10 +87,12 @@ def measured(name: str, record: dict) -> list[str]:
         for r in op["results"]:
             if r["name"] == name and "seconds" in r:
                 share = r["share_of_roofline"]
-                rows.append([r["case"], r["variant"] or "", f"{r['seconds'] * 1e6:.4g} us", f"{r['flops']:.3g}", f"{r['bytes']:.3g}",
+                beside = r.get("baseline")
+                rows.append([r["case"], r["variant"] or "", f"{r['seconds'] * 1e6:.4g} us",
+                             f"{beside['seconds'] * 1e6:.4g} us, {beside['variant']}" if beside else "-", f"{r['flops']:.3g}", f"{r['bytes']:.3g}",
                              f"{r['bytes_per_second'] / 1e9:.4g}", f"{r['flops_per_second'] / 1e9:.4g}",
                              "-" if share is None else f"{share * 100:.0f} %"])
-    return table(["case", "variant", "time", "flops", "bytes", "GB/s", "GFLOP/s", "of the roofline"], rows) if rows else []
+    return table(["case", "variant", "time", "baseline", "flops", "bytes", "GB/s", "GFLOP/s", "of the roofline"], rows) if rows else []
 
 
 def section(op: dict, aliases: list[dict], contract: str, record: dict) -> list[str]:

@@ -19,8 +19,12 @@ KOLMO_HD constexpr double digamma_1_2(double x) {
   return exact_mul(exact_add(exact_add(x, -zero_high), -zero_low), quotient);
 }
 
+KOLMO_HD constexpr double exact_inverse(double x) {
+  return is_between<-900, 900>(x) ? exact_quotient(1, x) : 1 / x;
+}
+
 KOLMO_HD constexpr double digamma_positive(double x) {
-  if (x < 1) return exact_add(digamma_1_2(exact_add(x, 1)), -(1 / x));
+  if (x < 1) return exact_add(digamma_1_2(exact_add(x, 1)), -exact_inverse(x));
   // psi(x) = psi(y) + 1/y + 1/(y+1) + ... + 1/(x-1) with y = x - floor(x) + 1. The sum is computed as one
   // quotient.
   if (x < 10) {
@@ -30,10 +34,10 @@ KOLMO_HD constexpr double digamma_positive(double x) {
       numerator = exact_add(exact_mul(numerator, x), denominator);
       denominator = exact_mul(denominator, x);
     }
-    return exact_add(digamma_1_2(x), numerator / denominator);
+    return exact_add(digamma_1_2(x), exact_quotient(numerator, denominator));
   }
   // ln x - 1/(2x) - sum B_2k / (2k x^2k): truncation after eight terms errs by less than 4e-18.
-  const double inverse = 1 / x, z = exact_mul(inverse, inverse);
+  const double inverse = exact_inverse(x), z = exact_mul(inverse, inverse);
   const double series = exact_polynomial(z, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760,
                                          1. / 12, -3617. / 8160);
   return exact_add(log_exact(x), -exact_add(exact_mul(0.5, inverse), exact_mul(z, series)));

@@ -11,7 +11,10 @@
 
 namespace kolmo {
 
-KOLMO_HD constexpr double x_log_x(double x) { return x == 0 ? 0 : exact_mul(x, log_exact(x)); }
+KOLMO_HD constexpr double x_log_x(double x) {
+  if (is_normal(x)) return exact_mul(x, log_scaled(x, 0));
+  return x == 0 ? 0 : exact_mul(x, log_exact(x));
+}
 
 /// Sets negative values to 0: rounding may push a non-negative quantity slightly below 0. NaN stays NaN.
 KOLMO_HD constexpr double not_below_zero(double x) { return x < 0 ? 0 : x; }
@@ -36,10 +39,12 @@ struct WeightRows {
 
   struct Row {
     const T* weight;
-    KOLMO_HD Sums<3> operator()(std::int64_t i) const {
-      const double w = double(weight[i]);
-      return {{w, x_log_x(w), double(w > 0)}};
+    KOLMO_HD T fetch(std::int64_t i) const { return weight[i]; }
+    KOLMO_HD Sums<3> of(T weight) const {
+      const double w = double(weight);
+      return {{w, x_log_x(w), double(weight > 0)}};
     }
+    KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {weight + row * k}; }
 };
@@ -66,6 +71,8 @@ struct EntropyOfRow {
 
 /// p ln(p / q); 0 for p = 0, inf for q = 0 < p, NaN when either is negative or NaN, or is infinite and p is not 0.
 KOLMO_HD constexpr double divergence_term(double p, double q) {
+  if (is_between<-450, 450>(p) && is_between<-450, 450>(q))
+    return exact_mul(p, log_scaled(exact_quotient(p, q), 0));
   if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
   if (p == 0) return 0;
   const double ratio = p / q;
@@ -82,9 +89,12 @@ struct DivergenceRows {
 
   struct Row {
     const T *p, *q;
-    KOLMO_HD Sums<1> operator()(std::int64_t i) const {
-      return {{divergence_term(double(p[i]), double(q[i]))}};
-    }
+    struct Pair {
+      T p, q;
+    };
+    KOLMO_HD Pair fetch(std::int64_t i) const { return {p[i], q[i]}; }
+    KOLMO_HD Sums<1> of(const Pair& x) const { return {{divergence_term(double(x.p), double(x.q))}}; }
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {p + row * k, q + row * k}; }
 };
@@ -115,10 +125,12 @@ struct WeightColumns {
   struct Row {
     const T* weight;
     std::int64_t step;
-    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return {{double(weight[i * step])}}; }
+    KOLMO_HD T fetch(std::int64_t i) const { return weight[i * step]; }
+    KOLMO_HD Sums<1> of(T w) const { return {{double(w)}}; }
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const {
-    const std::int64_t table = row / by;
+    const std::int64_t table = quotient(row, by);
     return {weight + table * bx * by + (row - table * by), by};
   }
 };

@@ -69,6 +69,13 @@ struct ChunkSums {
     decltype(std::declval<Rows>()(0)) row;
     std::int64_t first;
     KOLMO_HD Sums<N> operator()(std::int64_t i) const { return row(first + i); }
+    /// What term i is computed from, and the term; only for rows whose terms take long, so that several are read ahead.
+    KOLMO_HD auto fetch(std::int64_t i) const requires requires { row.fetch(i); }
+    { return row.fetch(first + i); }
+    template <class Fetched>
+    KOLMO_HD Sums<N> of(const Fetched& x) const {
+      return row.of(x);
+    }
     /// Loads W terms from the i-th on; only for rows that provide such a load.
     template <int W>
     KOLMO_HD void load(std::int64_t i, Sums<N> (&terms)[W]) const {

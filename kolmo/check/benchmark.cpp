@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "kolmo/check/placement.hpp"
 #include "kolmo/op/changed.hpp"
@@ -31,16 +32,47 @@ double median_error(const std::vector<double>& sorted) {
   return 0.93 * range / std::sqrt(double(sorted.size())) / quantile(sorted, 0.5);
 }
 
+const FieldInfo* field_named(const OpBase& op, std::string_view name) {
+  for (const FieldInfo& f : op.fields())
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+/// The name of the activation; "none" without that option.
+std::string_view activation_of(const OpBase& op, const void* args) {
+  const FieldInfo* const f = field_named(op, "activation");
+  return f ? f->choices[std::size_t(f->value(args).integer)] : "none";
+}
+
+/// An activation as an operator of its own, on the output y of another, whose option becomes none.
+struct Follower {
+  const OpEntry* entry;
+  std::vector<std::byte> args;
+
+  Follower(const OpBase& op, void* of) : entry(fused_activation(op, of)), args(entry->op->default_args()) {
+    for (const char* const name : {"x", "y"})
+      field_named(*entry->op, name)->tensor(args.data()) = field_named(op, "y")->tensor(of);
+    if (activation_of(op, of) == "gelu_tanh") {
+      const FieldInfo& form = *field_named(*entry->op, "form");
+      form.set(args.data(), form.parse("tanh"));
+    }
+    const FieldInfo& activation = *field_named(op, "activation");
+    activation.set(of, activation.parse("none"));
+  }
+};
+
 class Timer {
  public:
-  Timer(const OpEntry& entry, Placement& placed, Stream& stream, RunOptions options)
+  Timer(const OpEntry& entry, Placement& placed, Stream& stream, RunOptions options, bool unfused)
       : entry_(entry),
         args_(placed.args()),
         stream_(stream),
         options_(options),
         changed_(*entry.op, placed.args(), stream),
         begin_(stream.device()),
-        end_(stream.device()) {}
+        end_(stream.device()) {
+    if (unfused) follower_.emplace(*entry.op, placed.args()), entry_.alias = nullptr;
+  }
 
   /// The largest number of calls per sample, up to `wanted`.
   int most_calls(int wanted) { return changed_.reserve(wanted); }
@@ -52,6 +84,7 @@ class Timer {
     for (int i = 0; i < calls; ++i) {
       changed_.use(i);
       run(entry_, args_, stream_, options_);
+      if (follower_) run(*follower_->entry, follower_->args.data(), stream_);
     }
     end_.record(stream_);
     end_.synchronize();
@@ -59,10 +92,11 @@ class Timer {
   }
 
  private:
-  const OpEntry& entry_;
+  OpEntry entry_;
   const void* args_;
   Stream& stream_;
   RunOptions options_;
+  std::optional<Follower> follower_;
   ChangedTensors changed_;
   Event begin_, end_;
 };
@@ -126,11 +160,16 @@ void measure(Benchmark& b, Timer& timer, const BenchmarkOptions& options) {
 
 }  // namespace
 
+const OpEntry* fused_activation(const OpBase& op, const void* args) {
+  const std::string_view name = activation_of(op, args);
+  return name == "none" ? nullptr : &find_op(name == "gelu_tanh" ? "gelu" : name);
+}
+
 Benchmark benchmark_problem(const OpEntry& entry, const Problem& problem, Stream& stream, int variant,
                             const BenchmarkOptions& options) {
   const OpBase& op = *entry.op;
   Placement placed(problem, stream);
-  Timer timer(entry, placed, stream, {variant});
+  Timer timer(entry, placed, stream, {variant}, options.unfused);
 
   Benchmark b;
   b.name = entry.of(problem.info()).name(), b.case_name = problem.info().name,

@@ -17,7 +17,12 @@ struct BenchmarkOptions {
   double precision = 0.005;
   double seconds_per_sample = 0.01;  ///< calls are grouped until a sample lasts this long
   double seconds_per_case = 5;       ///< no sample but the first is started if it would end later
+  bool unfused = false;  ///< time the operator without its activation, and fused_activation() after it
 };
+
+/// The operator that the option `activation` names and that would follow without it: relu or gelu. Null if the operator
+/// has no such option, or it is none.
+const OpEntry* fused_activation(const OpBase& op, const void* args);
 
 /// Times of one case of an operator on one device, in seconds per call. Inputs are on the device before
 /// timing starts. On CUDA the device's own clock is used.

@@ -26,9 +26,12 @@ constexpr int sum_block = 256;
 constexpr int sum_shape(std::int64_t terms, std::int64_t block_above) {
   return terms > block_above ? 2 : terms > sum_shapes[0].width() ? 1 : 0;
 }
+/// Sums that a group of threads computes, one after the other.
+template <int Shape>
+constexpr int sum_items_each = sum_shapes[Shape].threads < 32 ? sum_shapes[Shape].threads : 1;
 template <int Shape>
 unsigned sum_blocks(std::int64_t items) {
-  return blocks(items, sum_block / sum_shapes[Shape].threads);
+  return blocks(items, sum_block / sum_shapes[Shape].threads * sum_items_each<Shape>);
 }
 
 template <int N>
@@ -75,10 +78,23 @@ template <int Threads, int Lanes, int N, class Terms>
 __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thread) {
   static_assert(Threads <= 32 || Threads * Lanes == sum_lanes);
   Sums<N> lane[Lanes] = {};
-  for (std::int64_t first = thread; first < n; first += Threads * Lanes)
+  if constexpr (requires { terms.fetch(n); }) {
+    constexpr int ahead = Lanes < 4 ? 8 : Lanes;
+    for (std::int64_t first = thread; first < n; first += Threads * ahead) {
+      decltype(terms.fetch(n)) next[ahead];  // reads without a branch are all in flight at once
 #pragma unroll
-    for (int a = 0; a < Lanes; ++a)
-      if (first + a * Threads < n) lane[a] = lane[a] + terms(first + a * Threads);
+      for (int a = 0; a < ahead; ++a)
+        next[a] = terms.fetch(first + (first + a * Threads < n ? a * Threads : 0));
+#pragma unroll
+      for (int a = 0; a < ahead; ++a)
+        if (first + a * Threads < n) lane[a % Lanes] = lane[a % Lanes] + terms.of(next[a]);
+    }
+  } else {
+    for (std::int64_t first = thread; first < n; first += Threads * Lanes)
+#pragma unroll
+      for (int a = 0; a < Lanes; ++a)
+        if (first + a * Threads < n) lane[a] = lane[a] + terms(first + a * Threads);
+  }
   if constexpr (Threads <= 32) {
     return tree<Threads>(lane);
   } else {
@@ -238,20 +254,26 @@ __global__ void __launch_bounds__(sum_block)
   }
 }
 
-/// Computes the items of a job in shape sum_shapes[Shape], with blocks of sum_block threads.
+/// Computes the items of a job in shape sum_shapes[Shape], with blocks of sum_block threads. Threads of a group that is
+/// smaller than a warp finish an item each.
 template <int Shape, class Job>
 __global__ void __launch_bounds__(sum_block) sum_items(EarlyStart early, Job job, std::int64_t items) {
   early.wait();
   constexpr int threads = sum_shapes[Shape].threads, lanes = sum_shapes[Shape].lanes,
-                groups = sum_block / threads;
+                groups = sum_block / threads, each = sum_items_each<Shape>;
   const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
-  for (std::int64_t first = std::int64_t(blockIdx.x) * groups; first < items;
-       first += std::int64_t(gridDim.x) * groups) {
-    const bool active = first + group < items;  // idle groups take part in shuffles and barriers
-    const std::int64_t item = active ? first + group : first;
-    const auto sum =
-        group_sum<threads, lanes, Job::sums>(job.terms(item), active ? job.length(item) : 0, thread);
-    if (active && thread == 0) job.finish(item, sum);
+  for (std::int64_t first = std::int64_t(blockIdx.x) * groups * each; first < items;
+       first += std::int64_t(gridDim.x) * groups * each) {
+    Sums<Job::sums> own{};
+#pragma unroll 1
+    for (int j = 0; j < each; ++j) {
+      const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
+      const auto sum =  // idle groups take part in shuffles and barriers
+          group_sum<threads, lanes, Job::sums>(job.terms(item), at < items ? job.length(item) : 0, thread);
+      if (thread == j) own = sum;
+    }
+    const std::int64_t item = first + thread * groups + group;
+    if (thread < each && item < items) job.finish(item, own);
   }
 }
 

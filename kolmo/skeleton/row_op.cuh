@@ -1,5 +1,5 @@
 #pragma once
-// Row operators (skeleton/row_op.hpp) in kernels, six for each element type. Anonymous namespace: see
+// Row operators (skeleton/row_op.hpp) in kernels, eight for each element type. Anonymous namespace: see
 // device/grid.cuh.
 #include <iterator>
 
@@ -36,7 +36,7 @@ constexpr Row<RowPlan> row_op_rows[] = {
     {"warp per row", {RowHolder::group, 32, 128, 128}},
     {"block of 128 per row", {RowHolder::group, 128, 128, 128}},
     {"block of 256 per row", {RowHolder::group, 256, 256, 256}},
-    {"row in parts of a block of 256", {RowHolder::parts, 256, 256, 128}},
+    {"row in parts of a block of 256", {RowHolder::parts, 256, 256, 64}},
     {.name = "thread per row", .config = {RowHolder::memory, 1, 128, 0}, .naive = true}};
 
 /// Number of blocks that a multiprocessor should hold at once: 64 registers per thread leave room for 8
@@ -59,35 +59,50 @@ __global__ void __launch_bounds__(Block, resident_blocks<T, Block>)
   }
 }
 
-/// Computes the result of each part of a row; with `write`, the outputs, from the results of all parts.
+/// Computes the result of each part of a row; with `whole`, the outputs. These are written from the last part on, as
+/// caches hold what was read last.
 template <class Op, class T, int Block, int W, int E>
 __device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part,
-                             std::int64_t parts, bool write) {
+                             const typename Op::Whole* whole, std::int64_t parts) {
   constexpr std::int64_t length = Block * E;
-  for (std::int64_t item = blockIdx.x; item < t.rows * parts; item += gridDim.x) {
-    const std::int64_t row = quotient(item, parts), begin = (item - row * parts) * length, rest = t.k - begin;
+  const std::int64_t items = t.rows * parts;
+  for (std::int64_t i = blockIdx.x; i < items; i += gridDim.x) {
+    const std::int64_t item = whole ? items - 1 - i : i, row = quotient(item, parts),
+                       begin = (item - row * parts) * length, rest = t.k - begin;
     RowTile<T, Block, W, E> tile(t.x + row * t.k + begin, int(rest < length ? rest : length),
                                  int(threadIdx.x));
-    if (!write) {
+    if (!whole) {
       const auto said = op.part(tile);
       if (threadIdx.x == 0) part[item] = said;
       continue;
     }
-    const auto whole = op.whole(join_parts<Block>(part + row * parts, parts));
+    const auto of_row = whole[row];
     tile.write(t.y + row * t.k + begin,
-               [&](const auto* v, int at) { return op.template results<W, false>(v, begin + at, whole); });
-    if (begin == 0 && threadIdx.x == 0) op.keep(row, whole);
+               [&](const auto* v, int at) { return op.template results<W, false>(v, begin + at, of_row); });
   }
 }
 template <class Op, class T, int Block, int E>
-__global__ void __launch_bounds__(Block)
-    parts_of_rows(EarlyStart early, Op op, RowTensors<T> t, typename Op::Part* part, std::int64_t parts,
-                  bool packed, bool write) {
+__global__ void __launch_bounds__(Block, sizeof(Compute<T>) <= 4 ? 4 : 2)
+    parts_of_rows(EarlyStart early, Op op, RowTensors<T> t, typename Op::Part* part,
+                  const typename Op::Whole* whole, std::int64_t parts, bool packed) {
   early.wait();
   if (packed)
-    part_of_rows<Op, T, Block, pack_width<T>, E>(op, t, part, parts, write);
+    part_of_rows<Op, T, Block, pack_width<T>, E>(op, t, part, whole, parts);
   else
-    part_of_rows<Op, T, Block, 1, E>(op, t, part, parts, write);
+    part_of_rows<Op, T, Block, 1, E>(op, t, part, whole, parts);
+}
+/// Joins the parts of each row, by a block.
+template <class Op, int Block>
+__global__ void __launch_bounds__(Block)
+    join_rows(EarlyStart early, Op op, const typename Op::Part* part, typename Op::Whole* whole,
+              std::int64_t rows, std::int64_t parts) {
+  early.wait();
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+    const auto of_row = op.whole(join_parts<Block>(part + row * parts, parts));
+    if (threadIdx.x != 0) continue;
+    whole[row] = of_row;
+    op.keep(row, of_row);
+  }
 }
 
 /// Rows of any length and alignment, element by element.
@@ -106,11 +121,23 @@ __global__ void single_elements_of_rows(EarlyStart early, Op op, RowTensors<T> t
   }
 }
 
-/// Threads that hold a short row where the plan says a warp: more of its reads are in flight, and fewer shuffles.
-constexpr int few_threads = 8;
+/// The workspace of rows in parts.
+template <class Op>
+struct RowScratch {
+  typename Op::Part* part = nullptr;
+  typename Op::Whole* whole = nullptr;
+
+  template <class T>
+  RowScratch(Arena& arena, const RowTensors<T>& t, int row) {
+    const RowPlan& plan = row_op_rows[row].config;
+    if (plan.holder != RowHolder::parts) return;
+    part = arena.take<typename Op::Part>(t.rows * plan.template parts<T>(t.k));
+    whole = arena.take<typename Op::Whole>(t.rows);
+  }
+};
 
 template <RowPlan Plan, class Op, class T>
-void launch_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, Stream& s) {
+void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scratch, Stream& s) {
   constexpr int threads = Plan.threads, block = Plan.block, all = Plan.template elements<T>();
   const bool packed = t.k % pack_width<T> == 0 && packed_rows<T>(t.rows, t.k, t.x, t.y) && op.packed();
   const auto start = [&](auto kernel, std::int64_t groups, int of, auto... arguments) {
@@ -118,22 +145,24 @@ void launch_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, 
   };
   if constexpr (Plan.holder == RowHolder::parts) {
     const std::int64_t parts = Plan.template parts<T>(t.k);
-    for (const bool write : {false, true})
-      start(parts_of_rows<Op, T, block, all>, t.rows * parts, threads, part, parts, packed, write);
+    using Whole = typename Op::Whole;
+    const auto go = [&](const Whole* whole) {
+      start(parts_of_rows<Op, T, block, all>, t.rows * parts, threads, scratch.part, whole, parts, packed);
+    };
+    go(nullptr);
+    cuda::launch_early(join_rows<Op, block>, blocks(t.rows, 1), block, 0, native(s), op, scratch.part,
+                       scratch.whole, t.rows, parts);
+    go(scratch.whole);
   } else if (Plan.holder == RowHolder::memory || !packed) {
     start(single_elements_of_rows<Op, T>, t.rows, threads, threads);
   } else if constexpr (Plan.holder == RowHolder::group) {
-    if constexpr (threads == 32)
-      if (t.k <= few_threads * all)
-        return start(whole_rows<Op, T, few_threads, block, all>, t.rows, few_threads);
+    if constexpr (threads ==
+                  32) {  // fewer for short rows: more of its reads are in flight, and fewer shuffles
+      if (t.k <= 4 * all) return start(whole_rows<Op, T, 4, block, all>, t.rows, 4);
+      if (t.k <= 8 * all) return start(whole_rows<Op, T, 8, block, all>, t.rows, 8);
+    }
     start(whole_rows<Op, T, threads, block, all>, t.rows, threads);
   }
-}
-
-template <class T, class Part>
-Part* take_parts(Arena& arena, const RowTensors<T>& t, int row) {
-  const RowPlan& plan = row_op_rows[row].config;
-  return plan.holder == RowHolder::parts ? arena.take<Part>(t.rows * plan.template parts<T>(t.k)) : nullptr;
 }
 
 template <class A, template <class> class Op>
@@ -144,16 +173,15 @@ constexpr Impl<A> row_op() {
           [](const A& a, Arena scratch, Stream& s, int row) {
             visit_row_types(a.x.dtype, [&]<class T> {
               const RowTensors<T> t(a);
-              auto* const part = take_parts<T, typename Op<T>::Part>(scratch, t, row);
+              const RowScratch<Op<T>> space(scratch, t, row);
               select<std::size(row_op_rows)>(
-                  row, [&]<int V> { launch_rows<row_op_rows[V].config>(Op<T>(a), t, part, s); });
+                  row, [&]<int V> { launch_rows<row_op_rows[V].config>(Op<T>(a), t, space, s); });
             });
           },
       .lay =
           [](Arena& arena, const A& a, const Site& site) {
-            visit_row_types(a.x.dtype, [&]<class T> {
-              take_parts<T, typename Op<T>::Part>(arena, RowTensors<T>(a), site.row);
-            });
+            visit_row_types(a.x.dtype,
+                            [&]<class T> { RowScratch<Op<T>>(arena, RowTensors<T>(a), site.row); });
           },
       .fits =
           [](const A& a, int row) {

@@ -2,6 +2,7 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(NOT KOLMO_SANITIZE)
   add_test(NAME bench.results COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/results_test.py)
+  add_test(NAME bench.pytorch COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/pytorch_test.py $<TARGET_FILE:kolmo>)
   add_test(NAME bench.surrogates COMMAND ${Python3_EXECUTABLE} bench/surrogates/study.py $<TARGET_FILE:kolmo> --reduced
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   add_test(NAME bench.surrogates_page COMMAND ${Python3_EXECUTABLE} bench/surrogates/page.py bench/results/surrogates.json

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "kolmo/base/activation.hpp"
+
 namespace kolmo::check {
 namespace {
 
@@ -118,6 +120,43 @@ TEST(Benchmark, CountsOutputsAsFarAsTheyWereWritten) {
   EXPECT_EQ(b.cost.bytes_read, 8);
   EXPECT_EQ(b.cost.bytes_written, 3 * 16 + 8) << "three pairs and their number";
   EXPECT_EQ(b.cost.flops, 2000);
+}
+
+/// Writes -1; with relu, 0.
+struct FusedArgs {
+  In x;
+  Out y;
+  Activation activation = Activation::none;
+
+  static constexpr auto fields() {
+    using A = FusedArgs;
+    return std::array{field<&A::x>("x", "n", DTypes::of(DType::f64), "values"),
+                      field<&A::y>("y", "n", DTypes::of(DType::f64), "values"),
+                      option<&A::activation>("activation", "applied to the result")};
+  }
+};
+int fused_calls = 0, zeros_found = 0;
+
+TEST(Benchmark, AnActivationThatIsFusedIsAlsoTimedAsAnOperatorOfItsOwn) {
+  static constexpr Case<FusedArgs> cases[] = {
+      {.name = "relu", .sizes = {{"n", 1}}, .setup = [](FusedArgs& a) { a.activation = Activation::relu; }},
+      {.name = "none", .sizes = {{"n", 1}}}};
+  static constexpr Definition<FusedArgs> fused{
+      {.name = "fused"}, {.flops = [](const FusedArgs&) { return 1.0; }, .cases = cases}};
+  static constexpr Impl<FusedArgs> cpu{{.launch = [](const FusedArgs& a, Arena, Stream&, int) {
+    EXPECT_EQ(a.activation, Activation::none);
+    ++fused_calls, zeros_found += *a.y.as<double>() == 0;
+    *a.y.as<double>() = -1;
+  }}};
+  Stream stream(Device{}, 1);
+  const Problem relu(fused, fused.cases()[0], 0), none(fused, fused.cases()[1], 1);
+  ASSERT_NE(fused_activation(fused, relu.args()), nullptr);
+  EXPECT_EQ(fused_activation(fused, relu.args())->name(), "relu");
+  EXPECT_EQ(fused_activation(fused, none.args()), nullptr);
+  benchmark_problem({.op = &fused, .on = {&cpu}}, relu, stream, -1,
+                    {.seconds_per_sample = 1e-4, .unfused = true});
+  EXPECT_GT(fused_calls, 5);
+  EXPECT_EQ(zeros_found, fused_calls - 1) << "relu has run after each call but the last";
 }
 
 TEST(TimeBudget, PassesOnWhatIsLeft) {

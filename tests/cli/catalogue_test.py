@@ -236,6 +236,14 @@ class Bench(CommandTest):
         self.assertTrue(all(r["baseline"]["variant"] == "one by one" for r in result(*args)["ops"][0]["results"]))
         self.assertFalse(any("baseline" in r for r in result(*args, "--no-baseline")["ops"][0]["results"]))
 
+    def test_the_baseline_of_a_fused_operator_is_the_sequence(self):
+        for alias in ("fused_batchnorm_relu", "fused_layernorm_gelu", "fused_conv_relu", "fused_linear_relu"):
+            record = result("bench", alias, "--case", "f32", "--samples", "3", "--device", "cpu", "--threads", "1", "--budget", "1")
+            timed = [r for r in record["ops"][0]["results"] if r.get("seconds", 1) < 1e-3]  # large ones may not be timed twice
+            self.assertEqual({r["baseline"]["variant"] for r in timed}, {"unfused"}, alias)
+        plain = result("bench", "batch_norm", "--case", "3 x 5 x 7", "--samples", "3", "--device", "cpu", "--threads", "1")
+        self.assertFalse(any("baseline" in r for r in plain["ops"][0]["results"]))
+
     def test_the_baseline_of_an_operator_without_a_naive_variant_is_one_thread(self):
         args = ["bench", "vector_add", "--case", "n=1000", "--samples", "3", "--device", "cpu", "--threads"]
         self.assertEqual({r["baseline"]["variant"] for r in result(*args, "2")["ops"][0]["results"]}, {"one thread"})

@@ -125,8 +125,9 @@ std::vector<float> result_on(Device device, const Sizes& n, std::int64_t d, Head
 TEST(Attention, OfManyQueriesAndKeysAgreesOnCpuAndGpu) {
   const Device device{DeviceKind::cuda};
   if (!available(device)) GTEST_SKIP() << "no GPU";
-  constexpr Sizes equal{2, 16, 16, 1100, 1000}, grouped{1, 6, 2, 300, 391}, few{3, 2, 2, 129, 1};
-  for (const Sizes& n : {equal, grouped, few})
+  constexpr Sizes equal{2, 16, 16, 1100, 1000}, grouped{1, 6, 2, 300, 391}, few{3, 2, 2, 129, 1},
+      more{1, 2, 2, 193, 130};
+  for (const Sizes& n : {equal, grouped, few, more})
     for (const std::int64_t d : {64, 128})
       for (const HeadLayout layout : {HeadLayout::heads_first, HeadLayout::heads_last})
         for (const Causal causal : {Causal::none, Causal::upper_left, Causal::lower_right})

@@ -47,7 +47,8 @@ def ordered(pairs):
 
 @peer("pixel_tda", "gudhi")
 def pixel_tda(rng):
-    x = image(rng)
+    sides = [256, 256] if rng.random() < 0.2 else np.exp(rng.uniform(np.log(2), np.log(257), 2)).astype(int)
+    x = rng.random(sides)
     if rng.integers(2):
         x = np.round(x, 1)
     vertices = bool(rng.integers(2))
@@ -84,20 +85,22 @@ def brian():
 @peer("leaky_integrate_fire", "brian2")
 def leaky_integrate_fire(rng):
     b = brian()
-    steps, n, dt, tau = 60, 5, 1e-4, float(rng.uniform(2e-3, 2e-2))
+    steps, n, dt, tau, waits = 60, 5, 1e-4, float(rng.uniform(2e-3, 2e-2)), int(rng.integers(0, 9))
+    rest, reset, resistance = float(rng.uniform(-0.3, 0.3)), float(rng.uniform(-0.5, 0.5)), float(rng.uniform(0.5, 2))
     current, start = rng.uniform(0, 60, (steps, n)), rng.uniform(0, 0.9, n)
-    drive = b.TimedArray(current, dt=dt * b.second)  # noqa: F841, named in the equations
-    group = b.NeuronGroup(n, "dv/dt = (-v + drive(t, i)) / (tau_m*second) : 1", threshold="v > 1", reset="v = 0", method="euler",
-                          dt=dt * b.second, namespace={"drive": drive, "tau_m": tau})
+    drive = b.TimedArray(current, dt=dt * b.second)
+    group = b.NeuronGroup(n, "dv/dt = (-(v - rest) + resistance * drive(t, i)) / (tau_m*second) : 1 (unless refractory)", threshold="v > 1",
+                          reset="v = reset_to", refractory=waits * dt * b.second, method="euler", dt=dt * b.second,
+                          namespace={"drive": drive, "tau_m": tau, "rest": rest, "reset_to": reset, "resistance": resistance})
     group.v = start
-    spikes, network = b.SpikeMonitor(group), None
-    network = b.Network(group, spikes)
-    network.run(steps * dt * b.second)
+    spikes = b.SpikeMonitor(group)
+    b.Network(group, spikes).run(steps * dt * b.second)
     want = np.zeros((steps, n), bool)
     want[np.round(spikes.t / b.second / dt).astype(int), np.asarray(spikes.i)] = True
-    potential, waiting = start.copy(), np.zeros(n, np.int32)
-    got = kolmo.leaky_integrate_fire(current, potential, waiting, dt=dt, tau=tau)
-    return [Pair(got, want), Pair(potential, np.asarray(group.v), 1e-10)]
+    potential, waiting, cut = start.copy(), np.zeros(n, np.int32), int(rng.integers(1, steps))
+    got = [kolmo.leaky_integrate_fire(part, potential, waiting, dt=dt, tau=tau, resistance=resistance, rest=rest, reset=reset, refractory=waits * dt)
+           for part in (current[:cut], current[cut:])]
+    return [Pair(np.concatenate(got), want), Pair(potential, np.asarray(group.v), 1e-10)]
 
 
 @peer("stdp_update", "brian2")

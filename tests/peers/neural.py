@@ -189,23 +189,6 @@ def conv2d(rng):
     return [Pair(kolmo.conv2d(x, w, b, groups=groups, **sizes), F.conv2d(t(x), t(w), t(b), groups=groups, **sizes).numpy(), SUMS, 10)]
 
 
-@peer("attention", "torch")
-def attention(rng):
-    b, h, d = (int(n) for n in rng.integers(1, 4, 3))
-    s, keys, d = int(rng.integers(1, 40)), int(rng.integers(1, 40)), 8 * d
-    q, k, v = rng.normal(size=(b, h, s, d)), rng.normal(size=(b, h, keys, d)), rng.normal(size=(b, h, keys, d))
-    causal = bool(rng.integers(2))
-    want = F.scaled_dot_product_attention(t(q), t(k), t(v), is_causal=causal).numpy()
-    got = kolmo.attention(q, k, v, causal="upper_left" if causal else "none")
-    return [Pair(got, want, SUMS)]
-
-
-@peer("fused_attention_softmax", "torch")
-def fused_attention_softmax(rng):
-    q, k, v = (rng.normal(size=(2, 5, 16)) for _ in range(3))
-    return [Pair(kolmo.fused_attention_softmax(q, k, v), F.scaled_dot_product_attention(t(q), t(k), t(v)).numpy(), SUMS)]
-
-
 @peer("fused_conv_relu", "torch")
 def fused_conv_relu(rng):
     x, w = rng.normal(size=(2, 3, 8, 9)), rng.normal(size=(4, 3, 3, 3))
@@ -219,64 +202,11 @@ def fused_batchnorm_relu(rng):
     return [Pair(got, F.relu(F.batch_norm(t(x), t(mean), t(variance))).numpy(), SUMS)]
 
 
-@peer("gru_forward", "torch")
-def gru_forward(rng):
-    steps, k, n = shape(rng, 3, 20)
-    m = torch.nn.GRU(k, n, batch_first=True, dtype=torch.float64)
-    x, h = rng.normal(size=(2, steps, k)), rng.normal(size=(2, n))
-    weights = [p.detach().numpy() for p in (m.weight_ih_l0, m.weight_hh_l0, m.bias_ih_l0, m.bias_hh_l0)]
-    with torch.no_grad():
-        states, last = m(t(x), t(h)[None])
-    got = kolmo.gru_forward(x, h, *weights, last=True)
-    return [Pair(got.states, states.numpy(), SUMS), Pair(got.last, last[0].numpy(), SUMS)]
-
-
-@peer("multi_head_attention", "torch")
-def multi_head_attention(rng):
-    heads, s, keys, e = int(rng.integers(1, 4)), int(rng.integers(1, 12)), int(rng.integers(1, 12)), 4
-    e *= heads
-    m = torch.nn.MultiheadAttention(e, heads, batch_first=True, dtype=torch.float64)
-    q, k = rng.normal(size=(2, s, e)), rng.normal(size=(2, keys, e))
-    with torch.no_grad():
-        torch.nn.init.normal_(m.in_proj_bias), torch.nn.init.normal_(m.out_proj.bias)
-        want = m(t(q), t(k), t(k), need_weights=False)[0].numpy()
-    weights = [p.detach().numpy() for p in (m.in_proj_weight, m.out_proj.weight, m.in_proj_bias, m.out_proj.bias)]
-    return [Pair(kolmo.multi_head_attention(q, k, k, *weights, heads=heads), want, SUMS)]
-
-
 @peer("embedding_lookup", "torch")
 def embedding_lookup(rng):
     table = rng.normal(size=shape(rng))
     index = rng.integers(0, len(table), shape(rng))
     return [Pair(kolmo.embedding_lookup(table, index), F.embedding(t(index), t(table)).numpy())]
-
-
-@peer("rope_encoding", "torch")
-def rope_encoding(rng):
-    s, d = int(rng.integers(1, 20)), 2 * int(rng.integers(1, 20))
-    x = rng.normal(size=(3, s, d))
-    angle = torch.arange(s, dtype=torch.float64)[:, None] * 10000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
-    turned = torch.view_as_complex(t(x).reshape(3, s, d // 2, 2)) * torch.polar(torch.ones_like(angle), angle)
-    return [Pair(kolmo.rope_encoding(x), torch.view_as_real(turned).reshape(3, s, d).numpy(), 1e-13)]
-
-
-def cell_problem(rng, gates):
-    b, k, n = shape(rng, 3, 20)
-    return [rng.normal(size=s) for s in ((b, k), (b, n), (b, n), (gates * n, k), (gates * n, n), (gates * n,), (gates * n,))]
-
-
-@peer("lstm_cell", "torch")
-def lstm_cell(rng):
-    x, h, c, *weights = cell_problem(rng, 4)
-    want = torch.lstm_cell(t(x), (t(h), t(c)), *map(t, weights))
-    got = kolmo.lstm_cell(x, h, c, *weights)
-    return [Pair(got.h_next, want[0].numpy(), SUMS), Pair(got.c_next, want[1].numpy(), SUMS)]
-
-
-@peer("gru_cell", "torch")
-def gru_cell(rng):
-    x, h, _, *weights = cell_problem(rng, 3)
-    return [Pair(kolmo.gru_cell(x, h, *weights), torch.gru_cell(t(x), t(h), *map(t, weights)).numpy(), SUMS)]
 
 
 @peer("top_k_sampling", "torch")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import kolmo
 import numpy as np
+import scipy.sparse
 import scipy.special
 import scipy.stats
 from scipy.spatial import cKDTree
@@ -140,7 +141,15 @@ def kuramoto_evolution(rng):
     while exact.status == "running":
         exact.step()
     got = kolmo.kuramoto_evolution(theta, omega, strength=coupling, dt=dt, steps=10)
-    return [Pair(got, x, 1e-13), Pair(got, exact.y, 1e-7)]
+    pairs = [Pair(got, x, 1e-13), Pair(got, exact.y, 1e-7)]
+    sparse, arguments = compressed_rows(rng, n)
+    for m, given in ((sparse, arguments), (sparse.toarray(), {"adjacency": sparse.toarray()})):
+        x = theta
+        for _ in range(10):
+            sine, cosine = m @ np.sin(x), m @ np.cos(x)
+            x = x + dt * (omega + coupling / n * (np.cos(x) * sine - np.sin(x) * cosine))
+        pairs.append(Pair(kolmo.kuramoto_evolution(theta, omega, **given, strength=coupling, dt=dt, steps=10, method="euler"), x, 1e-13))
+    return pairs
 
 
 @peer("order_parameter", "numpy")
@@ -150,19 +159,38 @@ def order_parameter(rng):
     return [Pair(got.r, np.abs(mean), 1e-13), Pair(got.psi, np.angle(mean), 1e-10)]
 
 
-@peer("reservoir_update", "numpy")
+def compressed_rows(rng, n):
+    """A random sparse matrix, in which some elements appear twice and add up; and the arguments that hold it."""
+    offsets = np.concatenate([[0], np.sort(rng.integers(0, 3 * n, n - 1)), [3 * n]])
+    columns, values = rng.integers(0, n, 3 * n), rng.normal(size=3 * n)
+    return scipy.sparse.csr_array((values, columns, offsets), (n, n)), {"offsets": offsets, "columns": columns, "values": values}
+
+
+@peer("reservoir_update", "scipy")
 def reservoir_update(rng):
     n, k, leak = int(rng.integers(2, 40)), int(rng.integers(1, 5)), float(rng.random())
     u, s, w_in, w, bias = (rng.normal(size=x) for x in ((3, k), (3, n), (n, k), (n, n), (n,)))
-    return [Pair(kolmo.reservoir_update(u, s, w_in, w, bias=bias, leak=leak), (1 - leak) * s + leak * np.tanh(u @ w_in.T + s @ w.T + bias), SUMS)]
+    sparse, arguments = compressed_rows(rng, n)
+    return [Pair(kolmo.reservoir_update(u, s, w_in, bias=bias, leak=leak, **given), (1 - leak) * s + leak * np.tanh(u @ w_in.T + (m @ s.T).T + bias), SUMS)
+            for m, given in ((w, {"weights": w}), (sparse, arguments))]
 
 
 @peer("dendritic_integration", "scipy")
 def dendritic_integration(rng):
-    x, w = rng.normal(size=(3, 5)), rng.normal(size=(4, 3, 5))
-    drive = np.einsum("bi,nbi->nb", x, w)
-    got = kolmo.dendritic_integration(x, w, nonlinearity="sigmoid", threshold=0.3, steepness=2.0)
-    return [Pair(got, scipy.special.expit(2 * (drive - 0.3)).sum(-1), SUMS)]
+    b, i = (int(n) for n in rng.integers(1, 8, 2))
+    x, w = rng.normal(size=(3, b, i)), rng.normal(size=(4, b, i))
+    threshold, steepness, magnesium, reversal, gain, decay, saturation = (float(v) for v in rng.uniform(0.1, 2, 7))
+    drive = np.einsum("sbi,nbi->snb", x, w)
+    wants = {"sigmoid": scipy.special.expit(steepness * (drive - threshold)),
+             "nmda": -(drive - reversal) * scipy.special.expit(0.062 * drive - np.log(magnesium / 3.57)),
+             "back_propagation": drive + gain * np.exp(-decay * np.arange(b)) * np.maximum(drive.sum(-1, keepdims=True) - threshold, 0),
+             "multiplicative": saturation * np.tanh((np.prod(1 + x[:, None] * w[None], axis=-1) - 1) / saturation)}
+    pairs = []
+    for kind, want in wants.items():
+        got = kolmo.dendritic_integration(x, w, branches=True, nonlinearity=kind, threshold=threshold, steepness=steepness, magnesium=magnesium,
+                                          reversal=reversal, gain=gain, decay=decay, saturation=saturation)
+        pairs += [Pair(got.branches, want, SUMS, 10), Pair(got.soma, want.sum(-1), SUMS, 10)]
+    return pairs
 
 
 @peer("time_delayed_embedding", "numpy")

@@ -32,6 +32,11 @@ class Reference(unittest.TestCase):
         self.assertEqual([row.split("| ")[-1] for row in rows], ["- |", "50 % |"])
         self.assertEqual(measured("other", record), [])
 
+    def test_the_baseline_stands_beside_the_time(self):
+        timing = {"name": "fused", "case": "n=1", "variant": "tiles", "seconds": 2e-6, "flops": 4, "bytes": 16, "bytes_per_second": 8e6,
+                  "flops_per_second": 2e6, "share_of_roofline": None, "baseline": {"variant": "unfused", "seconds": 3.5e-6}}
+        self.assertIn("| n=1 | tiles | 2 us | 3.5 us, unfused | 4 |", measured("fused", {"ops": [{"results": [timing]}]})[2])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -82,6 +82,13 @@ class Hashes(unittest.TestCase):
         self.assertTrue({"matmul", "linear", "gru_cell"} <= cuda, cuda)
         self.assertNotIn("vector_add", cuda)
 
+    def test_every_source_of_a_folder_counts(self):
+        self.edit("kolmo/ops/dense/matmul/matmul_f64.cu", "namespace kolmo", "struct Another;\nnamespace kolmo")
+        cpu, cuda = self.changed()
+        self.assertEqual(cpu, set())
+        self.assertTrue({"matmul", "linear"} <= cuda, cuda)
+        self.assertNotIn("vector_add", cuda)
+
     def test_cpu_code_changes_the_cpu(self):
         self.edit("kolmo/knn/tree.cpp", "namespace kolmo", "struct Another;\nnamespace kolmo")
         self.edit("kolmo/recurrent/rows.cpp", "namespace kolmo", "struct Another;\nnamespace kolmo")

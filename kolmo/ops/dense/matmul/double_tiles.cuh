@@ -3,9 +3,8 @@
 // Asynchronous copies bring pieces of a and b into shared memory several steps ahead. Anonymous namespace: see
 // device/grid.cuh.
 #include "kolmo/device/mma.cuh"
-#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"
-#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {

@@ -3,9 +3,9 @@
 // device/grid.cuh.
 #include <cstdint>
 
-#include "kolmo/base/activation.hpp"
 #include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
+#include "kolmo/device/activation.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
 
@@ -49,9 +49,11 @@ struct Gemm {
     }
     const std::int64_t at = (entry * m + row) * n + column;
     Pack<Sum, 8> done = sums;
-    if (parts == 1)
+    if (parts == 1) {
 #pragma unroll
-      for (int w = 0; w < 8; ++w) done.value[w] = finished(at + w, column + w, done.value[w]);
+      for (int w = 0; w < 8; ++w) done.value[w] = combined(at + w, column + w, done.value[w]);
+      if (activation != Activation::none) done = cuda::activated(activation, done);
+    }
     if (parts == 1 && !y_is_f32) return store_pack(static_cast<T*>(y) + at, narrowed<T, 8>(done));
     Sum* const to = parts > 1 ? partial + part * size() + at : static_cast<Sum*>(y) + at;
 #pragma unroll
@@ -60,15 +62,15 @@ struct Gemm {
                                           done.value[half + 3]}});
   }
 
-  /// The value of y[at], an element of `column`, before rounding, from its complete sum of products.
-  __device__ Sum finished(std::int64_t at, int column, Sum sum) const {
+  /// The argument of the activation for y[at], an element of `column`, from its complete sum of products.
+  __device__ Sum combined(std::int64_t at, int column, Sum sum) const {
     sum *= alpha;
     if (c) sum += beta * Sum(c[at]);
     if (bias) sum += Sum(bias[column]);
-    return activate(activation, sum);
+    return sum;
   }
   __device__ void finish(std::int64_t at, int column, Sum sum) const {
-    sum = finished(at, column, sum);
+    sum = activate(activation, combined(at, column, sum));
     if (y_is_f32)
       static_cast<float*>(y)[at] = float(sum);
     else

@@ -2,12 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "kolmo/device/grid.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/ops/dense/matmul/dots.cuh"
 #include "kolmo/ops/dense/matmul/double_tiles.cuh"
-#include "kolmo/ops/dense/matmul/gemm.cuh"
-#include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
+#include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/tensor_cores.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
 #ifndef SIMT
@@ -15,28 +13,12 @@
 #include "kolmo/runtime/cuda/tensor_copies.hpp"
 #endif
 #include "kolmo/runtime/cuda/cublaslt.hpp"
-#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
 
-enum class Engine : std::uint8_t {
-  warpgroups,
-  tensor_cores,
-  tiles_f32,
-  tiles_f64,
-  doubles,
-  dots,
-  vendor,
-  naive
-};
-
-/// The configuration of a variant: an engine, the row of its table of shapes, and the number of parts k is
-/// split into.
-struct Plan {
-  Engine engine;
-  int shape = 0, parts = 1;
-};
+using Plan = MatmulPlan;
+using Engine = Plan::Engine;
 constexpr Row<Plan> plans[] = {
     {"tensor wmma 128x128", {Engine::tensor_cores, 0}},
     {"tensor wmma 128x256", {Engine::tensor_cores, 1}},
@@ -88,78 +70,6 @@ __global__ void __launch_bounds__(naive_block) naive(Gemm<T> g, bool turned_a, b
   }
 }
 
-template <class T>
-Gemm<T> gemm_of(const MatmulArgs& x, int parts = 1, void* partial = nullptr) {
-  const MatmulSizes s(x);
-  return {x.a.as<T>(),
-          x.b.as<T>(),
-          adds_c(x) ? x.c.as<T>() : nullptr,
-          x.bias.given() ? x.bias.as<T>() : nullptr,
-          x.y.data,
-          s.batch,
-          int(s.m),
-          int(s.n),
-          x.alpha == 0 ? 0 : int(s.k),
-          parts,
-          static_cast<SumOf<T>*>(partial),
-          SumOf<T>(x.alpha),
-          SumOf<T>(x.beta),
-          x.activation,
-          x.y.dtype == DType::f32};
-}
-
-/// Extents are int in kernels, and block counts have 31 bits.
-constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;
-
-/// Whether the rows of a matrix, of every batch entry, start at multiples of 16 bytes.
-bool whole_packs(const Tensor& t) {
-  const std::size_t row = std::size_t(t.extent[std::size_t(t.rank - 1)]) * size_of(t.dtype);
-  return row % 16 == 0 && reinterpret_cast<std::uintptr_t>(t.data) % 16 == 0;
-}
-
-/// Calls f.operator()<turned_a, turned_b>().
-template <class F>
-void with_turns(const MatmulArgs& x, F&& f) {
-  cuda::select<4>(2 * x.transpose_a + x.transpose_b,
-                  [&]<int I> { f.template operator()<I / 2 == 1, I % 2 == 1>(); });
-}
-
-/// Number of blocks of a plan with tiles of this shape.
-template <class Shape>
-std::int64_t blocks_of(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
-  const MatmulSizes s(x);
-  return s.batch * ((s.m + shape.rows - 1) / shape.rows) * ((s.n + shape.columns - 1) / shape.columns) *
-         plan.parts;
-}
-
-template <class T>
-void combine_parts(const Gemm<T>& g, Stream& s) {
-  if (g.parts > 1)
-    cuda::launch(combine<T>, cuda::blocks(g.batch * g.m * g.n, combine_block), combine_block, 0,
-                 cuda::native(s), g);
-}
-
-template <class T, int Shape>
-void launch_tiles(const MatmulArgs& x, const Plan& plan, void* workspace, Stream& s) {
-  constexpr TileShape shape = tile_shapes[Shape];
-  const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
-  with_turns(x, [&]<bool A, bool B> {
-    cuda::launch(tiles<T, Shape, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
-                 sizeof(TilePieces<T, Shape>), cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
-  });
-  combine_parts(g, s);
-}
-
-template <int Shape>
-void launch_doubles(const MatmulArgs& x, Stream& s) {
-  constexpr DoubleTileShape shape = double_tile_shapes[Shape];
-  with_turns(x, [&]<bool A, bool B> {
-    cuda::launch(double_tiles<Shape, A, B>, unsigned(blocks_of(x, shape, {})), shape.threads(),
-                 sizeof(DoublePieces<Shape, A, B>), cuda::native(s), gemm_of<double>(x), whole_packs(x.a),
-                 whole_packs(x.b));
-  });
-}
-
 void launch_dots(const MatmulArgs& x, Stream& s) {
   const MatmulSizes of(x);
   visit<double, float, Half, BFloat16>(x.a.dtype, [&]<class T> {
@@ -170,71 +80,6 @@ void launch_dots(const MatmulArgs& x, Stream& s) {
     of.m == 1 ? launch(dots<T, 1>) : launch(dots<T, most_dot_rows>);
   });
 }
-
-template <int Shape>
-void launch_tensor_cores(const MatmulArgs& x, const Plan& plan, void* workspace, Stream& s) {
-  constexpr WarpTileShape shape = warp_tile_shapes[Shape];
-  visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
-    const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
-    with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(warp_tiles<T, Shape, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
-                   WarpTiles<Shape, A, B>::bytes, cuda::native(s), g, whole_packs(x.a), whole_packs(x.b),
-                   whole_packs(x.y));
-    });
-    combine_parts(g, s);
-  });
-}
-
-#ifdef SIMT
-bool warpgroups_fit(const MatmulArgs&, int) { return false; }
-template <int Shape>
-void launch_warpgroups(const MatmulArgs&, Stream&) {}
-#else
-std::int64_t clusters_of(const MatmulArgs& x, const WarpgroupShape& shape) {
-  const MatmulSizes s(x);
-  const std::int64_t rows = std::int64_t(shape.rows) * shape.cluster;
-  return s.batch * ((s.m + rows - 1) / rows) * ((s.n + shape.columns - 1) / shape.columns);
-}
-
-/// Copies by the copy engine need rows at multiples of 16 bytes.
-bool warpgroups_fit(const MatmulArgs& x, int shape) {
-#ifdef KOLMO_SM90A
-  const MatmulSizes s(x);
-  return (x.a.dtype == DType::f16 || x.a.dtype == DType::bf16) && s.k > 0 && x.alpha != 0 &&
-         whole_packs(x.a) && whole_packs(x.b) && s.batch < limit &&
-         clusters_of(x, warpgroup_shapes[shape]) > 0 && cuda::is_hopper(x.y.device.index);
-#else
-  return (void)x, (void)shape, false;
-#endif
-}
-
-/// A factor for the copy engine: `others` is its extent other than k, of which boxes have `rows`. Along: k is
-/// contiguous in memory.
-cuda::TensorMap boxes_of(const MatmulArgs& x, const Tensor& t, bool along, std::int64_t others, int rows) {
-  const MatmulSizes s(x);
-  if (along) return cuda::tensor_map({t.data, s.batch, others, s.k, rows});
-  return cuda::tensor_map({t.data, s.batch, s.k, others, WarpgroupShape::depth});
-}
-
-template <int Shape>
-void launch_warpgroups(const MatmulArgs& x, Stream& s) {
-  const WarpgroupShape& shape = warpgroup_shapes[Shape];
-  const MatmulSizes of(x);
-  const std::int64_t clusters = clusters_of(x, shape);
-  const auto at_once = std::int64_t(cuda::multiprocessors(x.y.device.index)) / shape.cluster;
-  const auto blocks = unsigned(std::min(clusters, at_once) * shape.cluster);
-  const cuda::TensorMap a = boxes_of(x, x.a, !x.transpose_a, of.m, shape.rows),
-                        b = boxes_of(x, x.b, x.transpose_b, of.n, shape.columns / shape.cluster);
-  const bool packs = whole_packs(x.y) && !adds_c(x) && x.activation <= Activation::relu;
-  visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
-    with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(warpgroup_tiles<T, Shape, MatrixSource<A, B>>, blocks, warpgroup_shapes[Shape].threads(),
-                   WarpgroupMemory<Shape>::bytes, cuda::native(s), gemm_of<T>(x), packs, clusters,
-                   MatrixSource<A, B>{a, b});
-    });
-  });
-}
-#endif
 
 void launch_naive(const MatmulArgs& x, Stream& s) {
   visit<double, float, Half, BFloat16>(x.a.dtype, [&]<class T> {
@@ -277,26 +122,45 @@ void* take_workspace(Arena& arena, const MatmulArgs& x, int variant) {
 
 void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
   void* const workspace = take_workspace(scratch, x, variant);
-  cuda::select<int(std::size(plans))>(variant, [&]<int V> {
-    constexpr Plan plan = plans[V].config;
-    if constexpr (plan.engine == Engine::warpgroups)
-      launch_warpgroups<plan.shape>(x, s);
-    else if constexpr (plan.engine == Engine::tensor_cores)
-      launch_tensor_cores<plan.shape>(x, plan, workspace, s);
-    else if constexpr (plan.engine == Engine::tiles_f32)
-      launch_tiles<float, plan.shape>(x, plan, workspace, s);
-    else if constexpr (plan.engine == Engine::tiles_f64)
-      launch_tiles<double, plan.shape>(x, plan, workspace, s);
-    else if constexpr (plan.engine == Engine::doubles)
-      launch_doubles<plan.shape>(x, s);
-    else if constexpr (plan.engine == Engine::dots)
-      launch_dots(x, s);
-    else if constexpr (plan.engine == Engine::vendor)
-      cuda::vendor_matmul(vendor_call(x), workspace, s);
-    else
+  const Plan plan = plans[variant].config;
+  switch (plan.engine) {
+    case Engine::warpgroups:
+#ifndef SIMT
+      on_cuda::launch_warpgroups(x, plan, s);
+#endif
+      break;
+    case Engine::tensor_cores:
+      return on_cuda::launch_wmma(x, plan, workspace, s);
+    case Engine::tiles_f32:
+      return on_cuda::launch_tiles_f32(x, plan, workspace, s);
+    case Engine::tiles_f64:
+      return on_cuda::launch_tiles_f64(x, plan, workspace, s);
+    case Engine::doubles:
+      return on_cuda::launch_doubles(x, plan, s);
+    case Engine::dots:
+      return launch_dots(x, s);
+    case Engine::vendor:
+      return cuda::vendor_matmul(vendor_call(x), workspace, s);
+    case Engine::naive:
       launch_naive(x, s);
-  });
+  }
 }
+
+#ifdef SIMT
+bool warpgroups_fit(const MatmulArgs&, int) { return false; }
+#else
+/// Copies by the copy engine need rows at multiples of 16 bytes.
+bool warpgroups_fit(const MatmulArgs& x, int shape) {
+#ifdef KOLMO_SM90A
+  const MatmulSizes s(x);
+  return (x.a.dtype == DType::f16 || x.a.dtype == DType::bf16) && s.k > 0 && x.alpha != 0 &&
+         whole_packs(x.a) && whole_packs(x.b) && s.batch < limit &&
+         clusters_of(x, warpgroup_shapes[shape]) > 0 && cuda::is_hopper(x.y.device.index);
+#else
+  return (void)x, (void)shape, false;
+#endif
+}
+#endif
 
 constexpr std::size_t most_workspace = std::size_t(256) << 20;
 

@@ -3,9 +3,8 @@
 // of it in fragments. Asynchronous copies bring pieces of a and b into shared memory several steps ahead.
 // Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/mma.cuh"
-#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"
-#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
@@ -43,9 +42,20 @@ struct WarpTiles {
   static_assert(S.threads() / 32 * 16 * 16 * int(sizeof(float)) <= bytes);
 };
 
+/// Stores 16x16 sums from (row, column) of y on, by a warp. Not inlined: a kernel has up to 16 of these.
+template <class T>
+[[gnu::noinline]] __device__ void put_fragment(const Gemm<T>& g, int part, std::int64_t entry, int row,
+                                               int column, const float* sums, bool packs) {
+  const int lane = int(threadIdx.x) % 32;
+  if (packs) g.put_pack(part, entry, row + lane / 2, column + lane % 2 * 8, load_pack<8>(sums + lane * 8));
+#pragma unroll 1
+  for (int e = packs ? 256 : lane; e < 256; e += 32)
+    g.put(part, entry, row + e / 16, column + e % 16, sums[e]);
+}
+
 template <class T, int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shapes[V].blocks)
-    warp_tiles(Gemm<T> g, bool packs_a, bool packs_b, bool packs_y) {
+    warp_tiles(const __grid_constant__ Gemm<T> g, bool packs_a, bool packs_b, bool packs_y) {
   using W = WarpTiles<V, TurnedA, TurnedB>;
   using Native = cuda::NativeHalf<T>;
   constexpr WarpTileShape S = W::S;
@@ -112,21 +122,40 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
   cuda::wait_copies<0>();
   __syncthreads();
   float* const stage = cuda::dynamic_shared<float>() + warp * 256;
+  const bool plain =
+      packs_y && g.parts == 1 && !g.y_is_f32 && !g.c && !g.bias && g.activation == Activation::none;
 #pragma unroll
   for (int i = 0; i < high; ++i)
 #pragma unroll
     for (int j = 0; j < wide; ++j) {
+      const int first = tile.row + row + 16 * i, left = tile.column + column + 16 * j;
       cuda::wmma::store_matrix_sync(stage, sum[i][j], 16, cuda::wmma::mem_row_major);
       __syncwarp();
-      if (packs_y)
-        g.put_pack(tile.part, tile.entry, tile.row + row + 16 * i + lane / 2,
-                   tile.column + column + 16 * j + lane % 2 * 8, load_pack<8>(stage + lane * 8));
-#pragma unroll 1
-      for (int e = packs_y ? 256 : lane; e < 256; e += 32)
-        g.put(tile.part, tile.entry, tile.row + row + 16 * i + e / 16, tile.column + column + 16 * j + e % 16,
-              stage[e]);
+      if (plain) {
+        Pack<float, 8> done = load_pack<8>(stage + lane * 8);
+        for (float& v : done.value) v *= g.alpha;
+        const int r = first + lane / 2, c = left + lane % 2 * 8;
+        if (r < g.m && c < g.n)
+          store_pack(static_cast<T*>(g.y) + (tile.entry * g.m + r) * g.n + c, narrowed<T, 8>(done));
+      } else {
+        put_fragment(g, tile.part, tile.entry, first, left, stage, packs_y);
+      }
       __syncwarp();
     }
+}
+
+template <class T>
+void launch_tensor_cores(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
+  const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
+  cuda::select<int(std::size(warp_tile_shapes))>(plan.shape, [&]<int I> {
+    constexpr WarpTileShape shape = warp_tile_shapes[I];
+    with_turns(x, [&]<bool A, bool B> {
+      cuda::launch(warp_tiles<T, I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                   WarpTiles<I, A, B>::bytes, cuda::native(s), g, whole_packs(x.a), whole_packs(x.b),
+                   whole_packs(x.y));
+    });
+  });
+  combine_parts(g, s);
 }
 
 }  // namespace

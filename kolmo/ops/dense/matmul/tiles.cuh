@@ -2,9 +2,8 @@
 // matmul on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in
 // registers. Asynchronous copies bring the next pieces of a and b into shared memory during the computation
 // with the current ones. Anonymous namespace: see device/grid.cuh.
-#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"
-#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
@@ -17,6 +16,7 @@ struct TileShape {
   StepTime step;
   constexpr int threads() const { return rows / high * (columns / wide); }
 };
+constexpr int f32_tile_shapes = 5;
 constexpr TileShape tile_shapes[] = {
     {128, 256, 16, 16, 8, 3, 1, {3.05, 2.91}},  // f32
     {128, 128, 16, 8, 8, 2, 2, {1.78, 1.53}},   // f32
@@ -103,6 +103,20 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
             strip[e / S.columns][e % S.columns]);
     }
   }
+}
+
+/// With a shape that is one of Count from First on.
+template <class T, int First, int Count>
+void launch_tiles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
+  const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
+  cuda::select<Count>(plan.shape - First, [&]<int I> {
+    constexpr TileShape shape = tile_shapes[First + I];
+    with_turns(x, [&]<bool A, bool B> {
+      cuda::launch(tiles<T, First + I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                   sizeof(TilePieces<T, First + I>), cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
+    });
+  });
+  combine_parts(g, s);
 }
 
 }  // namespace

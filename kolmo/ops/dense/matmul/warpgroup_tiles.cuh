@@ -26,6 +26,16 @@ constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.58, 0.58}},
                                                {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
                                                {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
 
+/// Those that matmul has rows for.
+constexpr int matmul_warpgroup_shapes = 2;
+
+/// Number of clusters' tiles of a product.
+inline std::int64_t clusters_of(const MatmulArgs& x, const WarpgroupShape& shape) {
+  const MatmulSizes s(x);
+  const std::int64_t rows = std::int64_t(shape.rows) * shape.cluster;
+  return s.batch * ((s.m + rows - 1) / rows) * ((s.n + shape.columns - 1) / shape.columns);
+}
+
 /// Layout of shared memory: pieces of a and b for each stage, at multiples of 1024 bytes, what each warp
 /// writes of y at a time, and barriers.
 template <int Shape>

@@ -1,5 +1,7 @@
 #include "kolmo/ops/dynamics/order_parameter/order_parameter.hpp"
 
+#include <cmath>
+
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/dynamics/order_parameter/order_parameter_terms.hpp"
 #include "kolmo/skeleton/row_sum_cpu.hpp"
@@ -8,10 +10,28 @@ namespace kolmo {
 namespace {
 using A = OrderParameterArgs;
 
+template <class T>
+struct UnitVectors {
+  const T* theta;
+  std::int64_t n;
+
+  struct Row {
+    const T* theta;
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
+      return {{std::cos(double(theta[i])), std::sin(double(theta[i]))}};
+    }
+  };
+  KOLMO_HD Row operator()(std::int64_t row) const { return {theta + row * n}; }
+};
+
 // r: sine and cosine of 2 ulp and at most 32 roundings (base/sums.hpp) of sums of n terms below 1, divided by
 // n. The error of psi is that of r, divided by r, which is above 0.02 / sqrt n here: psi
 // for n up to 10^4.
 constexpr double r = 40 * 0x1p-53, psi = 40 * 5000 * 0x1p-53;
+/// Phases of either sign and of every size, up to 10^8.
+void large(A& a, CaseRandom&) {
+  for (std::int64_t i = 0; i < a.theta.size(); ++i) a.theta.as<double>()[i] *= std::pow(10.0, double(i % 9));
+}
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"...", 3}, {"n", 1}}, .tolerance = r},
     {.name = "n=33", .sizes = {{"...", 70}, {"n", 33}}, .tolerance = r, .tolerances = {{"psi", psi}}},
@@ -21,6 +41,11 @@ constexpr Case<A> cases[] = {
      .tolerance = r,
      .tolerances = {{"psi", psi}}},
     {.name = "n=5000", .sizes = {{"...", 2}, {"n", 5000}}, .tolerance = r, .tolerances = {{"psi", psi}}},
+    {.name = "large phases",
+     .sizes = {{"...", 20}, {"n", 40}},
+     .tolerance = r,
+     .draw = large,
+     .tolerances = {{"psi", psi}}},
     {.name = "n=540000 f32",
      .sizes = {{"...", 1}, {"n", 540000}},
      .dtype = DType::f32,
@@ -42,6 +67,6 @@ constinit const Definition<A> definition{
 }  // namespace
 
 constinit const Op<A> order_parameter{definition};
-extern constinit const Impl<A> order_parameter_cpu = cpu::row_sum<OrderSums>();
+extern constinit const Impl<A> order_parameter_cpu = cpu::row_sum<OrderSums<UnitVectors>>();
 
 }  // namespace kolmo

@@ -6,20 +6,6 @@
 
 namespace kolmo {
 
-template <class T>
-struct UnitVectors {
-  const T* theta;
-  std::int64_t n;
-
-  struct Row {
-    const T* theta;
-    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
-      return {{std::cos(double(theta[i])), std::sin(double(theta[i]))}};
-    }
-  };
-  KOLMO_HD Row operator()(std::int64_t row) const { return {theta + row * n}; }
-};
-
 struct MeanVector {
   double *r, *psi;
   double n;
@@ -29,6 +15,8 @@ struct MeanVector {
   }
 };
 
+/// Rows<T> are the unit vectors of rows of phases: cos theta, sin theta.
+template <template <class> class Rows>
 struct OrderSums {
   using A = OrderParameterArgs;
   static constexpr int sums = 2;
@@ -37,7 +25,7 @@ struct OrderSums {
   static std::int64_t rows(const A& a) { return a.r.size(); }
   static std::int64_t length(const A& a) { return a.theta.dim(-1); }
   template <class T>
-  static UnitVectors<T> terms(const A& a) {
+  static Rows<T> terms(const A& a) {
     return {a.theta.as<T>(), length(a)};
   }
   template <class T>

@@ -28,15 +28,17 @@ struct SparseDrive {
 };
 
 template <class T>
+KOLMO_HD T leaky(T sum, T state, T leak) {
+  return (T(1) - leak) * state + leak * std::tanh(sum);
+}
+template <class T>
 struct LeakyStep {
   const T *sum, *state;
   T *next, leak;
   std::int64_t count;
 
   std::int64_t items() const { return count; }
-  KOLMO_HD void operator()(std::int64_t i) const {
-    next[i] = (T(1) - leak) * state[i] + leak * std::tanh(sum[i]);
-  }
+  KOLMO_HD void operator()(std::int64_t i) const { next[i] = leaky(sum[i], state[i], leak); }
 };
 
 /// The workspace, and the matrix products on it.

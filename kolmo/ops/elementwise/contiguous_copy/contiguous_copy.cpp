@@ -12,10 +12,11 @@ namespace kolmo {
 namespace {
 using A = ContiguousCopyArgs;
 
-/// x transposed, as a view of the same memory.
+/// x transposed, as a view of the same memory: its rows, of `columns` elements, are columns of the view.
+template <std::int64_t columns>
 void transposed(A& a) {
   if (a.x.rank < 1) return;
-  const std::int64_t n = a.x.dim(0), columns = n % 7 == 0 ? 7 : n % 5 == 0 ? 5 : 1;
+  const std::int64_t n = a.x.dim(0);
   a.x.rank = 2;
   a.x.extent[0] = columns, a.x.extent[1] = n / columns;
   a.x.stride[0] = 1, a.x.stride[1] = columns;
@@ -23,15 +24,23 @@ void transposed(A& a) {
 
 constexpr Case<A> cases[] = {
     {.name = "as it is, f64", .sizes = {{"...", 100}}},
-    {.name = "transposed f32", .sizes = {{"...", 7 * 301}}, .dtype = DType::f32, .setup = transposed},
-    {.name = "transposed f16", .sizes = {{"...", 35}}, .dtype = DType::f16, .setup = transposed},
+    {.name = "transposed f32", .sizes = {{"...", 7 * 1301}}, .dtype = DType::f32, .setup = transposed<7>},
+    {.name = "transposed f16", .sizes = {{"...", 35}}, .dtype = DType::f16, .setup = transposed<7>},
     {.name = "bf16", .sizes = {{"...", 33}}, .dtype = DType::bf16},
-    {.name = "transposed c128", .sizes = {{"...", 5 * 31}}, .dtype = DType::c128, .setup = transposed},
+    {.name = "transposed c128", .sizes = {{"...", 5 * 31}}, .dtype = DType::c128, .setup = transposed<5>},
     {.name = "c64", .sizes = {{"...", 31}}, .dtype = DType::c64},
-    {.name = "transposed i64", .sizes = {{"...", 70}}, .dtype = DType::i64, .setup = transposed},
+    {.name = "transposed i64", .sizes = {{"...", 70}}, .dtype = DType::i64, .setup = transposed<7>},
+    {.name = "100 x 150, transposed i64",
+     .sizes = {{"...", 15000}},
+     .dtype = DType::i64,
+     .setup = transposed<150>},
+    {.name = "3 x 1000, transposed f32",
+     .sizes = {{"...", 3000}},
+     .dtype = DType::f32,
+     .setup = transposed<1000>},
     {.name = "i32", .sizes = {{"...", 1025}}, .dtype = DType::i32},
     {.name = "i16", .sizes = {{"...", 17}}, .dtype = DType::i16},
-    {.name = "transposed i8", .sizes = {{"...", 49}}, .dtype = DType::i8, .setup = transposed},
+    {.name = "transposed i8", .sizes = {{"...", 49}}, .dtype = DType::i8, .setup = transposed<7>},
     {.name = "u64", .sizes = {{"...", 9}}, .dtype = DType::u64},
     {.name = "u32", .sizes = {{"...", 9}}, .dtype = DType::u32},
     {.name = "u16", .sizes = {{"...", 9}}, .dtype = DType::u16},
@@ -41,7 +50,12 @@ constexpr Case<A> cases[] = {
      .sizes = {{"...", 7 << 21}},
      .dtype = DType::f32,
      .benchmark_only = true,
-     .setup = transposed},
+     .setup = transposed<7>},
+    {.name = "transposed 4096 x 4096 f32",
+     .sizes = {{"...", 1 << 24}},
+     .dtype = DType::f32,
+     .benchmark_only = true,
+     .setup = transposed<4096>},
 };
 
 constinit const Definition<A> definition{{.name = "contiguous_copy",
@@ -109,7 +123,7 @@ void copy_range(const CopyItem<T>& f, std::int64_t begin, std::int64_t end) {
 void launch(const A& a, Arena, Stream& s, int) {
   CopyItems::visit_type(a, [&]<class T> {
     const CopyItem<T> f(a);
-    const Turn turn(f.walk);
+    const Turn turn(f.walk, sizeof(T));
     if (turn.found) {
       const Blocks<T> blocks{f.x, f.y, turn};
       parallel_for(s.threads(), blocks.count(), [&](std::int64_t i, int) { blocks.copy(i); });

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cstdlib>
 
 #include "kolmo/ops/elementwise/contiguous_copy/contiguous_copy.hpp"
 #include "kolmo/skeleton/each_item.hpp"
@@ -39,11 +40,12 @@ struct Turn {
   bool found = false;
   std::int64_t near = 1, last = 1, near_in_y = 0, last_in_x = 0, outer_size = 1, high = 1, wide = 1;
   int tile_near = 1, tile_last = 1;
-  int inverse_near = 0, inverse_last = 0;  ///< 2^20 / extent of a tile, rounded up
+  std::uint32_t inverse_near = 0, inverse_last = 0;  ///< 2^32 / extent of a tile, rounded up; not if it is 1
   Walk<2> outer;
-  static constexpr int tile = 1024;
+  /// Elements of a tile, which takes 24 KiB at most.
+  static constexpr int tile(std::size_t size) { return size < 4 ? 4096 : 16384 / int(size); }
 
-  explicit Turn(const Walk<1>& w) {
+  Turn(const Walk<1>& w, std::size_t size) {
     int d = 0;
     while (d < w.rank && w.step[0][d] != 1) ++d;
     found = d < w.rank - 1;
@@ -57,11 +59,14 @@ struct Turn {
       outer.extent[outer.rank] = w.extent[i], outer_size *= w.extent[i];
       outer.step[0][outer.rank] = w.step[0][i], outer.step[1][outer.rank++] = in_y[i];
     }
-    tile_near = int(std::min<std::int64_t>(near, 32));
-    tile_last = tile / tile_near;
+    const std::int64_t most = tile(size);
+    tile_near = int(std::min(near, std::max<std::int64_t>(32, most / last)));
+    tile_last = int(std::min(last, most / tile_near));
+    if (tile_last > 32) tile_last -= tile_last % 32;  // rows of it begin where sectors of 32 bytes do
     high = (near + tile_near - 1) / tile_near, wide = (last + tile_last - 1) / tile_last;
-    inverse_near = ((1 << 20) + tile_near - 1) / tile_near,
-    inverse_last = ((1 << 20) + tile_last - 1) / tile_last;
+    constexpr std::int64_t limit = std::int64_t(1) << 31;  // of places within a tile, and of blocks
+    found = std::abs(last_in_x) < limit / tile_last && near_in_y < limit / tile_near && tiles() < limit;
+    inverse_near = ~0u / unsigned(tile_near) + 1, inverse_last = ~0u / unsigned(tile_last) + 1;
   }
   std::int64_t tiles() const { return outer_size * high * wide; }
 };

@@ -16,13 +16,18 @@ struct BeliefRows {
 
   struct Row {
     const T *q, *p, *log_likelihood;
-    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
-      const double belief = double(q[i]), expects = double(log_likelihood[i]);
+    struct State {
+      T q, p, log_likelihood;
+    };
+    KOLMO_HD State fetch(std::int64_t i) const { return {q[i], p[i], log_likelihood[i]}; }
+    KOLMO_HD Sums<2> of(const State& s) const {
+      const double belief = double(s.q), expects = double(s.log_likelihood);
       const bool known = expects == expects && !(belief > 0 && expects == HUGE_VAL);
       const double accuracy = belief == 0 ? 0 : exact_mul(belief, expects);
-      return {{divergence_term(belief, double(p[i])),
+      return {{divergence_term(belief, double(s.p)),
                known ? accuracy : std::numeric_limits<double>::quiet_NaN()}};
     }
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const {
     return {q + row * k, p + row * k, log_likelihood + row * k};

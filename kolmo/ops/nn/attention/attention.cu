@@ -103,13 +103,14 @@ void launch_warpgroups(const A& a, Stream& s) {
     return n.heads_first ? cuda::tensor_map({t.data, groups, rows * heads / n.kv_heads, n.d, box})
                          : cuda::tensor_map({t.data, n.batch, rows, heads * n.d, box});
   };
-  const cuda::TensorMap q = boxes_of(a.q, n.s, n.heads, warpgroup_rows),
-                        k = boxes_of(a.k, n.t, n.kv_heads, warpgroup_keys),
+  const cuda::TensorMap k = boxes_of(a.k, n.t, n.kv_heads, warpgroup_keys),
                         v = boxes_of(a.v, n.t, n.kv_heads, 64);
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
     const auto launch = [&]<int D> {
-      cuda::launch(attend_warpgroups<T, D>, unsigned(attention_blocks(a)), warpgroup_threads,
-                   AttentionMemory<D>::bytes, cuda::native(s), AttentionCall<T>(a), !n.heads_first, q, k, v);
+      using M = AttentionMemory<D>;
+      const std::int64_t blocks = groups * ((rows_of_group(a) + M::rows - 1) / M::rows);
+      cuda::launch(attend_warpgroups<T, D>, unsigned(blocks), M::threads, M::bytes, cuda::native(s),
+                   AttentionCall<T>(a), !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
     };
     n.d == 64 ? launch.template operator()<64>() : launch.template operator()<128>();
   });

@@ -72,20 +72,30 @@ struct AttentionRow {
 inline __device__ double weight(double x) { return std::exp2(x); }
 inline __device__ float weight(float x) { return power_of_2(x); }
 
-/// Turns N scores at(j) of a row into weights relative to its largest score so far, to the base 2, and adds them to
-/// this thread's `total`; returns the factor of what was summed before. The row is shared by Lanes neighbouring lanes.
+/// Turns N scores at(j) of a row, of which each is to be taken `factor` > 0 times, into weights relative to its largest
+/// score so far, to the base 2, and adds them to this thread's `total`; returns the factor of what was summed before.
+/// The row is shared by Lanes neighbouring lanes. With factor = 1 the largest weight is 1; otherwise it may be off by
+/// the rounding of its score. Chains of maxima and sums are short: there are few warps to wait for.
 template <int N, int Lanes, class C, class At>
 __device__ C weigh(C& most, C& total, C factor, const At& at) {
-  C largest = most;
+  constexpr int chains = N % 4 == 0 ? 4 : 1;
+  C of_chain[chains], sums[chains] = {};
 #pragma unroll
-  for (int j = 0; j < N; ++j) largest = std::fmax(largest, at(j) * factor);
+  for (int j = 0; j < chains; ++j) of_chain[j] = at(j);
+#pragma unroll
+  for (int j = chains; j < N; ++j) of_chain[j % chains] = std::fmax(of_chain[j % chains], at(j));
+#pragma unroll
+  for (int j = 1; j < chains; ++j) of_chain[0] = std::fmax(of_chain[0], of_chain[j]);
 #pragma unroll
   for (int half = Lanes / 2; half; half /= 2)
-    largest = std::fmax(largest, __shfl_xor_sync(~0u, largest, half));
+    of_chain[0] = std::fmax(of_chain[0], __shfl_xor_sync(~0u, of_chain[0], half));
+  const C largest = std::fmax(most, of_chain[0] * factor);
   const C from = largest == C(-INFINITY) ? C(0) : largest, rescaling = weight(most - from);
   most = largest, total *= rescaling;
 #pragma unroll
-  for (int j = 0; j < N; ++j) total += at(j) = weight(at(j) * factor - from);
+  for (int j = 0; j < N; ++j) sums[j % chains] += at(j) = weight(at(j) * factor - from);
+#pragma unroll
+  for (int j = 0; j < chains; ++j) total += sums[j];
   return rescaling;
 }
 

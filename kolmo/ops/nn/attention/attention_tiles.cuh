@@ -77,11 +77,13 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
 #pragma unroll
     for (int i = 0; i < high; ++i) {
       const auto at = [&](int j) -> T& { return score[i][j]; };
+#pragma unroll
+      for (int j = 0; j < wide; ++j) at(j) = exact_mul(at(j), factor);
       if (step >= tile.whole_steps)
         AttentionRow(c, tile, tile.row + y + 16 * i).template hide<wide>(at, [=](int j) {
           return step * S.keys + x + 16 * j;
         });
-      const T rescaling = weigh<wide, 16>(most[i], total[i], factor, at);
+      const T rescaling = weigh<wide, 16>(most[i], total[i], T(1), at);
 #pragma unroll
       for (int j = 0; j < wide; ++j) weights[(y + 16 * i) * (S.keys + 1) + x + 16 * j] = score[i][j];
 #pragma unroll

@@ -1,7 +1,8 @@
 #pragma once
-// attention on Hopper's tensor cores: f16 and bf16, d of 64 or 128. Of a block's three warpgroups one thread of the first
-// keeps keys and values coming, through the copy engine; the other two have 64 queries each. The scores of a step are
+// attention on Hopper's tensor cores: f16 and bf16, d of 64 or 128. Of a block's warpgroups one thread of the first
+// keeps keys and values coming, through the copy engine; the others have 64 queries each. The scores of a step are
 // computed before the values of the step before are multiplied, so that these are while the scores become weights.
+// Warpgroups take turns in starting products, so that one's are computed while the others weigh their scores.
 // Anonymous namespace: see device/grid.cuh.
 // Method: Shah et al. 2024 (FlashAttention-3).
 #include "kolmo/device/hopper.cuh"
@@ -10,25 +11,50 @@
 namespace kolmo {
 namespace {
 
-constexpr int warpgroup_rows = 128, warpgroup_keys = 128, warpgroup_threads = 384;
+constexpr int warpgroup_keys = 128;
+/// Warpgroups with queries: as many as registers allow.
+template <int D>
+inline constexpr int query_groups = D == 64 ? 3 : 2;
 
 /// Shared memory: queries, two stages of keys and of values, in boxes of 64 columns at multiples of 1024 bytes; barriers.
 template <int D>
 struct AttentionMemory {
-  static constexpr int boxes = D / 64, stages = 2, row = 128;
-  static constexpr int queries = warpgroup_rows * D * 2, piece = warpgroup_keys * D * 2;
+  static constexpr int rows = 64 * query_groups<D>, boxes = D / 64, stages = 2, row = 128;
+  static constexpr int queries = rows * D * 2, piece = warpgroup_keys * D * 2;
   static constexpr int keys = queries, values = keys + stages * piece, barriers = values + stages * piece,
-                       bytes = barriers + (1 + 4 * stages) * 8 + 1024;
+                       bytes = barriers + (1 + 4 * stages) * 8 + 1024, threads = 128 * (query_groups<D> + 1);
 };
 
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+/// Turns of Groups warpgroups, round and round, by named barriers. At the beginning the last one ends a turn.
+template <int Groups>
+struct Turns {
+  int group;
+  __device__ void wait() const {
+    if (group == 0) asm volatile("bar.sync 1, 256;" ::: "memory");
+    if (group == 1) asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (group == 2) asm volatile("bar.sync 3, 256;" ::: "memory");
+  }
+  __device__ void end() const {
+    if (group == Groups - 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
+    if (group == 0) asm volatile("bar.arrive 2, 256;" ::: "memory");
+    if (group == 1 && Groups > 2) asm volatile("bar.arrive 3, 256;" ::: "memory");
+  }
+  /// In the last round nobody follows the last one.
+  __device__ void end(bool last_round) const {
+    if (!last_round || group < Groups - 1) end();
+  }
+};
+#endif
+
 template <class T, int D>
-__global__ void __launch_bounds__(warpgroup_threads, 1)
+__global__ void __launch_bounds__(AttentionMemory<D>::threads, 1)
     attend_warpgroups(AttentionCall<T> c, bool heads_last, const __grid_constant__ cuda::TensorMap map_q,
                       const __grid_constant__ cuda::TensorMap map_k,
                       const __grid_constant__ cuda::TensorMap map_v) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using M = AttentionMemory<D>;
-  constexpr int multiplying_warps = 8;
+  constexpr int groups = query_groups<D>, multiplying_warps = 4 * groups;
   const std::uint32_t start =
                           (cuda::shared_address(cuda::dynamic_shared<unsigned char>()) + 1023) / 1024 * 1024,
                       q = start, q_full = start + M::barriers, k_full = q_full + 8, k_empty = k_full + 16,
@@ -47,7 +73,7 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
   }
   __syncthreads();
 
-  const AttentionTile tile(c, warpgroup_rows, warpgroup_keys, 1);
+  const AttentionTile tile(c, M::rows, warpgroup_keys, 1);
   const int last = tile.last_step;
   if (threadIdx.x < 128) {
     cuda::give_up_registers<24>();
@@ -56,8 +82,7 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
                 column = heads_last ? int(tile.group % c.kv_heads) * D : 0;
       cuda::expect_bytes(q_full, M::queries);
       for (int i = 0; i < M::boxes; ++i)
-        cuda::copy_box<1>(q + i * warpgroup_rows * M::row, map_q, q_full, column + i * 64, int(tile.row),
-                          entry);
+        cuda::copy_box<1>(q + i * M::rows * M::row, map_q, q_full, column + i * 64, int(tile.row), entry);
       for (int step = 0; step < last; ++step) {
         const int key = step * warpgroup_keys;
         const std::uint32_t full_k = k_full + stage(step) * 8, full_v = v_full + stage(step) * 8;
@@ -76,10 +101,10 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
     return;
   }
 
-  cuda::take_registers<240>();
+  cuda::take_registers<(groups == 2 ? 240 : 160)>();
   const int lane = int(threadIdx.x) % 32, group = int(threadIdx.x) / 128 - 1;
   const std::int64_t first = tile.row + group * 64 + int(threadIdx.x) % 128 / 32 * 16 + lane / 4;
-  const AttentionRow rows[2] = {{c, tile, first}, {c, tile, first + 8}};
+  const int end[2] = {AttentionRow(c, tile, first).end, AttentionRow(c, tile, first + 8).end};
   const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
   float score[warpgroup_keys / 2], sum[D / 2] = {}, most[2] = {-INFINITY, -INFINITY}, total[2] = {};
   std::uint32_t weights[warpgroup_keys / 16][4];
@@ -92,7 +117,7 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
     cuda::begin_products();
 #pragma unroll
     for (int i = 0; i < M::boxes; ++i) {
-      std::uint64_t a = cuda::factor<true>(q + i * warpgroup_rows * M::row + group * 64 * M::row),
+      std::uint64_t a = cuda::factor<true>(q + i * M::rows * M::row + group * 64 * M::row),
                     b = cuda::factor<true>(k_of(step) + i * warpgroup_keys * M::row);
 #pragma unroll
       for (int e = 0; e < 64; e += 16) {
@@ -123,9 +148,12 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const auto at = [&](int j) -> float& { return score[j / 2 * 4 + 2 * h + j % 2]; };
-      if (step >= tile.whole_steps)
-        rows[h].template hide<warpgroup_keys / 4>(
-            at, [=](int j) { return step * warpgroup_keys + j / 2 * 8 + lane % 4 * 2 + j % 2; });
+      if (step >= tile.whole_steps) {
+        const int seen = end[h] - step * warpgroup_keys - lane % 4 * 2;
+#pragma unroll
+        for (int j = 0; j < warpgroup_keys / 4; ++j)
+          if (j / 2 * 8 + j % 2 >= seen) at(j) = -INFINITY;
+      }
       rescaling[h] = weigh<warpgroup_keys / 4, 4>(most[h], total[h], factor, at);
     }
   };
@@ -138,8 +166,12 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
   };
 
   if (last > 0) {
+    const Turns<groups> turns{group};
+    if (group == groups - 1) turns.end();
     cuda::wait_for(q_full, 0);
+    turns.wait();
     begin_scores(0);
+    turns.end(last == 1);
     cuda::wait_products<0>();
     cuda::fence_registers(score);
     release(k_empty);
@@ -147,8 +179,10 @@ __global__ void __launch_bounds__(warpgroup_threads, 1)
     keep_weights();
 #pragma unroll 1
     for (int step = 1; step < last; ++step) {
+      turns.wait();
       begin_scores(step);
       begin_values(step - 1);
+      turns.end(step == last - 1);
       cuda::wait_products<1>();
       cuda::fence_registers(score);
       release(k_empty + stage(step) * 8);

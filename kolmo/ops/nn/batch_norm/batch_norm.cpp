@@ -55,9 +55,12 @@ void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     using C = Compute<T>;
     const CpuScratch<T> scratch(arena, a);
-    if (a.training) scratch.channels.sum_channels(a, SumItems{s.threads()});
-    const auto prepare = scratch.channels.prepare(a);
-    for (std::int64_t c = 0; c < shape.c; ++c) prepare(c);
+    if (a.training) {
+      scratch.channels.measure_channels(a, SumItems{s.threads()});
+    } else {
+      const auto prepare = scratch.channels.prepare(a);
+      for (std::int64_t c = 0; c < shape.c; ++c) prepare(c);
+    }
     scratch.spread(shape);
     const ApplyMaps<C> apply = apply_maps<C>();
     const T* const x = a.x.as<T>();

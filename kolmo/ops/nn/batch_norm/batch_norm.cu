@@ -20,7 +20,7 @@ __device__ Sums<2> tree(const Row& row, const T* value, int l) {
 
 /// A thread for each column of a piece of the batch, so that a warp reads neighbouring columns.
 template <class T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 3)
     sum_columns(cuda::EarlyStart early, DeviationRows<T> rows, StoreSums<2> done, std::int64_t items) {
   early.wait();
   for (std::int64_t item = cuda::thread_index(); item < items; item += cuda::thread_count()) {
@@ -33,16 +33,18 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// The `run` of sum_rows: a thread for each sum of a column, else a block or a warp for each sum.
+/// The `run` of sum_rows: a thread for each sum of a column, a warp for each of a short row, else a block.
 struct SumsOfChannels {
   cudaStream_t stream;
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
-    if constexpr (requires { job.rows.shape; })
+    if constexpr (requires { job.rows.shape; }) {
       if (job.rows.shape.columns())
         return cuda::launch_early(sum_columns<std::remove_cvref_t<decltype(*job.rows.x)>>,
                                   cuda::blocks(items, 256), 256, 0, stream, job.rows, job.done, items);
-    terms > 256 ? run<2>(job, items) : run<1>(job, items);
+      if (terms <= 256) return run<1>(job, items);
+    }
+    run<2>(job, items);
   }
   template <int Shape, class Job>
   void run(const Job& job, std::int64_t items) const {
@@ -107,8 +109,10 @@ struct NormaliseItem {
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     const BatchNormScratch<T> scratch(arena, a);
-    if (a.training) scratch.sum_channels(a, SumsOfChannels{cuda::native(s)});
-    cuda::do_step(scratch.prepare(a), s);
+    if (a.training)
+      scratch.measure_channels(a, SumsOfChannels{cuda::native(s)});
+    else
+      cuda::do_step(scratch.prepare(a), s);
     cuda::do_step(NormaliseItem<T>(a, scratch.map), s);
   });
 }

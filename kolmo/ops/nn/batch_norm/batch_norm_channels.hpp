@@ -59,7 +59,10 @@ struct PartialsOfChannel {
   struct Row {
     const Sums<2>* first;
     std::int64_t each, step;
-    KOLMO_HD Sums<2> operator()(std::int64_t i) const { return first[i / each * step + i % each]; }
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
+      const std::int64_t block = quotient(i, each);
+      return first[block * step + i - block * each];
+    }
   };
   KOLMO_HD Row operator()(std::int64_t channel) const {
     return {partial + channel * each, each, channels * each};
@@ -73,18 +76,17 @@ struct ChannelMap {
   KOLMO_HD C operator()(C x) const { return (x - mean) * factor + shift; }
 };
 
-/// Finds the statistics of a channel and its map, and updates the running statistics.
+/// Finds the map of a channel, and updates the running statistics.
 template <class T>
 struct PrepareChannel {
   using C = Compute<T>;
   const T *x, *scale, *shift;
   double *running_mean, *running_variance, *mean, *rstd;
   double eps, momentum;
-  const Sums<2>* sums;  ///< null: the running statistics are used
   ChannelMap<C>* map;
   BatchShape shape;
 
-  PrepareChannel(const BatchNormArgs& a, const Sums<2>* s, ChannelMap<C>* m)
+  PrepareChannel(const BatchNormArgs& a, ChannelMap<C>* m)
       : x(a.x.as<T>()),
         scale(a.scale.as<T>()),
         shift(a.shift.as<T>()),
@@ -94,21 +96,25 @@ struct PrepareChannel {
         rstd(a.rstd.as<double>()),
         eps(a.eps),
         momentum(a.momentum),
-        sums(s),
         map(m),
         shape(a) {}
   std::int64_t items() const { return shape.c; }
-  KOLMO_HD void operator()(std::int64_t i) const {
-    double average = running_mean[i], variance = running_variance[i];
-    if (sums) {
-      const double count = double(shape.n) * double(shape.s), deviation = sums[i].value[0] / count;
-      average = exact_add(double(x[i * shape.s]), deviation);
-      const double squares = exact_add(sums[i].value[1], -exact_mul(sums[i].value[0], deviation));
-      variance = not_below_zero(squares) / count;
-      running_mean[i] = exact_add(exact_mul(1 - momentum, running_mean[i]), exact_mul(momentum, average));
-      running_variance[i] = exact_add(exact_mul(1 - momentum, running_variance[i]),
-                                      exact_mul(momentum, variance * (count / (count - 1))));
-    }
+  /// By the running statistics.
+  KOLMO_HD void operator()(std::int64_t i) const { prepare(i, running_mean[i], running_variance[i]); }
+  /// By those of the batch, from the sums of the channel.
+  KOLMO_HD void operator()(std::int64_t i, const Sums<2>& sums) const {
+    const double count = double(shape.n) * double(shape.s), deviation = sums.value[0] / count,
+                 average = exact_add(double(x[i * shape.s]), deviation),
+                 squares = exact_add(sums.value[1], -exact_mul(sums.value[0], deviation)),
+                 variance = not_below_zero(squares) / count;
+    running_mean[i] = exact_add(exact_mul(1 - momentum, running_mean[i]), exact_mul(momentum, average));
+    running_variance[i] = exact_add(exact_mul(1 - momentum, running_variance[i]),
+                                    exact_mul(momentum, variance * (count / (count - 1))));
+    prepare(i, average, variance);
+  }
+
+ private:
+  KOLMO_HD void prepare(std::int64_t i, double average, double variance) const {
     const double inverse = 1 / std::sqrt(variance + eps);
     map[i] = {C(average), C(scale ? double(scale[i]) * inverse : inverse), shift ? C(shift[i]) : C(0)};
     if (mean) mean[i] = average;  // may be `scale` or `shift`
@@ -118,7 +124,7 @@ struct PrepareChannel {
 
 template <class T>
 struct BatchNormScratch {
-  Sums<2>*partials, *partial_parts, *sums, *sum_parts;
+  Sums<2>*partials, *partial_parts, *sum_parts;
   ChannelMap<Compute<T>>* map;
 
   BatchNormScratch(Arena& arena, const BatchNormArgs& a) {
@@ -126,20 +132,19 @@ struct BatchNormScratch {
     const std::int64_t with = a.training;
     partials = arena.take<Sums<2>>(with * shape.partials());
     partial_parts = take_partial_sums<2>(arena, with * shape.partials(), shape.partial_terms());
-    sums = arena.take<Sums<2>>(with * shape.c);
     sum_parts = take_partial_sums<2>(arena, with * shape.c, shape.partials_of_channel());
     map = arena.take<ChannelMap<Compute<T>>>(shape.c);
   }
-  /// Sums each channel; `run` is that of sum_rows.
+  /// Finds the statistics of each channel of the batch; `run` is that of sum_rows.
   template <class Run>
-  void sum_channels(const BatchNormArgs& a, const Run& run) const {
+  void measure_channels(const BatchNormArgs& a, const Run& run) const {
     const BatchShape shape(a);
     sum_rows<2>(DeviationRows<T>{a.x.as<T>(), shape}, StoreSums<2>{partials}, shape.partials(),
                 shape.partial_terms(), partial_parts, run);
-    sum_rows<2>(PartialsOfChannel{partials, shape.c, shape.columns() ? shape.s : 1}, StoreSums<2>{sums},
-                shape.c, shape.partials_of_channel(), sum_parts, run);
+    sum_rows<2>(PartialsOfChannel{partials, shape.c, shape.columns() ? shape.s : 1}, prepare(a), shape.c,
+                shape.partials_of_channel(), sum_parts, run);
   }
-  PrepareChannel<T> prepare(const BatchNormArgs& a) const { return {a, a.training ? sums : nullptr, map}; }
+  PrepareChannel<T> prepare(const BatchNormArgs& a) const { return {a, map}; }
 };
 
 }  // namespace kolmo

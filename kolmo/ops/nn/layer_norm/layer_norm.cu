@@ -1,17 +1,10 @@
+#include "kolmo/device/activation.cuh"
 #include "kolmo/ops/nn/layer_norm/layer_norm.hpp"
 #include "kolmo/ops/nn/layer_norm/layer_norm_rows.hpp"
 #include "kolmo/skeleton/row_op.cuh"
 
 namespace kolmo {
 namespace {
-
-/// Not inlined: repeated for each pack of a tile, the error function would make up most of the kernel.
-template <class C, int W>
-[[gnu::noinline]] __device__ Pack<C, W> activated(Activation f, Pack<C, W> x) {
-#pragma unroll
-  for (int w = 0; w < W; ++w) x.value[w] = activate(f, x.value[w]);
-  return x;
-}
 
 template <class T>
 struct LayerNormRow {
@@ -55,7 +48,14 @@ struct LayerNormRow {
 #pragma unroll
       for (int w = 0; w < W; ++w) y.value[w] += summand.value[w];
     }
-    return activation == Activation::none ? y : activated(activation, y);
+    if (activation == Activation::none) return y;
+    if constexpr (sizeof(C) == 8) {
+      return cuda::activated(activation, y);
+    } else {
+#pragma unroll
+      for (int w = 0; w < W; ++w) y.value[w] = activate(activation, y.value[w]);
+      return y;
+    }
   }
   __device__ void keep(std::int64_t row, const Whole& of) const {
     if (mean) mean[row] = double(of.mean);

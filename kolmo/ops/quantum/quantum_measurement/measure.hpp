@@ -48,6 +48,13 @@ KOLMO_HD double weight(const Complex<T>& a) {
   return exact_add(exact_mul(double(a.re), double(a.re)), exact_mul(double(a.im), double(a.im)));
 }
 
+/// Those of W neighbouring amplitudes, aligned to their size.
+template <class T, int W>
+KOLMO_HD void load_weights(const Complex<T>* from, Sums<1> (&weights)[W]) {
+  const Pack<Complex<T>, W> a = load_pack<W>(from);
+  for (int w = 0; w < W; ++w) weights[w] = {{weight(a.value[w])}};
+}
+
 /// |a|^2 of the amplitudes of an outcome; row b outcomes + o is that of outcome o of state b.
 template <class T>
 struct OutcomeRows {
@@ -61,9 +68,14 @@ struct OutcomeRows {
     KOLMO_HD Sums<1> operator()(std::int64_t i) const {
       return {{weight(state[qubits.amplitude(outcome, i)])}};
     }
+    /// Of neighbours, if packed().
+    template <int W>
+    KOLMO_HD void load(std::int64_t i, Sums<1> (&terms)[W]) const {
+      load_weights(state + qubits.amplitude(outcome, i), terms);
+    }
   };
   KOLMO_HD Row operator()(std::int64_t row) const {
-    const std::int64_t b = row / qubits.outcomes;
+    const std::int64_t b = quotient(row, qubits.outcomes);
     return {state + b * qubits.n, qubits, row - b * qubits.outcomes};
   }
 };
@@ -77,6 +89,10 @@ struct AmplitudeRows {
   struct Row {
     const Complex<T>* state;
     KOLMO_HD Sums<1> operator()(std::int64_t i) const { return {{weight(state[i])}}; }
+    template <int W>
+    KOLMO_HD void load(std::int64_t i, Sums<1> (&terms)[W]) const {
+      load_weights(state + i, terms);
+    }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {state + row * k}; }
 };
@@ -164,7 +180,8 @@ struct NormalizedWeights {
   }
 };
 
-template <class T>
+/// W neighbouring amplitudes of a state, aligned to their size.
+template <class T, int W>
 struct Collapse {
   const Complex<T>* in;
   Complex<T>* out;
@@ -173,13 +190,22 @@ struct Collapse {
   const std::int64_t* outcome;
   const double* scale;
 
-  std::int64_t items() const { return amplitudes; }
-  KOLMO_HD void operator()(std::int64_t i) const {
-    const std::int64_t state = qubits.state(i);
-    Complex<T> a{};
-    if (qubits.outcome(i - state * qubits.n) == outcome[state * shots])
-      a = in[i], a = {T(scale[state] * double(a.re)), T(scale[state] * double(a.im))};
-    out[i] = a;
+  std::int64_t items() const { return amplitudes / W; }
+  KOLMO_HD void operator()(std::int64_t item) const {
+    const std::int64_t first = item * W, state = qubits.state(first), at = first - state * qubits.n,
+                       drawn = outcome[state * shots];
+    bool kept[W], any = false;
+    for (int w = 0; w < W; ++w) any |= kept[w] = qubits.outcome(at + w) == drawn;
+    Pack<Complex<T>, W> a{};
+    if (any) {
+      a = load_pack<W>(in + first);
+      for (int w = 0; w < W; ++w) {
+        Complex<T>& v = a.value[w];
+        v = kept[w] ? Complex<T>{T(scale[state] * double(v.re)), T(scale[state] * double(v.im))}
+                    : Complex<T>{};
+      }
+    }
+    store_pack(out + first, a);
   }
 };
 
@@ -200,8 +226,8 @@ struct MeasurementSpace {
         tree(arena, a.state.as<Complex<T>>(), states, qubits) {}
 };
 
-/// The steps of a measurement: sum(job, items, terms) runs a job of base/sums.hpp, each(f) calls f(i) for all
-/// its items.
+/// The steps of a measurement: sum(packed, rows, done, count, k, partial) sums rows as sum_rows of base/sums.hpp; if they
+/// are packed, amplitudes may be read 16 bytes at once. each(f) calls f(i) for all its items.
 template <class T, class Sum, class Each>
 void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const Sum& sum, const Each& each) {
   using C = Complex<T>;
@@ -209,23 +235,32 @@ void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const 
   const MeasuredQubits& q = space.qubits;
   const WeightTree<T>& tree = space.tree;
 
+  constexpr int width = 16 / int(sizeof(C));
+  const bool aligned =
+      (reinterpret_cast<std::uintptr_t>(a.state.data) | reinterpret_cast<std::uintptr_t>(a.collapsed.data)) %
+              16 ==
+          0 &&
+      q.n % width == 0;
   if (!tree.amplitudes)
-    sum_rows<1>(OutcomeRows<T>{a.state.as<C>(), q}, RoundedSum<double>{tree.level[0]},
-                space.states * q.outcomes, q.n / q.outcomes, space.partial, sum);
+    sum(aligned && q.mask % width == 0, OutcomeRows<T>{a.state.as<C>(), q}, RoundedSum<double>{tree.level[0]},
+        space.states * q.outcomes, q.n / q.outcomes, space.partial);
   for (int l = 1; l < tree.levels; ++l) {
     const std::int64_t k = tree.length[l - 1] / tree.length[l], rows = space.states * tree.length[l];
     const RoundedSum<double> done{tree.level[l]};
     if (l == 1 && tree.amplitudes)
-      sum_rows<1>(AmplitudeRows<T>{tree.amplitudes, k}, done, rows, k, nullptr, sum);
+      sum(aligned && k % width == 0, AmplitudeRows<T>{tree.amplitudes, k}, done, rows, k, nullptr);
     else
-      sum_rows<1>(ValueRows<double>{tree.level[l - 1], k}, done, rows, k, nullptr, sum);
+      sum(false, ValueRows<double>{tree.level[l - 1], k}, done, rows, k, nullptr);
   }
   each(DrawOutcome<T>{tree, Philox(a.seed), a.outcome.size(), a.shots, a.offset, q.outcomes,
                       a.outcome.as<std::int64_t>(), a.probability.as<double>(), space.scale, status});
   if (a.probabilities.given())
     each(NormalizedWeights<T>{tree, a.probabilities.size(), q.outcomes, a.probabilities.as<double>()});
-  each(Collapse<T>{a.state.as<C>(), a.collapsed.as<C>(), a.state.size(), a.shots, q,
-                   a.outcome.as<std::int64_t>(), space.scale});
+  const auto collapse = [&]<int W> {
+    each(Collapse<T, W>{a.state.as<C>(), a.collapsed.as<C>(), a.state.size(), a.shots, q,
+                        a.outcome.as<std::int64_t>(), space.scale});
+  };
+  aligned ? collapse.template operator()<width>() : collapse.template operator()<1>();
 }
 
 inline void lay_measurement(Arena& arena, const QuantumMeasurementArgs& a) {

@@ -11,7 +11,11 @@ using A = QuantumMeasurementArgs;
 
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float>(real_of(a.state.dtype), [&]<class T> {
-    measure<T>(a, arena, s.status(), SumItems{s.threads()}, cpu::ItemSteps{s});
+    const auto sum = [&](bool, const auto& rows, const auto& done, std::int64_t count, std::int64_t k,
+                         Sums<1>* partial) {
+      sum_rows<1>(rows, done, count, k, partial, SumItems{s.threads()});
+    };
+    measure<T>(a, arena, s.status(), sum, cpu::ItemSteps{s});
   });
 }
 

@@ -9,6 +9,12 @@
 
 namespace kolmo {
 
+template <class T>
+KOLMO_HD bool is_weight(T w) {
+  return w >= 0 && w <= std::numeric_limits<T>::max();
+}
+KOLMO_HD inline bool is_total(double sum) { return sum > 0 && sum <= std::numeric_limits<double>::max(); }
+
 /// Rows of weights in blocks of 64. before[r (blocks + 1) + b] is the sum of row r before block b.
 template <class T>
 struct WeightBlocks {
@@ -24,13 +30,10 @@ struct WeightBlocks {
     for (int d = 0; d + 1 < a.weight.rank; ++d) rows *= a.weight.dim(d);
     before = arena.take<double>(rows * (blocks + 1));
   }
-  /// Calls f(i, sum of the block's weights up to and with the i-th) for each i of a block, until f is true.
-  template <class F>
-  KOLMO_HD void scan(std::int64_t row, std::int64_t block, const F& f) const {
-    double sum = 0;
-    const T* const w = weight + row * k;
-    for (std::int64_t i = block * length, end = i + length < k ? i + length : k; i < end; ++i)
-      if (sum = exact_add(sum, double(w[i])); f(i, sum)) return;
+  /// Reports those of the `count` weights from `begin` on that are not sound.
+  KOLMO_HD void report(std::int64_t row, std::int64_t begin, std::int64_t count) const {
+    for (std::int64_t i = row * k + begin, end = i + count; i < end; ++i)
+      if (!is_weight(weight[i])) status.report(0, i);
   }
 };
 
@@ -40,15 +43,17 @@ struct SumBlock {
   WeightBlocks<T> of;
   std::int64_t items() const { return of.rows * of.blocks; }
   KOLMO_HD void operator()(std::int64_t item) const {
-    const std::int64_t row = quotient(item, of.blocks), block = item - row * of.blocks;
-    double total = 0;
-    of.scan(row, block, [&](std::int64_t i, double sum) {
-      const double w = double(of.weight[row * of.k + i]);
-      if (!(w >= 0 && w <= std::numeric_limits<double>::max())) of.status.report(0, row * of.k + i);
-      total = sum;
-      return false;
-    });
-    of.before[item + row + 1] = total;
+    const std::int64_t row = quotient(item, of.blocks), begin = (item - row * of.blocks) * of.length,
+                       count = of.k - begin < of.length ? of.k - begin : of.length;
+    const T* const w = of.weight + row * of.k + begin;
+    double sum = 0;
+    bool sound = true;
+    for (std::int64_t i = 0; i < count; ++i) {
+      sound = sound && is_weight(w[i]);
+      sum = exact_add(sum, double(w[i]));
+    }
+    if (!sound) of.report(row, begin, count);
+    of.before[item + row + 1] = sum;
   }
 };
 
@@ -62,7 +67,7 @@ struct AddBlocks {
     double sum = 0;
     before[0] = 0;
     for (std::int64_t b = 1; b <= of.blocks; ++b) before[b] = sum = exact_add(sum, before[b]);
-    if (!(sum > 0 && sum <= std::numeric_limits<double>::max())) of.status.report(1, row);
+    if (!is_total(sum)) of.status.report(1, row);
   }
 };
 
@@ -83,7 +88,7 @@ struct DrawCategory {
     const double* const before = of.before + row * (of.blocks + 1);
     const double total = before[of.blocks];
     index[item] = -1;
-    if (!(total > 0 && total <= std::numeric_limits<double>::max())) return;
+    if (!is_total(total)) return;
     const double at = (e % 2 ? uniform53(words.w[2], words.w[3]) : uniform53(words.w[0], words.w[1])) * total;
     // Rounding may give `total` itself: then the first category that reaches it.
     const auto reached = [=](double sum) { return sum > at || sum == total; };
@@ -95,11 +100,19 @@ struct DrawCategory {
       else
         low = middle + 1;
     }
-    of.scan(row, low, [&](std::int64_t i, double sum) {
-      if (!reached(exact_add(before[low], sum))) return false;
-      index[item] = i;
-      return true;
-    });
+    constexpr int together = 8;  // reads that are in flight at once
+    const T* const w = of.weight + row * of.k;
+    const std::int64_t begin = low * of.length, end = begin + of.length < of.k ? begin + of.length : of.k;
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; i += together) {
+      T next[together];
+      for (int j = 0; j < together; ++j) next[j] = i + j < end ? w[i + j] : T(0);
+      for (int j = 0; j < together; ++j)
+        if (sum = exact_add(sum, double(next[j])); i + j < end && reached(exact_add(before[low], sum))) {
+          index[item] = i + j;
+          return;
+        }
+    }
   }
 };
 

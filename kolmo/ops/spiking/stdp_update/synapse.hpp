@@ -43,7 +43,7 @@ struct Synapses {
   std::int64_t items() const { return count / W; }
   KOLMO_HD T clip(T w) const { return w < low ? low : w > high ? high : w; }
   KOLMO_HD void operator()(std::int64_t item) const {
-    const std::int64_t at = item * W, i = quotient(at, n), j = quotient(i, m) * n + at - i * n;
+    const std::int64_t at = item * W, i = quotient(at, n), j = at - i * n + (i < m ? 0 : quotient(i, m) * n);
     const Pack<bool, W> fires = load_pack<W>(post + j);
     bool any = pre[i];
     for (int k = 0; k < W; ++k) any |= fires.value[k];

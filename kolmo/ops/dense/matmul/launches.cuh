@@ -1,0 +1,82 @@
+#pragma once
+// What the sources of matmul share: which of them has a row's kernels, and how these are called. Anonymous namespace:
+// see device/grid.cuh.
+#include "kolmo/device/grid.cuh"
+#include "kolmo/ops/dense/matmul/gemm.cuh"
+#include "kolmo/runtime/cuda/launch.cuh"
+
+namespace kolmo {
+
+/// The configuration of a row: an engine, the row of its table of shapes, and the number of parts k is split into.
+struct MatmulPlan {
+  enum Engine : std::uint8_t { warpgroups, tensor_cores, tiles_f32, tiles_f64, doubles, dots, vendor, naive };
+  Engine engine;
+  int shape = 0, parts = 1;
+};
+
+namespace {
+
+template <class T>
+Gemm<T> gemm_of(const MatmulArgs& x, int parts = 1, void* partial = nullptr) {
+  const MatmulSizes s(x);
+  return {x.a.as<T>(),
+          x.b.as<T>(),
+          adds_c(x) ? x.c.as<T>() : nullptr,
+          x.bias.given() ? x.bias.as<T>() : nullptr,
+          x.y.data,
+          s.batch,
+          int(s.m),
+          int(s.n),
+          x.alpha == 0 ? 0 : int(s.k),
+          parts,
+          static_cast<SumOf<T>*>(partial),
+          SumOf<T>(x.alpha),
+          SumOf<T>(x.beta),
+          x.activation,
+          x.y.dtype == DType::f32};
+}
+
+/// Extents are int in kernels, and block counts have 31 bits.
+constexpr std::int64_t limit = (std::int64_t(1) << 31) - 512;
+
+/// Whether the rows of a matrix, of every batch entry, start at multiples of 16 bytes.
+inline bool whole_packs(const Tensor& t) {
+  const std::size_t row = std::size_t(t.extent[std::size_t(t.rank - 1)]) * size_of(t.dtype);
+  return row % 16 == 0 && reinterpret_cast<std::uintptr_t>(t.data) % 16 == 0;
+}
+
+/// Calls f.operator()<turned_a, turned_b>().
+template <class F>
+void with_turns(const MatmulArgs& x, F&& f) {
+  cuda::select<4>(2 * x.transpose_a + x.transpose_b,
+                  [&]<int I> { f.template operator()<I / 2 == 1, I % 2 == 1>(); });
+}
+
+/// Number of blocks of a plan with tiles of this shape.
+template <class Shape>
+std::int64_t blocks_of(const MatmulArgs& x, const Shape& shape, const MatmulPlan& plan) {
+  const MatmulSizes s(x);
+  return s.batch * ((s.m + shape.rows - 1) / shape.rows) * ((s.n + shape.columns - 1) / shape.columns) *
+         plan.parts;
+}
+
+template <class T>
+void combine_parts(const Gemm<T>& g, Stream& s) {
+  if (g.parts > 1)
+    cuda::launch(combine<T>, cuda::blocks(g.batch * g.m * g.n, combine_block), combine_block, 0,
+                 cuda::native(s), g);
+}
+
+}  // namespace
+
+namespace on_cuda {
+
+// Of the plan's shape. The workspace holds the sums of its parts.
+void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
+void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
+void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
+void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
+void launch_warpgroups(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
+
+}  // namespace on_cuda
+}  // namespace kolmo
