@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Mutation check: python3 tools/mutate.py [OPERATOR_FOLDER_OR_SHARED_SOURCE ...] [--all] [--record results/mutants.json]
+"""Mutation check: python3 tools/mutate.py [OPERATOR_FOLDER_OR_SHARED_SOURCE ...] [--all] [--cpu] [--minutes N] [--record results/mutants.json]
 
 Changes one sign, bound or index in each source file of every operator and in those they share (with --all one of each), builds the
 command and asks `kolmo validate`, on the CPU for what the CPU runs and on the emulated GPU for what a GPU runs. A mutant that passes has survived: a case or a
 fact is missing, or the change makes no difference. The latter are listed with their reason in tools/mutants_equivalent.txt.
 
-Works on a copy in build/mutants. Takes about an hour; what a record of the same sources holds
-is not run again. Exit status 1 if a mutant survived that is not listed."""
+Works on a copy in build/mutants, which the first run builds. Takes about an hour; what a record of the same sources holds is not run
+again. With --minutes it ends in time, and the next run goes on: sources that were never judged come first, then those judged longest
+ago; 0: says how many there are. --cpu: only sources that the CPU alone runs. Exit status 1 if a mutant survived that is not listed."""
 import argparse
 import hashlib
 import json
 import shutil
 import subprocess
 import sys
+import time
 from datetime import date
 from pathlib import Path
 
@@ -110,15 +112,34 @@ def judge(names, device, timeout):
 
 
 def mutate(path, kind, names, original):
-    """The record of the first candidate that compiles and changes the command, or nothing."""
+    """The record of the first candidate that compiles and changes the command; of none, its result is `none`."""
     name, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    about = {"file": name, "sha256": digest(path), "kind": kind, "date": str(date.today())}
     for candidate in chosen(text, kind, name):
         (TREE / name).write_text(candidate.applied(text), encoding="utf-8")
         if build() and digest(COMMAND) != original:
-            shown = {"file": name, "sha256": digest(path), "line": candidate.line, "kind": kind, "before": candidate.before,
-                     "after": candidate.after}
+            shown = {**about, "line": candidate.line, "before": candidate.before, "after": candidate.after}
             return [{**shown, "device": device, **judge(names, device, 300)} for device in devices(path)]
-    return []
+    return [{**about, "result": "none"}]
+
+
+def of_source(path, known, hashed):
+    """Kinds of which the source as it is has a mutant, and kinds that were tried."""
+    mine = [m for m in known if m["file"] == str(path.relative_to(ROOT)) and m["sha256"] == hashed(path)]
+    return {m["kind"] for m in mine if m["result"] != "none"}, {m["kind"] for m in mine}
+
+
+def due(sources_and_names, known, every_kind=False, hashed=digest):
+    """Those that the record lacks, or has of an older source: first what was never judged, then what was judged longest ago."""
+    last = {}
+    for m in known:
+        last[m["file"]] = max(last.get(m["file"], ""), m["date"])
+    found = []
+    for path, names in sources_and_names:
+        judged, tried = of_source(path, known, hashed)
+        if tried != set(KINDS) and (every_kind or not judged):
+            found.append((path, names))
+    return sorted(found, key=lambda source: last.get(str(source[0].relative_to(ROOT)), ""))
 
 
 def equivalent():
@@ -131,27 +152,38 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sources", nargs="*", help="e.g. kolmo/ops/nn/softmax or kolmo/base/sums.hpp")
     parser.add_argument("--all", action="store_true", help="one of each kind in each file")
+    parser.add_argument("--cpu", action="store_true", help="only sources that the CPU alone runs")
+    parser.add_argument("--minutes", type=float, default=1e9, help="start no source that would not end in time, by the slowest so far")
     parser.add_argument("--record", default="results/mutants.json")
     options = parser.parse_args()
-    record = ROOT / options.record
-    known = json.loads(record.read_text(encoding="utf-8"))["mutants"] if record.exists() else []
-    same = {(m["file"], m["kind"]) for m in known if (ROOT / m["file"]).exists() and digest(ROOT / m["file"]) == m["sha256"]}
-    mutants = [m for m in known if (m["file"], m["kind"]) in same]
-    prepare()
-    original = digest(COMMAND)
-    for path, names in chosen_sources(options.sources):
+    begin, longest, record = time.monotonic(), 0.0, ROOT / options.record
+    read = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {"mutants": []}
+    mutants = [{**m, "date": m.get("date", read["date"])} for m in read["mutants"] if (ROOT / m["file"]).exists()]
+    waiting = due((source for source in chosen_sources(options.sources) if not options.cpu or devices(source[0]) == ["cpu"]), mutants, options.all)
+    original = ""
+    if waiting and options.minutes > 0:
+        prepare()
+        original = digest(COMMAND)
+    while waiting and time.monotonic() - begin + longest < options.minutes * 60:
+        started, (path, names) = time.monotonic(), waiting.pop(0)
         name = str(path.relative_to(ROOT))
-        fresh, had = [], [kind for kind in KINDS if (name, kind) in same]
+        mutants = [m for m in mutants if m["file"] != name or m["sha256"] == digest(path)]
         for kind in by_chance(name, KINDS):
-            if kind not in had and (options.all or not fresh and not had):
-                fresh += mutate(path, kind, names, original)
-        for m in fresh:
-            print(f"{m['result']:8} {m['device']:4} {name}:{m['line']}: {m['before']} -> {m['after']}", flush=True)
-        mutants += fresh
+            judged, tried = of_source(path, mutants, digest)
+            if kind not in tried and (options.all or not judged):
+                fresh = mutate(path, kind, names, original)
+                for m in fresh:
+                    if m["result"] != "none":
+                        print(f"{m['result']:8} {m['device']:4} {name}:{m['line']}: {m['before']} -> {m['after']}", flush=True)
+                mutants += fresh
         shutil.copy(path, TREE / name)
-        mutants.sort(key=lambda m: (m["file"], KINDS.index(m["kind"]), m["device"]))
+        mutants.sort(key=lambda m: (m["file"], KINDS.index(m["kind"]), m.get("device", "")))
         record.parent.mkdir(parents=True, exist_ok=True)
         record.write_text(json.dumps({"date": str(date.today()), "mutants": mutants}, indent=1) + "\n", encoding="utf-8")
+        longest = max(longest, time.monotonic() - started)
+    if waiting:
+        print(f"{len(waiting)} sources are left, {waiting[0][0].relative_to(ROOT)} and on; run again")
+    mutants = [m for m in mutants if m["result"] != "none" and m["sha256"] == digest(ROOT / m["file"])]
     listed = equivalent()
     survivors = [m for m in mutants if m["result"] == "survived" and (m["file"], m["before"], m["kind"]) not in listed]
     for m in survivors:

@@ -1,10 +1,17 @@
 #!/usr/bin/env python3
+import contextlib
+import io
+import json
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from mutants import candidates, operators_of  # noqa: E402
+import mutate  # noqa: E402
+from mutate import KINDS, ROOT, due  # noqa: E402
 
 SOURCE = """\
 #include <a - b>
@@ -42,6 +49,65 @@ class Mutants(unittest.TestCase):
 
     def test_operators_of_a_family(self):
         self.assertEqual(operators_of("extern const Op<A> f;\nextern const Op<B> g, h;\n"), ["f", "g", "h"])
+
+    def test_what_is_due_is_never_judged_or_of_an_older_source_the_oldest_first(self):
+        def entry(file, kind, result="killed", sha256="new", date="2026-02-02"):
+            return {"file": file, "kind": kind, "result": result, "sha256": sha256, "date": date}
+
+        def names(every_kind=False):
+            return [str(path.relative_to(ROOT)) for path, _ in due([(ROOT / f, []) for f in "abcdef"], known, every_kind, lambda path: "new")]
+
+        known = [entry("a", "sign", sha256="old"), entry("b", "sign"), entry("c", "bound", sha256="old", date="2026-01-01"),
+                 entry("e", "sign", "none"), entry("e", "index", "survived"), *(entry("f", kind, "none") for kind in KINDS)]
+        self.assertEqual(names(), ["d", "c", "a"])
+        self.assertEqual(names(every_kind=True), ["d", "c", "a", "b", "e"])
+        known += [entry("d", "sign", "none"), entry("a", "index")]
+        self.assertEqual(names(), ["c", "d"], "no mutant of one kind: others may give one")
+
+    def test_runs_in_pieces_and_judges_again_what_has_changed(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as patches:
+            root, tree = Path(folder) / "root", Path(folder) / "tree"
+            for name in ("f", "g"):
+                home = root / "kolmo/ops/x" / name
+                home.mkdir(parents=True)
+                (home / f"{name}.hpp").write_text(f"extern const Op<A> {name};\n")
+                (home / f"{name}.cpp").write_text("int a = b + c;\n")
+            (root / "tools").mkdir()
+            (root / "tools/mutants_equivalent.txt").write_text("")
+
+            def build():
+                mutate.COMMAND.write_text("".join(p.read_text() for p in sorted(tree.rglob("*.cpp"))))
+                return True
+
+            def prepare():
+                for source in root.rglob("*.cpp"):
+                    copy = tree / source.relative_to(root)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    copy.write_text(source.read_text())
+                return build()
+
+            prepared = mock.Mock(side_effect=prepare)
+            judged = mock.Mock(side_effect=lambda names, device, timeout: {"result": "survived" if names == ["g"] else "killed"})
+            for name, value in (("ROOT", root), ("TREE", tree), ("COMMAND", tree / "command"), ("SHARED", {}), ("build", build),
+                                ("prepare", prepared), ("judge", judged)):
+                patches.enter_context(mock.patch.object(mutate, name, value))
+
+            def run(*arguments):
+                with mock.patch.object(sys, "argv", ["mutate.py", *arguments]), contextlib.redirect_stdout(io.StringIO()) as said:
+                    return mutate.main(), said.getvalue().splitlines()[-1], judged.call_count
+
+            self.assertEqual(run("--minutes", "0"), (False, "0 mutants, 0 killed, 0 survived", 0))
+            prepared.assert_not_called()
+            self.assertEqual(run("kolmo/ops/x/f"), (False, "1 mutants, 1 killed, 0 survived", 1))
+            self.assertEqual(run(), (True, "2 mutants, 1 killed, 1 survived", 2))
+            self.assertEqual(run(), (True, "2 mutants, 1 killed, 1 survived", 2), "nothing is judged twice")
+            source = root / "kolmo/ops/x/g/g.cpp"
+            source.write_text("int a = b - c;\n")
+            self.assertEqual(run("--minutes", "0"), (False, "1 mutants, 1 killed, 0 survived", 2))
+            kept = json.loads((root / "results/mutants.json").read_text())["mutants"]
+            self.assertEqual([m["file"][-5:] for m in kept if m["result"] != "none"], ["f.cpp", "g.cpp"], "what is old stays until it is judged")
+            self.assertEqual(run("--cpu"), (True, "2 mutants, 1 killed, 1 survived", 3))
+            self.assertEqual(source.read_text(), (tree / source.relative_to(root)).read_text())
 
 
 if __name__ == "__main__":
