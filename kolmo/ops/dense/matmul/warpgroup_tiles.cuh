@@ -23,11 +23,12 @@ struct WarpgroupShape {
 };
 constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.58, 0.58}},
                                                {128, 128, 6, 1, {0.38, 0.38}},
+                                               {128, 64, 8, 1, {0.19, 0.19}},
                                                {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
                                                {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
 
 /// Those that matmul has rows for.
-constexpr int matmul_warpgroup_shapes = 2;
+constexpr int matmul_warpgroup_shapes = 3;
 
 /// Number of clusters' tiles of a product.
 inline std::int64_t clusters_of(const MatmulArgs& x, const WarpgroupShape& shape) {
@@ -97,39 +98,32 @@ __device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned
   }
 }
 
-/// Two neighbouring elements.
-template <class U>
-struct alignas(2 * sizeof(U)) Two {
-  U value[2];
-};
-
 /// The same for y = activation(alpha a b + bias) of type U with no activation or relu, in packs of 16 bytes,
-/// which the rows of y must be made of.
+/// which the rows of y must be made of. The bias begins at a multiple of 4 bytes.
 template <class U, int Columns, class T>
 __device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], unsigned char* out,
                             std::int64_t entry, int row, int column) {
   using M = WarpgroupMemory<0>;
   constexpr int wide = M::row / int(sizeof(U)), pack = 16 / int(sizeof(U));
   const int lane = int(threadIdx.x) % 32;
-  const bool relu = g.activation == Activation::relu;
+  const float least = g.activation == Activation::relu ? 0.0f : -INFINITY;
 #pragma unroll
   for (int first = 0; first < Columns; first += wide) {
 #pragma unroll
     for (int i = first / 2; i < (first + wide) / 2; i += 4) {
       const int c = i / 4 * 8 + lane % 4 * 2;
-      float bias[2] = {};
-      if (g.bias && column + c < g.n)
-        bias[0] = float(g.bias[column + c]), bias[1] = float(g.bias[column + c + 1]);
+      Pack<float, 2> bias{};
+      if (g.bias && column + c < g.n) bias = widened(load_pack<2>(g.bias + column + c));
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        Two<U> pair;
+        Pack<float, 2> pair;
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          float v = sum[i + half * 2 + e] * g.alpha;
-          v += bias[e];
-          pair.value[e] = U(relu && v < 0 ? 0.0f : v);
-        }
-        reinterpret_cast<Two<U>*>(out + (lane / 4 + half * 8) * M::padded_row)[(c - first) / 2] = pair;
+        for (int e = 0; e < 2; ++e)
+          asm("max.NaN.f32 %0, %1, %2;"
+              : "=f"(pair.value[e])
+              : "f"(sum[i + half * 2 + e] * g.alpha + bias.value[e]), "f"(least));
+        store_pack(reinterpret_cast<U*>(out + (lane / 4 + half * 8) * M::padded_row) + c - first,
+                   narrowed<U, 2>(pair));
       }
     }
     __syncwarp();
@@ -151,6 +145,12 @@ template <bool TurnedA, bool TurnedB>
 struct MatrixSource {
   static constexpr bool along_a = !TurnedA, along_b = TurnedB;
   cuda::TensorMap a, b;
+
+  __device__ void prefetch() const {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    cuda::prefetch(a), cuda::prefetch(b);
+#endif
+  }
 
   /// Starts the copies of a step: rows of a from `row` on, and of b, which begins at `column`, the share of this block.
   template <int Shape>
@@ -186,6 +186,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
                       empty = full + S.stages * 8;
   const int group = int(threadIdx.x) / 128, rank = S.cluster == 1 ? 0 : cuda::block_in_cluster();
   if (threadIdx.x == 0) {
+    source.prefetch();
     for (int i = 0; i < S.stages; ++i) {
       cuda::make_barrier(full + i * 8, 1);
       cuda::make_barrier(empty + i * 8, S.multipliers * 4 * S.cluster);

@@ -20,6 +20,11 @@ struct ImageSource {
   int kernel_columns, out_pixels, out_columns;
   int row_stride, column_stride, row_padding, column_padding, row_dilation, column_dilation;
 
+  __device__ void prefetch() const {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    cuda::prefetch(x), cuda::prefetch(weight);
+#endif
+  }
   template <int Shape>
   __device__ void copy(std::uint32_t to_a, std::uint32_t to_b, std::uint32_t barrier, int step, int pixel,
                        int output, int, int) const {
@@ -88,6 +93,7 @@ void launch_conv_warpgroups(const Conv2dArgs& a, Stream& stream) {
                            .row_dilation = int(s.rows.dilation),
                            .column_dilation = int(s.columns.dilation)};
   const bool packs = s.outputs % 8 == 0 && reinterpret_cast<std::uintptr_t>(a.y.data) % 16 == 0 &&
+                     reinterpret_cast<std::uintptr_t>(a.bias.data) % 4 == 0 &&
                      a.activation <= Activation::relu;
   const auto blocks = unsigned(std::min<std::int64_t>(tiles, cuda::multiprocessors(a.y.device.index)));
   cuda::launch(warpgroup_tiles<T, Shape, ImageSource>, blocks, shape.threads(), WarpgroupMemory<Shape>::bytes,
