@@ -92,12 +92,10 @@ void launch_conv_warpgroups(const Conv2dArgs& a, Stream& stream) {
                            .column_padding = int(s.columns.padding),
                            .row_dilation = int(s.rows.dilation),
                            .column_dilation = int(s.columns.dilation)};
-  const bool packs = s.outputs % 8 == 0 && reinterpret_cast<std::uintptr_t>(a.y.data) % 16 == 0 &&
-                     reinterpret_cast<std::uintptr_t>(a.bias.data) % 4 == 0 &&
-                     a.activation <= Activation::relu;
+  const bool packs = s.outputs % 8 == 0 && reinterpret_cast<std::uintptr_t>(a.y.data) % 16 == 0;
   const auto blocks = unsigned(std::min<std::int64_t>(tiles, cuda::multiprocessors(a.y.device.index)));
   cuda::launch(warpgroup_tiles<T, Shape, ImageSource>, blocks, shape.threads(), WarpgroupMemory<Shape>::bytes,
-               cuda::native(stream), g, packs, tiles, source);
+               cuda::native(stream), g, writing_of(packs, a.bias, false, a.activation), tiles, source);
 }
 
 }  // namespace
