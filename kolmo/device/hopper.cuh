@@ -22,6 +22,12 @@ __device__ inline void arrive_at(std::uint32_t barrier, int block) {
       "r"(block)
       : "memory");
 }
+
+/// Brings a description near, before its first use.
+__device__ inline void prefetch(const TensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
 /// Starts copying the box whose first element is (column, row) of matrix `entry`, to the same place in each
 /// block of the cluster that `blocks` has a bit for. The barrier there counts the bytes.
 template <int Blocks>

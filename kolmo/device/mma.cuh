@@ -1,11 +1,13 @@
 #pragma once
-// Products of small tiles on tensor cores: of 16x16 by WMMA, with 16-bit factors and sums in float, and of
-// 16x8x8 in double. Anonymous namespace: see device/grid.cuh.
+// Products of small tiles on tensor cores: of 16x16 by WMMA and of 16x8x16, with 16-bit factors and sums in float, and of
+// 16x8x16 in double. Anonymous namespace: see device/grid.cuh.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 #include "kolmo/base/half.hpp"
@@ -59,6 +61,37 @@ __device__ inline void multiply_16x8x16(double (&c)[4], const double (&a)[8], co
   for (int k = 0; k < 4; ++k)
 #pragma unroll
     for (int half = 0; half < 2; ++half) multiply_8x8x4(c[2 * half], c[2 * half + 1], a[half + 2 * k], b[k]);
+#endif
+}
+
+/// c += a b with a of 16x16, b of 16x8 elements of T, two of them in a word, sums as above. A thread holds a(thread / 4 +
+/// 8 (i % 2), 2 (thread % 4) + 8 (i / 2)) and b(2 (thread % 4) + 8 i, thread / 4), each with its neighbour along the summed
+/// index.
+template <class T>
+__device__ void multiply_16x8x16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+#ifdef __CUDA_ARCH__
+#define KOLMO_MMA(type)                                                      \
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                 \
+      ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                       \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+  if constexpr (std::is_same_v<T, Half>)
+    KOLMO_MMA("f16");
+  else
+    KOLMO_MMA("bf16");
+#undef KOLMO_MMA
+#else
+  const int lane = int(threadIdx.x) % 32;
+  const auto element = [](std::uint32_t word, int k) {
+    return float(std::bit_cast<T>(std::uint16_t(word >> k % 2 * 16)));
+  };
+  for (int k = 0; k < 16; ++k)
+    for (int i = 0; i < 4; ++i) {
+      const int at = k % 8 / 2;
+      const float left = element(__shfl_sync(~0u, a[k / 8 * 2 + i / 2], lane / 4 * 4 + at), k),
+                  right = element(__shfl_sync(~0u, b[k / 8], (lane % 4 * 2 + i % 2) * 4 + at), k);
+      c[i] += left * right;
+    }
 #endif
 }
 

@@ -24,8 +24,9 @@ struct Sizes {
   std::int64_t m, n, k;
 };
 constexpr Sizes tiles{270, 70, 40};  // more rows than a strip of eight small tiles has
-constexpr Sizes deep{40, 20, 2100};  // deep enough to be cut into parts
+constexpr Sizes deep{40, 20, 4100};  // deep enough to be cut into parts
 constexpr Sizes flat{3, 33, 300};    // few rows
+constexpr Sizes thin{13, 40, 616};   // few rows, and those of b at multiples of 16 bytes
 
 /// Integers from -2 to 2, whose products have exact sums in every dtype.
 int left(std::int64_t row, std::int64_t l) { return int((row * 7 + l * 3) % 5) - 2; }
@@ -90,7 +91,7 @@ TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
   const auto rows = entry.variants(device.kind);
   std::set<int> ran;
   Stream stream(device, 2);
-  for (const Sizes& sizes : {tiles, deep, flat}) {
+  for (const Sizes& sizes : {tiles, deep, flat, thin}) {
     const auto want = product(sizes);
     for (const DType t : {DType::f64, DType::f32, DType::f16, DType::bf16})
       for (int turns = 0; turns < 4; ++turns) {
@@ -135,7 +136,7 @@ TEST(Matmul, HopperAddsIntegersExactly) {
       }
   }
   if (ran.empty()) GTEST_SKIP() << "no GPU of compute capability 9.0, or none in this build";
-  EXPECT_EQ(ran.size(), 2u);
+  EXPECT_EQ(ran.size(), 3u);
 }
 
 TEST(Matmul, ManyThreadsCallOpenBlasAtOnce) {

@@ -16,8 +16,7 @@ struct DoubleTileShape {
   StepTime step;
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
-constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 3, 3, {0.87, 0.36}},
-                                                  {64, 128, 32, 32, 64, 2, 2, {2.17, 1.33}}};
+constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 4, 2, {0.72, 0.35}}};
 
 /// Pieces of a and b as they lie in memory. The pads let a warp read 8 x 4 elements without bank conflicts.
 template <int V, bool TurnedA, bool TurnedB>
@@ -29,7 +28,7 @@ struct DoublePieces {
 
 template <int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_shapes[V].blocks)
-    double_tiles(Gemm<double> g, bool packs_a, bool packs_b) {
+    double_tiles(const __grid_constant__ Gemm<double> g, bool packs_a, bool packs_b, bool packs_y) {
   using Pieces = DoublePieces<V, TurnedA, TurnedB>;
   constexpr DoubleTileShape S = double_tile_shapes[V];
   constexpr int high = S.high / 16, wide = S.wide / 8;
@@ -89,25 +88,15 @@ __global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_s
     }
   }
 
-  cuda::wait_copies<0>();
-  __syncthreads();
-  constexpr int padded = S.wide + 2;
-  static_assert(S.threads() / 32 * 16 * padded * sizeof(double) <= sizeof pieces);
-  double* const staged = cuda::dynamic_shared<double>() + warp * 16 * padded;
+  const PackWriter<double> writer(g, tile.part, tile.entry, packs_y);
 #pragma unroll
-  for (int i = 0; i < high; ++i) {
+  for (int i = 0; i < high; ++i)
 #pragma unroll
     for (int j = 0; j < wide; ++j)
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
-        staged[(lane / 4 + 8 * (e / 2)) * padded + 8 * j + lane % 4 * 2 + e % 2] = sum[i][j][e];
-    __syncwarp();
-#pragma unroll 1
-    for (int e = lane; e < 16 * S.wide; e += 32)
-      g.put(tile.part, tile.entry, tile.row + row + 16 * i + e / S.wide, tile.column + column + e % S.wide,
-            staged[e / S.wide * padded + e % S.wide]);
-    __syncwarp();
-  }
+      for (int half = 0; half < 2; ++half)
+        writer.put(tile.row + row + 16 * i + lane / 4 + 8 * half, tile.column + column + 8 * j + lane % 4 * 2,
+                   {sum[i][j][2 * half], sum[i][j][2 * half + 1]});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "kolmo/device/activation.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
+#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
 namespace {
@@ -62,6 +63,20 @@ struct Gemm {
                                           done.value[half + 3]}});
   }
 
+  /// The same for elements in 16 bytes, if rows of y begin at multiples of 16 bytes and y has the type of the sums.
+  __device__ void put_pack(int part, std::int64_t entry, int row, int column,
+                           const Pack<Sum, pack_width<Sum>>& sums) const {
+    static_assert(sizeof(T) == sizeof(Sum));
+    if (row >= m || column >= n) return;
+    const std::int64_t at = (entry * m + row) * n + column;
+    if (parts > 1) return store_pack(partial + part * size() + at, sums);
+    Pack<Sum, pack_width<Sum>> done;
+#pragma unroll
+    for (int w = 0; w < pack_width<Sum>; ++w) done.value[w] = combined(at + w, column + w, sums.value[w]);
+    if (activation != Activation::none) done = cuda::activated(activation, done);
+    store_pack(static_cast<Sum*>(y) + at, done);
+  }
+
   /// The argument of the activation for y[at], an element of `column`, from its complete sum of products.
   __device__ Sum combined(std::int64_t at, int column, Sum sum) const {
     sum *= alpha;
@@ -78,6 +93,46 @@ struct Gemm {
   }
 };
 
+/// Stores packs of sums of one part. Most calls take nothing but the product, or write parts: a few instructions, which a
+/// kernel may have for every pack of a thread. Whatever else there is is done by a function.
+template <class T>
+class PackWriter {
+ public:
+  using Sum = SumOf<T>;
+  using Sums = Pack<Sum, pack_width<Sum>>;
+
+  /// packs: rows of y begin at multiples of 16 bytes.
+  __device__ PackWriter(const Gemm<T>& g, int part, std::int64_t entry, bool packs)
+      : g_(g), entry_(entry), part_(part), packs_(packs) {
+    const bool plain = !g.c && !g.bias && g.activation == Activation::none;
+    if (packs && g.parts > 1)
+      to_ = g.partial + part * g.size() + entry * g.m * g.n, factor_ = 1;
+    else if (packs && plain)
+      to_ = static_cast<Sum*>(g.y) + entry * g.m * g.n, factor_ = g.alpha;
+  }
+  __device__ void put(int row, int column, Sums sums) const {
+    if (!to_) return put_slowly(g_, part_, entry_, row, column, sums, packs_);
+    if (row >= g_.m || column >= g_.n) return;
+#pragma unroll
+    for (Sum& s : sums.value) s *= factor_;
+    store_pack(to_ + std::int64_t(row) * g_.n + column, sums);
+  }
+
+ private:
+  [[gnu::noinline]] static __device__ void put_slowly(const Gemm<T>& g, int part, std::int64_t entry, int row,
+                                                      int column, Sums sums, bool packs) {
+    if (packs) return g.put_pack(part, entry, row, column, sums);
+#pragma unroll
+    for (int w = 0; w < pack_width<Sum>; ++w) g.put(part, entry, row, column + w, sums.value[w]);
+  }
+
+  const Gemm<T>& g_;
+  Sum *to_ = nullptr, factor_ = 1;
+  std::int64_t entry_;
+  int part_;
+  bool packs_;
+};
+
 /// Microseconds of a step through k on an H200: of one block alone on a multiprocessor, and per block if many
 /// share one.
 struct StepTime {
@@ -91,30 +146,52 @@ struct TileIndex {
   std::int64_t entry;  ///< index in the batch
   int row, column;     ///< first element
 
+  /// In 32 bits, as blocks are counted: 64-bit quotients would be a tenth of a short product's time.
   template <class T>
   __device__ TileIndex(const Gemm<T>& g, std::int64_t index, int rows, int columns, int depth) {
-    const int high = (g.m + rows - 1) / rows, wide = (g.n + columns - 1) / columns;
-    const std::int64_t tiles = std::int64_t(high) * wide, of_part = index % (g.batch * tiles),
-                       steps = (g.k + depth - 1) / depth;
-    part = int(index / (g.batch * tiles));
-    first_step = int(steps * part / g.parts), last_step = int(steps * (part + 1) / g.parts);
-    entry = of_part / tiles;
-    const int tile = int(of_part % tiles), strip = tile / (8 * wide), first = strip * 8,
-              rows_of_strip = high - first < 8 ? high - first : 8, inside = tile - strip * 8 * wide;
-    row = (first + inside % rows_of_strip) * rows;
-    column = inside / rows_of_strip * columns;
+    const unsigned high = unsigned(g.m + rows - 1) / rows, wide = unsigned(g.n + columns - 1) / columns,
+                   tiles = high * wide, all = unsigned(g.batch) * tiles,
+                   steps = unsigned(g.k + depth - 1) / depth;
+    part = 0, first_step = 0, last_step = int(steps);
+    unsigned tile = unsigned(index);
+    if (g.parts > 1) {
+      part = int(tile / all), tile -= unsigned(part) * all;
+      first_step = int(std::int64_t(steps) * part / g.parts),
+      last_step = int(std::int64_t(steps) * (part + 1) / g.parts);
+    }
+    entry = tile / tiles, tile -= unsigned(entry) * tiles;
+    const unsigned strip = tile / (8 * wide), first = strip * 8,
+                   rows_of_strip = high - first < 8 ? high - first : 8, inside = tile - strip * 8 * wide;
+    row = int(first + inside % rows_of_strip) * rows;
+    column = int(inside / rows_of_strip) * columns;
   }
 };
 
-constexpr int combine_block = 256;
+constexpr int combine_block = 1024;
 
-/// Adds the parts of every sum in their order, and calls finish().
-template <class T>
-__global__ void __launch_bounds__(combine_block) combine(Gemm<T> g) {
-  for (std::int64_t at = cuda::thread_index(); at < g.size(); at += cuda::thread_count()) {
+/// Adds the parts of every sum and calls finish(). Of each sum's threads each adds every Threads-th part in order, and the
+/// first adds these.
+template <class T, int Threads>
+__global__ void __launch_bounds__(combine_block) combine(cuda::EarlyStart start, Gemm<T> g) {
+  start.wait();
+  constexpr int across = combine_block / Threads;
+  __shared__ SumOf<T> sums[Threads][across];
+  const int x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
+  for (std::int64_t first = std::int64_t(blockIdx.x) * across; first < g.size();
+       first += std::int64_t(gridDim.x) * across) {
+    const std::int64_t at = first + x;
     SumOf<T> sum = 0;
-    for (int part = 0; part < g.parts; ++part) sum += g.partial[part * g.size() + at];
-    g.finish(at, int(at % g.n), sum);
+    if (at < g.size())
+#pragma unroll 8
+      for (int part = y; part < g.parts; part += Threads) sum += g.partial[part * g.size() + at];
+    if constexpr (Threads > 1) {
+      sums[y][x] = sum;
+      __syncthreads();
+#pragma unroll
+      for (int i = 1; i < Threads; ++i) sum += sums[i][x];  // of the first thread's
+      __syncthreads();
+    }
+    if (y == 0 && at < g.size()) g.finish(at, int(at % g.n), sum);
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // What the sources of matmul share: which of them has a row's kernels, and how these are called. Anonymous namespace:
 // see device/grid.cuh.
+#include <algorithm>
+
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -9,7 +11,17 @@ namespace kolmo {
 
 /// The configuration of a row: an engine, the row of its table of shapes, and the number of parts k is split into.
 struct MatmulPlan {
-  enum Engine : std::uint8_t { warpgroups, tensor_cores, tiles_f32, tiles_f64, doubles, dots, vendor, naive };
+  enum Engine : std::uint8_t {
+    warpgroups,
+    tensor_cores,
+    few_rows,
+    tiles_f32,
+    tiles_f64,
+    doubles,
+    dots,
+    vendor,
+    naive
+  };
   Engine engine;
   int shape = 0, parts = 1;
 };
@@ -60,11 +72,20 @@ std::int64_t blocks_of(const MatmulArgs& x, const Shape& shape, const MatmulPlan
          plan.parts;
 }
 
+/// Several threads for a sum where there are few. Grids are made such that they start early where this is possible.
 template <class T>
 void combine_parts(const Gemm<T>& g, Stream& s) {
-  if (g.parts > 1)
-    cuda::launch(combine<T>, cuda::blocks(g.batch * g.m * g.n, combine_block), combine_block, 0,
-                 cuda::native(s), g);
+  if (g.parts == 1) return;
+  const std::int64_t size = g.batch * g.m * g.n;
+  const auto launch = [&](auto* kernel, int across) {
+    const unsigned blocks = cuda::blocks(size, across);
+    cuda::launch_early(kernel, blocks <= 4 * 63 ? std::min(blocks, 63u) : blocks, combine_block, 0,
+                       cuda::native(s), g);
+  };
+  if (size * 8 <= 64 * combine_block && g.parts >= 16)
+    launch(combine<T, 8>, combine_block / 8);
+  else
+    launch(combine<T, 1>, combine_block);
 }
 
 }  // namespace
@@ -76,6 +97,7 @@ void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspa
 void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
 void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
+void launch_few_rows(const MatmulArgs& x, Stream& s);
 void launch_warpgroups(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
 
 }  // namespace on_cuda

@@ -5,6 +5,7 @@
 #include "kolmo/op/impl.hpp"
 #include "kolmo/ops/dense/matmul/dots.cuh"
 #include "kolmo/ops/dense/matmul/double_tiles.cuh"
+#include "kolmo/ops/dense/matmul/few_rows.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/tensor_cores.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
@@ -24,30 +25,30 @@ constexpr Row<Plan> plans[] = {
     {"tensor wmma 128x256", {Engine::tensor_cores, 1}},
     {"tensor wmma 64x64", {Engine::tensor_cores, 2}},
     {"tensor wmma 32x32", {Engine::tensor_cores, 3}},
-    {"tensor wmma 16x128", {Engine::tensor_cores, 4}},
     {"tensor wmma 64x64, k in 4", {Engine::tensor_cores, 2, 4}},
     {"tensor wmma 64x64, k in 16", {Engine::tensor_cores, 2, 16}},
     {"tensor wmma 32x32, k in 16", {Engine::tensor_cores, 3, 16}},
-    {"tensor wmma 16x128, k in 4", {Engine::tensor_cores, 4, 4}},
-    {"tensor wmma 16x128, k in 8", {Engine::tensor_cores, 4, 8}},
+    {"tensor mma 16x32", {Engine::few_rows}},
     {"f32 tiles 128x256", {Engine::tiles_f32, 0}},
     {"f32 tiles 128x128", {Engine::tiles_f32, 1}},
     {"f32 tiles 128x64", {Engine::tiles_f32, 2}},
     {"f32 tiles 64x64", {Engine::tiles_f32, 3}},
     {"f32 tiles 32x32", {Engine::tiles_f32, 4}},
-    {"f32 tiles 64x64, k in 4", {Engine::tiles_f32, 3, 4}},
-    {"f32 tiles 64x64, k in 32", {Engine::tiles_f32, 3, 32}},
-    {"f32 tiles 64x64, k in 128", {Engine::tiles_f32, 3, 128}},
+    {"f32 tiles 128x64, 2 teams", {Engine::tiles_f32, 5}},
+    {"f32 tiles 64x64, 4 teams", {Engine::tiles_f32, 6}},
+    {"f32 tiles 64x64, 4 teams, k in 4", {Engine::tiles_f32, 6, 4}},
+    {"f32 tiles 64x64, 4 teams, k in 32", {Engine::tiles_f32, 6, 32}},
+    {"f32 tiles 64x64, 4 teams, k in 128", {Engine::tiles_f32, 6, 128}},
     {"f32 tiles 32x32, k in 4", {Engine::tiles_f32, 4, 4}},
-    {"f64 tiles 64x64", {Engine::tiles_f64, 5}},
-    {"f64 tiles 32x32", {Engine::tiles_f64, 6}},
-    {"f64 tiles 64x64, k in 8", {Engine::tiles_f64, 5, 8}},
-    {"f64 tiles 64x64, k in 64", {Engine::tiles_f64, 5, 64}},
+    {"f64 tiles 64x64", {Engine::tiles_f64, 7}},
+    {"f64 tiles 32x32", {Engine::tiles_f64, 8}},
+    {"f64 tiles 64x64, k in 8", {Engine::tiles_f64, 7, 8}},
+    {"f64 tiles 64x64, k in 64", {Engine::tiles_f64, 7, 64}},
     {"f64 tensor tiles 64x64", {Engine::doubles, 0}},
-    {"f64 tensor tiles 64x128", {Engine::doubles, 1}},
     {"dot products", {Engine::dots}},
     {.name = "tensor wgmma 128x256", .config = {Engine::warpgroups, 0}, .hardware_only = true},
     {.name = "tensor wgmma 128x128", .config = {Engine::warpgroups, 1}, .hardware_only = true},
+    {.name = "tensor wgmma 128x64", .config = {Engine::warpgroups, 2}, .hardware_only = true},
     {.name = "cublaslt", .config = {Engine::vendor}, .hardware_only = true, .vendor = true},
     {.name = "naive", .config = {Engine::naive}, .naive = true},
 };
@@ -131,6 +132,8 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
       break;
     case Engine::tensor_cores:
       return on_cuda::launch_wmma(x, plan, workspace, s);
+    case Engine::few_rows:
+      return on_cuda::launch_few_rows(x, s);
     case Engine::tiles_f32:
       return on_cuda::launch_tiles_f32(x, plan, workspace, s);
     case Engine::tiles_f64:
@@ -183,6 +186,9 @@ bool fits(const MatmulArgs& x, int variant) {
       return x.y.device.kind != DeviceKind::simt && warpgroups_fit(x, plan.shape);
     case Engine::tensor_cores:
       return (t == DType::f16 || t == DType::bf16) && shape_fits(x, warp_tile_shapes[plan.shape], plan);
+    case Engine::few_rows:
+      return (t == DType::f16 || t == DType::bf16) && s.m <= FewRows::rows && whole_packs(x.b) &&
+             shape_fits(x, FewRows{}, plan);
     case Engine::tiles_f32:
       return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::tiles_f64:
@@ -202,8 +208,8 @@ bool fits(const MatmulArgs& x, int variant) {
 /// computes its share of the blocks in the time of their arithmetic, but not faster than one block takes for
 /// its steps; then it writes the tiles. Several parts additionally pass through memory and a second kernel.
 template <class Shape>
-double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
-  constexpr double multiprocessors = 132, of_element = 4.5e-4, of_byte = 2.5e-7, of_combine = 4;
+double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan, double of_element) {
+  constexpr double multiprocessors = 132, of_byte = 2.5e-7, of_combine = 4;
   const double steps = std::ceil(std::ceil(double(MatmulSizes(x).k) / shape.depth) / plan.parts);
   const double blocks = std::ceil(double(blocks_of(x, shape, plan)) / multiprocessors);
   const double time = std::max(shape.step.alone, blocks * shape.step.shared) * steps +
@@ -222,16 +228,18 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
   switch (plan.engine) {
 #ifndef SIMT
     case Engine::warpgroups:
-      return estimate(x, warpgroup_shapes[plan.shape], plan);
+      return estimate(x, warpgroup_shapes[plan.shape], plan, 0.6e-4);
 #endif
     case Engine::tensor_cores:
-      return estimate(x, warp_tile_shapes[plan.shape], plan);
+      return estimate(x, warp_tile_shapes[plan.shape], plan, 4.5e-4);
+    case Engine::few_rows:
+      return estimate(x, FewRows{}, plan, 0);
     case Engine::doubles:
-      return estimate(x, double_tile_shapes[plan.shape], plan);
+      return estimate(x, double_tile_shapes[plan.shape], plan, 2e-4);
     case Engine::dots:
       return estimated_dots(x);
     default:
-      return estimate(x, tile_shapes[plan.shape], plan);
+      return estimate(x, tile_shapes[plan.shape], plan, 2e-4);
   }
 }
 

@@ -19,8 +19,7 @@ struct WarpTileShape {
 constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4, 2, {1.15, 0.60}},
                                               {128, 256, 32, 64, 64, 3, 1, {1.75, 1.40}},
                                               {64, 64, 64, 32, 32, 3, 4, {1.20, 0.40}},
-                                              {32, 32, 64, 16, 16, 3, 4, {0.60, 0.19}},
-                                              {16, 128, 64, 16, 32, 3, 4, {1.05, 0.44}}};
+                                              {32, 32, 64, 16, 16, 3, 4, {0.60, 0.19}}};
 
 /// Rows x Columns elements in shared memory, padded to avoid bank conflicts.
 template <int Rows, int Columns>

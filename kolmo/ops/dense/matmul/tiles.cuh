@@ -2,6 +2,8 @@
 // matmul on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in
 // registers. Asynchronous copies bring the next pieces of a and b into shared memory during the computation
 // with the current ones. Anonymous namespace: see device/grid.cuh.
+#include <algorithm>
+
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"
 
@@ -9,22 +11,25 @@ namespace kolmo {
 namespace {
 
 /// A block's tile has rows x columns elements and takes `depth` products at a time, with `stages` pieces in shared
-/// memory. A thread's part is high x wide, in groups of 16 bytes spread evenly over the tile. `blocks` blocks share a
-/// multiprocessor's registers.
+/// memory. A thread's part is high x wide, in packs of 16 bytes spread evenly over the tile. Each of `teams` teams of
+/// threads computes the tile's sums for a part of the depth. `blocks` blocks share a multiprocessor's registers.
 struct TileShape {
-  int rows, columns, depth, high, wide, stages, blocks;
+  int rows, columns, depth, high, wide, stages, teams, blocks;
   StepTime step;
-  constexpr int threads() const { return rows / high * (columns / wide); }
+  constexpr int team() const { return rows / high * (columns / wide); }
+  constexpr int threads() const { return team() * teams; }
 };
-constexpr int f32_tile_shapes = 5;
+constexpr int f32_tile_shapes = 7;
 constexpr TileShape tile_shapes[] = {
-    {128, 256, 16, 16, 8, 3, 1, {3.05, 2.91}},  // f32
-    {128, 128, 16, 8, 8, 2, 2, {1.78, 1.53}},   // f32
-    {128, 64, 16, 8, 4, 2, 2, {1.20, 0.97}},    // f32
-    {64, 64, 16, 4, 4, 2, 3, {0.87, 0.57}},     // f32
-    {32, 32, 32, 4, 4, 2, 8, {0.85, 0.31}},     // f32
-    {64, 64, 16, 4, 4, 2, 2, {1.38, 1.04}},     // f64
-    {32, 32, 32, 2, 2, 2, 3, {1.53, 0.96}},     // f64
+    {128, 256, 16, 16, 8, 3, 1, 1, {3.05, 2.91}},  // f32
+    {128, 128, 16, 8, 8, 2, 1, 2, {1.78, 1.53}},   // f32
+    {128, 64, 16, 8, 4, 2, 1, 2, {1.20, 0.97}},    // f32
+    {64, 64, 16, 4, 4, 2, 1, 3, {0.87, 0.57}},     // f32
+    {32, 32, 32, 4, 4, 2, 1, 8, {0.85, 0.31}},     // f32
+    {128, 64, 32, 8, 8, 3, 2, 1, {1.80, 1.80}},    // f32
+    {64, 64, 32, 8, 8, 3, 4, 1, {1.02, 1.02}},     // f32
+    {64, 64, 16, 4, 4, 2, 1, 2, {1.38, 1.04}},     // f64
+    {32, 32, 32, 2, 2, 2, 1, 3, {1.53, 0.96}},     // f64
 };
 
 /// Reads this thread's part of a row of a piece.
@@ -42,14 +47,20 @@ struct TilePieces {
   T a[S.stages][S.depth][S.rows + pack_width<T>];  // the pad keeps rows aligned and avoids bank conflicts
   T b[S.stages][S.depth][S.columns + pack_width<T>];
 };
+/// Of shared memory, which holds the sums of all teams after the pieces.
+template <class T, int V>
+constexpr std::size_t tile_bytes() {
+  constexpr TileShape S = tile_shapes[V];
+  return std::max(sizeof(TilePieces<T, V>), S.teams == 1 ? 0 : S.teams * S.rows * S.columns * sizeof(T));
+}
 
 template <class T, int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].blocks)
-    tiles(Gemm<T> g, bool packs_a, bool packs_b) {
+    tiles(const __grid_constant__ Gemm<T> g, bool packs_a, bool packs_b, bool packs_y) {
   constexpr TileShape S = tile_shapes[V];
-  constexpr int width = pack_width<T>, across = S.columns / S.wide, groups = S.high / width;
+  constexpr int width = pack_width<T>, across = S.columns / S.wide, team_depth = S.depth / S.teams;
   using Pieces = TilePieces<T, V>;
-  static_assert(S.rows / S.high * (S.columns + 1) * sizeof(T) <= sizeof(Pieces));
+  static_assert(S.teams == 1 || S.team() % 32 == 0);
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();
 
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
@@ -63,7 +74,8 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
     cuda::commit_copies();
   };
 
-  const int x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
+  const int team = int(threadIdx.x) / S.team(), x = int(threadIdx.x) % S.team() % across,
+            y = int(threadIdx.x) % S.team() / across;
   T sum[S.high][S.wide] = {};
 #pragma unroll 1
   for (int ahead = 0; ahead < S.stages - 1; ++ahead) fetch_piece(tile.first_step + ahead);
@@ -74,10 +86,10 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
     const auto& now_a = pieces.a[unsigned(step) % S.stages];
     const auto& now_b = pieces.b[unsigned(step) % S.stages];
 #pragma unroll
-    for (int d = 0; d < S.depth; ++d) {
+    for (int d = 0; d < team_depth; ++d) {
       alignas(16) T left[S.high], right[S.wide];
-      read_part<T, S.high, S.rows>(left, now_a[d], y);
-      read_part<T, S.wide, S.columns>(right, now_b[d], x);
+      read_part<T, S.high, S.rows>(left, now_a[team * team_depth + d], y);
+      read_part<T, S.wide, S.columns>(right, now_b[team * team_depth + d], x);
 #pragma unroll
       for (int i = 0; i < S.high; ++i)
 #pragma unroll
@@ -85,22 +97,39 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
     }
   }
 
-  // Row i of every thread's part goes through shared memory, so that neighbouring threads write neighbouring
-  // elements.
-  T(*strip)[S.columns + 1] = reinterpret_cast<T(*)[S.columns + 1]>(&pieces);
-  constexpr int parts = S.wide / width;
+  const PackWriter<T> writer(g, tile.part, tile.entry, packs_y);
+  const auto pack = [&](int i, int j) {
+    Pack<T, width> sums;
 #pragma unroll
-  for (int i = 0; i < S.high; ++i) {
+    for (int w = 0; w < width; ++w) sums.value[w] = sum[i][j + w];
+    return sums;
+  };
+  const auto row_of = [&](int i) { return i / width * (S.rows * width / S.high) + y * width + i % width; };
+  const auto column_of = [&](int j) { return j / width * (S.columns * width / S.wide) + x * width; };
+  if constexpr (S.teams == 1) {
+#pragma unroll
+    for (int i = 0; i < S.high; ++i)
+#pragma unroll
+      for (int j = 0; j < S.wide; j += width)
+        writer.put(tile.row + row_of(i), tile.column + column_of(j), pack(i, j));
+  } else {
+    T* const sums = cuda::dynamic_shared<T>();
     __syncthreads();
 #pragma unroll
-    for (int j = 0; j < S.wide; ++j)
-      strip[y][j / width * (S.columns / parts) + x * width + j % width] = sum[i][j];
+    for (int i = 0; i < S.high; ++i)
+#pragma unroll
+      for (int j = 0; j < S.wide; j += width)
+        store_pack(sums + (team * S.rows + row_of(i)) * S.columns + column_of(j), pack(i, j));
     __syncthreads();
-#pragma unroll 1
-    for (int e = int(threadIdx.x); e < S.rows / S.high * S.columns; e += S.threads()) {
-      const int row = i / width * (S.rows / groups) + e / S.columns * width + i % width;
-      g.put(tile.part, tile.entry, tile.row + row, tile.column + e % S.columns,
-            strip[e / S.columns][e % S.columns]);
+    for (int e = int(threadIdx.x) * width; e < S.rows * S.columns; e += S.threads() * width) {
+      Pack<T, width> total{};
+#pragma unroll
+      for (int t = 0; t < S.teams; ++t) {
+        const auto more = load_pack<width>(sums + t * S.rows * S.columns + e);
+#pragma unroll
+        for (int w = 0; w < width; ++w) total.value[w] += more.value[w];
+      }
+      writer.put(tile.row + e / S.columns, tile.column + e % S.columns, total);
     }
   }
 }
@@ -113,7 +142,8 @@ void launch_tiles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, 
     constexpr TileShape shape = tile_shapes[First + I];
     with_turns(x, [&]<bool A, bool B> {
       cuda::launch(tiles<T, First + I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
-                   sizeof(TilePieces<T, First + I>), cuda::native(s), g, whole_packs(x.a), whole_packs(x.b));
+                   tile_bytes<T, First + I>(), cuda::native(s), g, whole_packs(x.a), whole_packs(x.b),
+                   whole_packs(x.y));
     });
   });
   combine_parts(g, s);

@@ -23,11 +23,21 @@ struct WarpgroupShape {
 };
 constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.58, 0.58}},
                                                {128, 128, 6, 1, {0.38, 0.38}},
+                                               {128, 64, 8, 1, {0.19, 0.19}},
                                                {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
                                                {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
 
 /// Those that matmul has rows for.
-constexpr int matmul_warpgroup_shapes = 2;
+constexpr int matmul_warpgroup_shapes = 3;
+
+/// How results are written: one by one, or in packs of 16 bytes, which the rows of y are made of; plain: y =
+/// activation(alpha a b + bias), with no activation or relu, and a bias that begins at a multiple of 4 bytes.
+enum class Writing : std::uint8_t { single, packs, plain_packs };
+inline Writing writing_of(bool packs, const Tensor& bias, bool adds_c, Activation activation) {
+  const bool plain =
+      reinterpret_cast<std::uintptr_t>(bias.data) % 4 == 0 && !adds_c && activation <= Activation::relu;
+  return !packs ? Writing::single : plain ? Writing::plain_packs : Writing::packs;
+}
 
 /// Number of clusters' tiles of a product.
 inline std::int64_t clusters_of(const MatmulArgs& x, const WarpgroupShape& shape) {
@@ -72,11 +82,11 @@ __device__ void copy_rows(std::uint32_t to, const cuda::TensorMap& map, std::uin
 }
 
 /// Writes the 16 x Columns sums of a warp, as cuda::multiply leaves them, from (row, column) of y on: 32
-/// columns at a time go through `out`, so that neighbouring threads write neighbouring elements. A loop over
-/// registers that move, as unrolled it would hold each activation many times.
+/// columns at a time go through `out`, so that neighbouring threads write neighbouring elements, in packs where rows of
+/// y are made of these. A loop over registers that move, as unrolled it would hold each activation many times.
 template <int Columns, class T>
 __device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned char* out,
-                           std::int64_t entry, int row, int column) {
+                           std::int64_t entry, int row, int column, bool packs) {
   constexpr int padded = WarpgroupMemory<0>::padded_row / 4;
   float* const staged = reinterpret_cast<float*>(out);
   const int lane = int(threadIdx.x) % 32, rows = g.m - row < 16 ? g.m - row : 16;
@@ -89,47 +99,49 @@ __device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned
 #pragma unroll
     for (int i = 16; i < Columns / 2; ++i) sum[i - 16] = sum[i];
     __syncwarp();
-    if (const int c = column + first + lane; c < g.n)
+    if (packs) {
+#pragma unroll
+      for (int r = lane / 4; r < 16; r += 8) {
+        const float* const at = staged + r * padded + lane % 4 * 8;
+        const auto a = load_pack<4>(at), b = load_pack<4>(at + 4);
+        g.put_pack(
+            0, entry, row + r, column + first + lane % 4 * 8,
+            {a.value[0], a.value[1], a.value[2], a.value[3], b.value[0], b.value[1], b.value[2], b.value[3]});
+      }
+    } else if (const int c = column + first + lane; c < g.n) {
 #pragma unroll 1
       for (int r = 0; r < rows; ++r)
         g.finish((entry * g.m + row + r) * g.n + c, c, staged[r * padded + lane]);
+    }
     __syncwarp();
   }
 }
 
-/// Two neighbouring elements.
-template <class U>
-struct alignas(2 * sizeof(U)) Two {
-  U value[2];
-};
-
-/// The same for y = activation(alpha a b + bias) of type U with no activation or relu, in packs of 16 bytes,
-/// which the rows of y must be made of.
+/// The same for plain packs, with y of type U.
 template <class U, int Columns, class T>
 __device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], unsigned char* out,
                             std::int64_t entry, int row, int column) {
   using M = WarpgroupMemory<0>;
   constexpr int wide = M::row / int(sizeof(U)), pack = 16 / int(sizeof(U));
   const int lane = int(threadIdx.x) % 32;
-  const bool relu = g.activation == Activation::relu;
+  const float least = g.activation == Activation::relu ? 0.0f : -INFINITY;
 #pragma unroll
   for (int first = 0; first < Columns; first += wide) {
 #pragma unroll
     for (int i = first / 2; i < (first + wide) / 2; i += 4) {
       const int c = i / 4 * 8 + lane % 4 * 2;
-      float bias[2] = {};
-      if (g.bias && column + c < g.n)
-        bias[0] = float(g.bias[column + c]), bias[1] = float(g.bias[column + c + 1]);
+      Pack<float, 2> bias{};
+      if (g.bias && column + c < g.n) bias = widened(load_pack<2>(g.bias + column + c));
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        Two<U> pair;
+        Pack<float, 2> pair;
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          float v = sum[i + half * 2 + e] * g.alpha;
-          v += bias[e];
-          pair.value[e] = U(relu && v < 0 ? 0.0f : v);
-        }
-        reinterpret_cast<Two<U>*>(out + (lane / 4 + half * 8) * M::padded_row)[(c - first) / 2] = pair;
+        for (int e = 0; e < 2; ++e)
+          asm("max.NaN.f32 %0, %1, %2;"
+              : "=f"(pair.value[e])
+              : "f"(sum[i + half * 2 + e] * g.alpha + bias.value[e]), "f"(least));
+        store_pack(reinterpret_cast<U*>(out + (lane / 4 + half * 8) * M::padded_row) + c - first,
+                   narrowed<U, 2>(pair));
       }
     }
     __syncwarp();
@@ -151,6 +163,12 @@ template <bool TurnedA, bool TurnedB>
 struct MatrixSource {
   static constexpr bool along_a = !TurnedA, along_b = TurnedB;
   cuda::TensorMap a, b;
+
+  __device__ void prefetch() const {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    cuda::prefetch(a), cuda::prefetch(b);
+#endif
+  }
 
   /// Starts the copies of a step: rows of a from `row` on, and of b, which begins at `column`, the share of this block.
   template <int Shape>
@@ -176,7 +194,8 @@ struct MatrixSource {
 template <class T, int Shape, class Source>
 __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
     __launch_bounds__(warpgroup_shapes[Shape].threads(), 1)
-        warpgroup_tiles(Gemm<T> g, bool packs, std::int64_t tiles, const __grid_constant__ Source source) {
+        warpgroup_tiles(Gemm<T> g, Writing writing, std::int64_t tiles,
+                        const __grid_constant__ Source source) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using M = WarpgroupMemory<Shape>;
   constexpr WarpgroupShape S = M::S;
@@ -186,6 +205,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
                       empty = full + S.stages * 8;
   const int group = int(threadIdx.x) / 128, rank = S.cluster == 1 ? 0 : cuda::block_in_cluster();
   if (threadIdx.x == 0) {
+    source.prefetch();
     for (int i = 0; i < S.stages; ++i) {
       cuda::make_barrier(full + i * 8, 1);
       cuda::make_barrier(empty + i * 8, S.multipliers * 4 * S.cluster);
@@ -249,8 +269,8 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
 #pragma unroll
       for (int i = 0; i < high; ++i) {
         const int row = tile.row + rank * S.rows + ((group - 1) * high + i) * 64 + warp % 4 * 16;
-        if (!packs)
-          write_sums<S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+        if (writing != Writing::plain_packs)
+          write_sums<S.columns>(g, sum[i], out, tile.entry, row, tile.column, writing == Writing::packs);
         else if (g.y_is_f32)
           write_packs<float, S.columns>(g, sum[i], out, tile.entry, row, tile.column);
         else

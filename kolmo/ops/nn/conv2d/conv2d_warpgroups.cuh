@@ -20,6 +20,11 @@ struct ImageSource {
   int kernel_columns, out_pixels, out_columns;
   int row_stride, column_stride, row_padding, column_padding, row_dilation, column_dilation;
 
+  __device__ void prefetch() const {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    cuda::prefetch(x), cuda::prefetch(weight);
+#endif
+  }
   template <int Shape>
   __device__ void copy(std::uint32_t to_a, std::uint32_t to_b, std::uint32_t barrier, int step, int pixel,
                        int output, int, int) const {
@@ -87,11 +92,10 @@ void launch_conv_warpgroups(const Conv2dArgs& a, Stream& stream) {
                            .column_padding = int(s.columns.padding),
                            .row_dilation = int(s.rows.dilation),
                            .column_dilation = int(s.columns.dilation)};
-  const bool packs = s.outputs % 8 == 0 && reinterpret_cast<std::uintptr_t>(a.y.data) % 16 == 0 &&
-                     a.activation <= Activation::relu;
+  const bool packs = s.outputs % 8 == 0 && reinterpret_cast<std::uintptr_t>(a.y.data) % 16 == 0;
   const auto blocks = unsigned(std::min<std::int64_t>(tiles, cuda::multiprocessors(a.y.device.index)));
   cuda::launch(warpgroup_tiles<T, Shape, ImageSource>, blocks, shape.threads(), WarpgroupMemory<Shape>::bytes,
-               cuda::native(stream), g, packs, tiles, source);
+               cuda::native(stream), g, writing_of(packs, a.bias, false, a.activation), tiles, source);
 }
 
 }  // namespace
