@@ -123,12 +123,17 @@ void launch(const A& a, Arena arena, Stream& s, int) {
     const WeightBlocks<T> blocks(arena, a, s.status());
     const std::int64_t items = blocks.rows * blocks.blocks;
     const auto sum = [&](auto kernel) {
-      cuda::launch_early(kernel, cuda::blocks(items, 32 * sum_warps<T>), 32 * sum_warps<T>, 0,
-                         cuda::native(s), blocks, items);
+      constexpr int block = 32 * sum_warps<T>;
+      constexpr std::int64_t resident = 132 * sum_residents;  // of an H200
+      cuda::launch_early(kernel, cuda::blocks(items, block, resident), block, 0, cuda::native(s), blocks,
+                         items);
     };
-    sum(packed_rows<T>(blocks.rows, blocks.k, blocks.weight) && blocks.k % pack_width<T> == 0
-            ? sum_blocks<T, pack_width<T>>
-            : sum_blocks<T, 1>);
+    if (blocks.inside)
+      cuda::do_step(SumBlock<T>{blocks}, s);
+    else
+      sum(packed_rows<T>(blocks.rows, blocks.k, blocks.weight) && blocks.k % pack_width<T> == 0
+              ? sum_blocks<T, pack_width<T>>
+              : sum_blocks<T, 1>);
     cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32), add_threads, 0,
                        cuda::native(s), blocks);
     cuda::do_step<64>(DrawCategory<T>(blocks, a), s);
