@@ -82,12 +82,15 @@ struct ChunkSums {
       row.load(first + i, terms);
     }
   };
+  KOLMO_HD std::int64_t row_of(std::int64_t item) const {
+    return chunks == 1 ? item : quotient(item, chunks);
+  }
   KOLMO_HD Terms terms(std::int64_t item) const {
-    const std::int64_t row = quotient(item, chunks);
+    const std::int64_t row = row_of(item);
     return {rows(row), (item - row * chunks) * sum_chunk};
   }
   KOLMO_HD std::int64_t length(std::int64_t item) const {
-    const std::int64_t rest = k - (item - quotient(item, chunks) * chunks) * sum_chunk;
+    const std::int64_t rest = k - (item - row_of(item) * chunks) * sum_chunk;
     return rest < sum_chunk ? rest : sum_chunk;
   }
   KOLMO_HD void finish(std::int64_t item, const Sums<N>& s) const {

@@ -141,7 +141,7 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
 /// Computes the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, a block has all chunks of
 /// its rows, 2, 4 or 8 each, and adds their sums too.
 template <int W, int Block, class Chunks>
-__global__ void __launch_bounds__(Block, W <= 4 ? 4 : 2)
+__global__ void __launch_bounds__(Block, W <= 4 ? 4 : 3)
     sum_chunks_wide(EarlyStart early, Chunks chunks, std::int64_t items, bool whole) {
   constexpr int warps = Block / 32;
   const int thread = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;

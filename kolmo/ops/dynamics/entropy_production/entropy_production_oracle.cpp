@@ -52,7 +52,7 @@ constexpr Fact facts[] = {
      }},
     {"fluxes that are none are faults; unchecked, the result is NaN",
      [](Stream& s) {
-       for (const double wrong : {-0.3, std::nan("")}) {
+       for (const double wrong : {-0.3, std::nan(""), double(INFINITY)}) {
          expect_invalid(
              [&] {
                production({0, wrong, 0.3, 0}, {}, s);

@@ -1,4 +1,6 @@
 #pragma once
+#include <limits>
+
 #include "kolmo/base/log.hpp"
 #include "kolmo/base/status.hpp"
 #include "kolmo/ops/dynamics/entropy_production/entropy_production.hpp"
@@ -19,13 +21,23 @@ struct FluxPairs {
       const auto w = double(rates[i * n + j]);
       return p ? exact_mul(double(p[i]), w) : w;
     }
-    KOLMO_HD Sums<1> operator()(std::int64_t pair) const {
+    struct Fluxes {
+      double there, back;
+    };
+    KOLMO_HD Fluxes fetch(std::int64_t pair) const {
       const std::int64_t i = quotient(pair, n), j = pair - i * n;
-      if (i >= j) return {{0}};
-      const double f = flux(i, j), g = flux(j, i);
-      if (f == 0 && g == 0) return {{0}};
-      return {{exact_mul(exact_add(f, -g), exact_add(log_exact(f), -log_exact(g)))}};
+      return i < j ? Fluxes{flux(i, j), flux(j, i)} : Fluxes{};
     }
+    KOLMO_HD Sums<1> of(const Fluxes& x) const {
+      const double f = x.there, g = x.back;
+      if (f == 0 && g == 0) return {{0}};
+      const bool moderate = is_between<-450, 450>(f) && is_between<-450, 450>(g);
+      if (!moderate && !(f - f == 0 && g - g == 0)) return {{std::numeric_limits<double>::quiet_NaN()}};
+      const double force =
+          moderate ? log_scaled(exact_quotient(f, g), 0) : exact_add(log_exact(f), -log_exact(g));
+      return {{exact_mul(exact_add(f, -g), force)}};
+    }
+    KOLMO_HD Sums<1> operator()(std::int64_t pair) const { return of(fetch(pair)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const {
     return {rates + row * n * n, p ? p + row * n : nullptr, n};

@@ -1,4 +1,5 @@
 #include "kolmo/base/quotient.hpp"
+#include "kolmo/device/async.cuh"
 #include "kolmo/ops/elementwise/contiguous_copy/copy_items.hpp"
 #include "kolmo/skeleton/each_item.cuh"
 
@@ -13,16 +14,20 @@ constexpr int block = 256;
 
 /// e / extent by its inverse, for less than 2^16.
 __device__ int share(int e, int extent, std::uint32_t inverse) {
-  return extent == 1 ? e : int(std::uint64_t(unsigned(e)) * inverse >> 32);
+  return extent == 1 ? e : int(__umulhi(unsigned(e), inverse));
 }
+
+/// Whether elements are of a size, and aligned to it, that is copied to shared memory without a register.
+template <class T>
+constexpr bool by_copies = sizeof(T) == 4 || sizeof(T) == 8;
 
 /// Copies a tile.
 template <class T>
-__global__ void __launch_bounds__(block, 4) copy_turned(cuda::EarlyStart early, const T* x, T* y, Turn t) {
+__global__ void __launch_bounds__(block, by_copies<T> ? 6 : 4)
+    copy_turned(cuda::EarlyStart early, const T* x, T* y, Turn t) {
   __shared__ T part[Turn::tile(sizeof(T)) / 2 * 3];
   constexpr int each = Turn::tile(sizeof(T)) / block;
-  const int last_in_x = int(t.last_in_x), near_in_y = int(t.near_in_y), padded = t.tile_near | 1,
-            elements = t.tile_near * t.tile_last;
+  const int last_in_x = int(t.last_in_x), near_in_y = int(t.near_in_y), padded = t.tile_near | 1;
   const std::int64_t i = blockIdx.x, row = quotient(i, t.wide), first_last = (i - row * t.wide) * t.tile_last,
                      entry = quotient(row, t.high), first_near = (row - entry * t.high) * t.tile_near;
   std::int64_t at[2];
@@ -32,18 +37,24 @@ __global__ void __launch_bounds__(block, 4) copy_turned(cuda::EarlyStart early, 
   // Elements of the tile that exist.
   const int near = int(t.near - first_near < t.tile_near ? t.near - first_near : t.tile_near),
             last = int(t.last - first_last < t.tile_last ? t.last - first_last : t.tile_last);
-  T taken[each] = {};
   const auto element = [](int k) { return int(threadIdx.x) + k * block; };
+  const auto take = [&](const auto& f) {
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+      const int l = share(element(k), t.tile_near, t.inverse_near), n = element(k) - l * t.tile_near;
+      // The first for absent ones: reads without a branch are all in flight at once.
+      f(k, from + (l < last && n < near ? l * last_in_x + n : 0), part + l * padded + n);
+    }
+  };
   early.wait();
-#pragma unroll
-  for (int k = 0; k < each; ++k) {
-    const int l = share(element(k), t.tile_near, t.inverse_near), n = element(k) - l * t.tile_near;
-    if (l < last && n < near) taken[k] = from[l * last_in_x + n];
-  }
-#pragma unroll
-  for (int k = 0; k < each; ++k) {
-    const int l = share(element(k), t.tile_near, t.inverse_near), n = element(k) - l * t.tile_near;
-    if (element(k) < elements) part[l * padded + n] = taken[k];
+  if constexpr (by_copies<T>) {
+    take([](int, const T* x, T* of_part) { cuda::copy_async(of_part, x, true); });
+    cuda::commit_copies();
+    cuda::wait_copies<0>();
+  } else {
+    T taken[each] = {};
+    take([&](int k, const T* x, T*) { taken[k] = *x; });
+    take([&](int k, const T*, T* of_part) { *of_part = taken[k]; });
   }
   __syncthreads();
 #pragma unroll

@@ -22,6 +22,7 @@ constexpr Case<A> cases[] = {
      .optional = "accuracy"},
     {.name = "k=1025 f64", .sizes = {{"...", 5}, {"k", 1025}}, .tolerance = 1e-13, .optional = "complexity"},
     {.name = "k=5000 f64", .sizes = {{"...", 2}, {"k", 5000}}, .tolerance = 1e-13},
+    {.name = "9000 rows of 3 f64", .sizes = {{"...", 9000}, {"k", 3}}, .tolerance = 1e-13},
     {.name = "10^6 rows of 16 f64", .sizes = {{"...", 1000000}, {"k", 16}}, .benchmark_only = true},
 };
 

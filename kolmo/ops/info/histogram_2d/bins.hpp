@@ -21,10 +21,11 @@ struct Bins {
   KOLMO_HD constexpr std::int64_t of(double v, bool clamp) const {
     if (!(v >= min && v <= max)) return clamp && v < min ? 0 : clamp && v > max ? count - 1 : -1;
     // An estimate, which may be off by one bin if v is within rounding of an edge; the edges decide.
-    auto bin = std::int64_t((v - min) * inverse);
-    if (bin >= count) bin = count - 1;
+    const int last = int(count) - 1;
+    int bin = int((v - min) * inverse);
+    if (bin > last) bin = last;
     while (bin > 0 && v < edge(bin)) --bin;
-    while (bin + 1 < count && v >= edge(bin + 1)) ++bin;
+    while (bin < last && v >= edge(bin + 1)) ++bin;
     return bin;
   }
 };

@@ -74,6 +74,8 @@ void cpu(const A& a, Arena, Stream& s, int) {
 void unequal_bins(A& a) { a.bins_x = 7, a.bins_y = 3, a.x_min = -0.5, a.x_max = 0.9, a.y_min = 0.1; }
 void clamped(A& a) { unequal_bins(a), a.outside = OutsidePolicy::clamp; }
 void many_bins(A& a) { a.bins_x = 200, a.bins_y = 150; }
+/// Nearly all samples in one bin.
+void few_of_many_bins(A& a) { many_bins(a), a.outside = OutsidePolicy::clamp, a.x_max = a.y_max = 1e-3; }
 /// Samples on the edges, one ulp beside them, outside, and NaN.
 void edges(A& a) {
   a.bins_x = 10, a.bins_y = 3, a.x_min = -0.1, a.x_max = 0.7;
@@ -95,6 +97,10 @@ constexpr Case<A> cases[] = {
     {.name = "edges", .sizes = {{"...", 1}, {"n", 2000}}, .setup = edges},
     {.name = "n=70000", .sizes = {{"...", 1}, {"n", 70000}}},
     {.name = "n=70000, 200 x 150 bins", .sizes = {{"...", 1}, {"n", 70000}}, .setup = many_bins},
+    {.name = "n=140000 f32 in few of 200 x 150 bins",
+     .sizes = {{"...", 1}, {"n", 140000}},
+     .dtype = DType::f32,
+     .setup = few_of_many_bins},
     {.name = "n=2^24, 10 x 10 bins", .sizes = {{"...", 1}, {"n", 1 << 24}}, .benchmark_only = true},
     {.name = "n=2^24, 256 x 256 bins",
      .sizes = {{"...", 1}, {"n", 1 << 24}},

@@ -15,7 +15,9 @@ struct Shape {
   std::int64_t per_thread;
 };
 constexpr Shape shapes[] = {{256, true, 32}, {512, true, 64}, {256, false, 4}};
-constexpr Row<NoConfig> variants[] = {{"shared, block 256"}, {"shared, block 512"}, {"global, block 256"}};
+constexpr int halves = 3;  // the row of 16-bit counts
+constexpr Row<NoConfig> variants[] = {
+    {"shared, block 256"}, {"shared, block 512"}, {"global, block 256"}, {"shared, 16 bits, block 1024"}};
 constexpr std::int64_t shared_bins = 12 * 1024;  // 48 KiB of 32-bit counts
 
 __global__ void zero(std::int64_t* counts, std::int64_t n) {
@@ -59,12 +61,95 @@ __global__ void __launch_bounds__(shapes[V].block)
   }
 }
 
-void launch(const A& a, Arena, Stream& s, int variant) {
+/// Blocks that count a share of one histogram each, in 16 bits a bin. Their counts are added in the end.
+struct HalfCounts {
+  static constexpr int block = 1024;
+  static constexpr std::int64_t most_bins = 96 * 1024, least_samples = 1 << 16, most_blocks = 132;
+  std::int64_t bins, words, batch, n, parts;
+  std::uint32_t* partial;
+
+  HalfCounts(Arena& arena, const A& a)
+      : bins(a.bins_x * a.bins_y),
+        words((bins + 1) / 2),
+        batch(a.counts.size() / bins),
+        n(a.x.extent[std::size_t(a.x.rank - 1)]) {
+    const std::int64_t share = batch > 0 && batch < most_blocks ? most_blocks / batch : 1,
+                       most = n / least_samples;
+    parts = most < 1 ? 1 : most < share ? most : share;
+    partial = arena.take<std::uint32_t>(batch * parts * words);
+  }
+};
+
+template <class T>
+__global__ void __launch_bounds__(HalfCounts::block)
+    count_halves(HalfCounts h, const T* x, const T* y, std::int64_t* counts, Bins bins_x, Bins bins_y,
+                 bool clamp) {
+  constexpr int block = HalfCounts::block, together = 4;
+  auto* const local = cuda::dynamic_shared<std::uint32_t>();
+  for (std::int64_t item = blockIdx.x; item < h.batch * h.parts; item += gridDim.x) {
+    const std::int64_t b = item / h.parts, part = item - b * h.parts, share = (h.n + h.parts - 1) / h.parts,
+                       begin = part * share, end = begin + share < h.n ? begin + share : h.n;
+    for (std::int64_t i = threadIdx.x; i < h.words; i += block) local[i] = 0;
+    __syncthreads();
+    for (std::int64_t first = begin + threadIdx.x; first < end; first += block * together) {
+      T of_x[together], of_y[together];  // reads without a branch are all in flight at once
+#pragma unroll
+      for (int j = 0; j < together; ++j) {
+        const std::int64_t i = b * h.n + (first + j * block < end ? first + j * block : first);
+        of_x[j] = x[i], of_y[j] = y[i];
+      }
+#pragma unroll
+      for (int j = 0; j < together; ++j) {
+        const std::int64_t row = bins_x.of(double(of_x[j]), clamp),
+                           column = bins_y.of(double(of_y[j]), clamp);
+        if (row < 0 || column < 0 || first + j * block >= end) continue;
+        const std::int64_t bin = row * bins_y.count + column;
+        const int place = int(bin % 2) * 16;
+        if ((atomicAdd(local + bin / 2, 1u << place) >> place & 0xffff) != 0x7fff) continue;
+        atomicSub(local + bin / 2, 0x8000u << place);  // long before a carry: a block has fewer threads
+        add(counts + b * h.bins + bin, 0x8000);
+      }
+    }
+    __syncthreads();
+    for (std::int64_t i = threadIdx.x; i < h.words; i += block) h.partial[item * h.words + i] = local[i];
+    __syncthreads();
+  }
+}
+
+__global__ void add_halves(HalfCounts h, std::int64_t* counts) {
+  for (std::int64_t i = cuda::thread_index(); i < h.batch * h.words; i += cuda::thread_count()) {
+    const std::int64_t b = i / h.words, word = i - b * h.words;
+    const std::uint32_t* const from = h.partial + b * h.parts * h.words + word;
+    std::int64_t even = 0, odd = 0;
+#pragma unroll 8
+    for (std::int64_t p = 0; p < h.parts; ++p) {
+      const std::uint32_t both = from[p * h.words];
+      even += both & 0xffff, odd += both >> 16;
+    }
+    std::int64_t* const to = counts + b * h.bins + 2 * word;
+    to[0] += even;
+    if (2 * word + 1 < h.bins) to[1] += odd;
+  }
+}
+
+template <class T>
+void launch_halves(const A& a, Arena& arena, Stream& s) {
+  const HalfCounts h(arena, a);
+  auto* const counts = a.counts.as<std::int64_t>();
+  cuda::launch(count_halves<T>, cuda::blocks(h.batch * h.parts, 1), HalfCounts::block,
+               std::size_t(h.words) * sizeof(std::uint32_t), cuda::native(s), h, a.x.as<T>(), a.y.as<T>(),
+               counts, Bins(a.x_min, a.x_max, a.bins_x), Bins(a.y_min, a.y_max, a.bins_y),
+               a.outside == OutsidePolicy::clamp);
+  cuda::launch(add_halves, cuda::blocks(h.batch * h.words, 256), 256, 0, cuda::native(s), h, counts);
+}
+
+void launch(const A& a, Arena arena, Stream& s, int variant) {
   const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], bins = a.bins_x * a.bins_y,
                      batch = a.counts.size() / bins;
   auto* const counts = a.counts.as<std::int64_t>();
   cuda::launch(zero, cuda::blocks(a.counts.size(), 256), 256, 0, cuda::native(s), counts, a.counts.size());
   visit<double, float>(a.x.dtype, [&]<class T> {
+    if (variant == halves) return launch_halves<T>(a, arena, s);
     cuda::select<std::size(shapes)>(variant, [&]<int V> {
       const std::int64_t part = shapes[V].block * shapes[V].per_thread, parts = (n + part - 1) / part;
       const std::size_t shared = shapes[V].shared ? std::size_t(bins) * sizeof(std::uint32_t) : 0;
@@ -76,11 +161,22 @@ void launch(const A& a, Arena, Stream& s, int variant) {
   });
 }
 
-bool fits(const A& a, int variant) { return !shapes[variant].shared || a.bins_x * a.bins_y <= shared_bins; }
+bool fits(const A& a, int variant) {
+  const std::int64_t bins = a.bins_x * a.bins_y;
+  return variant == halves ? bins <= HalfCounts::most_bins : !shapes[variant].shared || bins <= shared_bins;
+}
+/// Few samples are counted before the bins of a block are added.
+int preferred(const A& a) {
+  const std::int64_t bins = a.bins_x * a.bins_y, n = a.x.extent[std::size_t(a.x.rank - 1)];
+  return bins <= shared_bins ? 0 : bins <= HalfCounts::most_bins && n >= 8 * bins ? halves : 2;
+}
+void lay(Arena& arena, const A& a, const Site& site) {
+  if (site.row == halves) HalfCounts(arena, a);
+}
 
 }  // namespace
 
 extern constinit const Impl<Histogram2dArgs> histogram_2d_cuda{
-    {.rows = variants, .launch = launch, .fits = fits}};
+    {.rows = variants, .launch = launch, .lay = lay, .fits = fits, .preferred = preferred}};
 
 }  // namespace kolmo

@@ -16,6 +16,7 @@ constexpr Case<A> cases[] = {
     {.name = "k=33 f32", .sizes = {{"...", 9}, {"k", 33}}, .dtype = DType::f32, .tolerance = 1e-13},
     {.name = "k=1025 f64", .sizes = {{"...", 5}, {"k", 1025}}, .tolerance = 1e-13},
     {.name = "k=5000 f64", .sizes = {{"...", 2}, {"k", 5000}}, .tolerance = 1e-13},
+    {.name = "9000 rows of 5 f64", .sizes = {{"...", 9000}, {"k", 5}}, .tolerance = 1e-13},
     {.name = "10^6 rows of 16 f64", .sizes = {{"...", 1000000}, {"k", 16}}, .benchmark_only = true},
     {.name = "one row of 2^24 f64", .sizes = {{"...", 1}, {"k", 1 << 24}}, .benchmark_only = true},
 };

@@ -37,6 +37,7 @@ constexpr Case<A> cases[] = {
      .sizes = {{"...", 300}, {"k", 64}, {"n", 1}},
      .dtype = DType::f32,
      .setup = [](A& a) { a.seed = ~0ull; }},
+    {.name = "110000 rows of k=5 f32", .sizes = {{"...", 110000}, {"k", 5}, {"n", 1}}, .dtype = DType::f32},
     {.name = "2^22 draws from k=1000 f32",
      .sizes = {{"...", 1}, {"k", 1000}, {"n", 1 << 22}},
      .dtype = DType::f32,

@@ -8,55 +8,79 @@ namespace kolmo {
 namespace {
 using A = CategoricalSampleArgs;
 
-/// Sums of blocks of weights, as SumBlock, one for each lane. A warp copies 32 blocks to shared memory, W weights at
-/// once, so that it reads memory in order; rows there are longer than blocks, so that lanes read different banks.
+/// Sums of blocks of weights, as SumBlock, one for each lane. A warp copies halves of 32 blocks to shared memory, W weights
+/// at once, so that it reads memory in order, and the next while it adds. Rows there are longer than half a block, so that
+/// lanes read different banks.
 template <class T>
 constexpr int sum_warps = 16 / int(sizeof(T));
+constexpr int sum_residents = 6;
 template <class T, int W>
-__global__ void __launch_bounds__(32 * sum_warps<T>)
+__global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
     sum_blocks(cuda::EarlyStart early, WeightBlocks<T> of, std::int64_t items) {
   using Words = Pack<T, W>;
-  constexpr int length = int(WeightBlocks<T>::length), stride = length + W, packs = length / W;
-  __shared__ Words shared[sum_warps<T>][32 * stride / W];
-  T* const own = shared[threadIdx.x / 32]->value;
+  constexpr int length = int(WeightBlocks<T>::length), half = length / 2, stride = half + W, packs = half / W;
+  __shared__ Words shared[sum_warps<T>][2][32 * stride / W];
+  auto& own = shared[threadIdx.x / 32];
   const int lane = int(threadIdx.x) % 32;
-  early.wait();
-  for (std::int64_t first = cuda::thread_index() - lane; first < items; first += cuda::thread_count()) {
-    const bool active = first + lane < items;
-    const std::int64_t item = active ? first + lane : first, row = quotient(item, of.blocks),
-                       begin = (item - row * of.blocks) * length;
-    const std::int64_t from = row * of.k + begin;
-    const int count = int(of.k - begin < length ? of.k - begin : length);
+  /// A lane's block: where it begins, and its length.
+  struct Block {
+    std::int64_t row, begin, from;
+    int count;
+  };
+  const auto block_of = [&](std::int64_t first) {
+    const std::int64_t item = first + lane < items ? first + lane : items - 1,
+                       row = quotient(item, of.blocks), begin = (item - row * of.blocks) * length,
+                       rest = of.k - begin;
+    return Block{row, begin, row * of.k + begin, int(rest < length ? rest : length)};
+  };
+  const auto read = [&](const Block& b, int part) {
 #pragma unroll 4
     for (int i = lane; i < 32 * packs; i += 32) {
       const int block = i / packs, at = i % packs * W;
-      const std::int64_t start = __shfl_sync(~0u, from, block);
-      if (at < __shfl_sync(~0u, count, block))
-        cuda::copy_async(reinterpret_cast<Words*>(own + block * stride + at),
-                         reinterpret_cast<const Words*>(of.weight + start + at));
+      const std::int64_t start = __shfl_sync(~0u, b.from, block);
+      if (part * half + at < __shfl_sync(~0u, b.count, block))
+        cuda::copy_async(own[part] + (block * stride + at) / W,
+                         reinterpret_cast<const Words*>(of.weight + start + part * half + at), true);
     }
     cuda::commit_copies();
-    cuda::wait_copies<0>();
-    __syncwarp();
+  };
+  early.wait();
+  std::int64_t first = cuda::thread_index() - lane;
+  if (first >= items) return;
+  Block now = block_of(first);
+  read(now, 0);
+  read(now, 1);
+  for (; first < items; first += cuda::thread_count()) {
+    const std::int64_t then = first + cuda::thread_count();
+    Block next = block_of(then < items ? then : first);
+    if (then >= items) next.count = 0;
     double sum = 0;
     bool sound = true;
-    const T* const weights = own + lane * stride;
+#pragma unroll 1
+    for (int part = 0; part < 2; ++part) {
+      cuda::wait_copies<1>();
+      __syncwarp();
+      const int count = now.count - part * half;
 #pragma unroll 4
-    for (int i = 0; i < length; i += W) {
-      if (i >= count) break;
-      const Words next = load_pack<W>(weights + i);
+      for (int i = 0; i < half; i += W) {
+        if (i >= count) break;
+        const Words some = own[part][(lane * stride + i) / W];
 #pragma unroll
-      for (int w = 0; w < W; ++w) {
-        sound = sound && is_weight(next.value[w]);
-        sum = exact_add(sum, double(next.value[w]));
+        for (int w = 0; w < W; ++w) {
+          sound = sound && is_weight(some.value[w]);
+          sum = exact_add(sum, double(some.value[w]));
+        }
       }
+      __syncwarp();
+      read(next, part);
     }
-    if (active) {
-      if (!sound) of.report(row, begin, count);
-      of.before[item + row + 1] = sum;
+    if (const std::int64_t item = first + lane; item < items) {
+      if (!sound) of.report(now.row, now.begin, now.count);
+      of.before[item + now.row + 1] = sum;
     }
-    __syncwarp();
+    now = next;
   }
+  cuda::wait_copies<0>();
 }
 
 /// AddBlocks by a warp for each row: one lane adds, in order, what all have read.
@@ -99,12 +123,17 @@ void launch(const A& a, Arena arena, Stream& s, int) {
     const WeightBlocks<T> blocks(arena, a, s.status());
     const std::int64_t items = blocks.rows * blocks.blocks;
     const auto sum = [&](auto kernel) {
-      cuda::launch_early(kernel, cuda::blocks(items, 32 * sum_warps<T>), 32 * sum_warps<T>, 0,
-                         cuda::native(s), blocks, items);
+      constexpr int block = 32 * sum_warps<T>;
+      constexpr std::int64_t resident = 132 * sum_residents;  // of an H200
+      cuda::launch_early(kernel, cuda::blocks(items, block, resident), block, 0, cuda::native(s), blocks,
+                         items);
     };
-    sum(packed_rows<T>(blocks.rows, blocks.k, blocks.weight) && blocks.k % pack_width<T> == 0
-            ? sum_blocks<T, pack_width<T>>
-            : sum_blocks<T, 1>);
+    if (blocks.inside)
+      cuda::do_step(SumBlock<T>{blocks}, s);
+    else
+      sum(packed_rows<T>(blocks.rows, blocks.k, blocks.weight) && blocks.k % pack_width<T> == 0
+              ? sum_blocks<T, pack_width<T>>
+              : sum_blocks<T, 1>);
     cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32), add_threads, 0,
                        cuda::native(s), blocks);
     cuda::do_step<64>(DrawCategory<T>(blocks, a), s);

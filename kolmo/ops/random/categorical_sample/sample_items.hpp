@@ -15,12 +15,13 @@ KOLMO_HD bool is_weight(T w) {
 }
 KOLMO_HD inline bool is_total(double sum) { return sum > 0 && sum <= std::numeric_limits<double>::max(); }
 
-/// Rows of weights in blocks of 64. before[r (blocks + 1) + b] is the sum of row r before block b.
+/// Rows of weights in blocks of 64. before[r (blocks + 1) + b] is the sum of row r before block b. Of rows with many draws
+/// inside[r k + i] is the sum of the weights of i's block up to and with i.
 template <class T>
 struct WeightBlocks {
   static constexpr std::int64_t length = 64;
   const T* weight;
-  double* before;
+  double *before, *inside;
   std::int64_t rows, k, blocks;
   Status status;
 
@@ -29,6 +30,9 @@ struct WeightBlocks {
     rows = 1;
     for (int d = 0; d + 1 < a.weight.rank; ++d) rows *= a.weight.dim(d);
     before = arena.take<double>(rows * (blocks + 1));
+    const bool many = a.n > k / 4;
+    inside = arena.take<double>(many ? rows * k : 0);
+    if (!many) inside = nullptr;
   }
   /// Reports those of the `count` weights from `begin` on that are not sound.
   KOLMO_HD void report(std::int64_t row, std::int64_t begin, std::int64_t count) const {
@@ -51,6 +55,7 @@ struct SumBlock {
     for (std::int64_t i = 0; i < count; ++i) {
       sound = sound && is_weight(w[i]);
       sum = exact_add(sum, double(w[i]));
+      if (of.inside) of.inside[row * of.k + begin + i] = sum;
     }
     if (!sound) of.report(row, begin, count);
     of.before[item + row + 1] = sum;
@@ -70,6 +75,19 @@ struct AddBlocks {
     if (!is_total(sum)) of.status.report(1, row);
   }
 };
+
+/// The first of low, low + 1, ... for which f is true; `high` if it is for none before.
+template <class F>
+KOLMO_HD std::int64_t first_of(std::int64_t low, std::int64_t high, const F& f) {
+  while (low < high) {
+    const std::int64_t middle = (low + high) / 2;
+    if (f(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
 
 /// Draws from a row.
 template <class T>
@@ -92,17 +110,17 @@ struct DrawCategory {
     const double at = (e % 2 ? uniform53(words.w[2], words.w[3]) : uniform53(words.w[0], words.w[1])) * total;
     // Rounding may give `total` itself: then the first category that reaches it.
     const auto reached = [=](double sum) { return sum > at || sum == total; };
-    std::int64_t low = 0, high = of.blocks - 1;
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      if (reached(before[middle + 1]))
-        high = middle;
-      else
-        low = middle + 1;
-    }
+    const std::int64_t low =
+        first_of(0, of.blocks - 1, [&](std::int64_t b) { return reached(before[b + 1]); });
     constexpr int together = 8;  // reads that are in flight at once
     const T* const w = of.weight + row * of.k;
     const std::int64_t begin = low * of.length, end = begin + of.length < of.k ? begin + of.length : of.k;
+    if (of.inside) {
+      const double* const sums = of.inside + row * of.k;
+      index[item] =
+          first_of(begin, end - 1, [&](std::int64_t i) { return reached(exact_add(before[low], sums[i])); });
+      return;
+    }
     double sum = 0;
     for (std::int64_t i = begin; i < end; i += together) {
       T next[together];

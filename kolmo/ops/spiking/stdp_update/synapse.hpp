@@ -86,7 +86,9 @@ template <class Step>
 void stdp_steps(const StdpUpdateArgs& a, const Step& step) {
   visit<double, float>(a.weight.dtype, [&]<class T> {
     const Synapses<T, 1> synapse(a);
-    if (const Synapses<T, pack_width<T>> packs(a); packs.fits())
+    if (const Synapses<T, 2 * pack_width<T>> pairs(a); pairs.fits())  // more reads are in flight
+      step(pairs);
+    else if (const Synapses<T, pack_width<T>> packs(a); packs.fits())
       step(packs);
     else
       step(synapse);
