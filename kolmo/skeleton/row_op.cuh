@@ -1,5 +1,5 @@
 #pragma once
-// Row operators (skeleton/row_op.hpp) in kernels, eight for each element type. Anonymous namespace: see
+// Row operators (skeleton/row_op.hpp) in kernels, seven or eight for each element type. Anonymous namespace: see
 // device/grid.cuh.
 #include <iterator>
 
@@ -156,11 +156,11 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
   } else if (Plan.holder == RowHolder::memory || !packed) {
     start(single_elements_of_rows<Op, T>, t.rows, threads, threads);
   } else if constexpr (Plan.holder == RowHolder::group) {
-    if constexpr (threads ==
-                  32) {  // fewer for short rows: more of its reads are in flight, and fewer shuffles
+    // Fewer threads for short rows: more of their reads are in flight, and fewer shuffles.
+    if constexpr (threads == 32 && sizeof(T) == 2)
       if (t.k <= 4 * all) return start(whole_rows<Op, T, 4, block, all>, t.rows, 4);
+    if constexpr (threads == 32)
       if (t.k <= 8 * all) return start(whole_rows<Op, T, 8, block, all>, t.rows, 8);
-    }
     start(whole_rows<Op, T, threads, block, all>, t.rows, threads);
   }
 }

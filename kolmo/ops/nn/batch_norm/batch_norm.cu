@@ -20,7 +20,7 @@ __device__ Sums<2> tree(const Row& row, const T* value, int l) {
 
 /// A thread for each column of a piece of the batch, so that a warp reads neighbouring columns.
 template <class T>
-__global__ void __launch_bounds__(256, 3)
+__global__ void __launch_bounds__(256, sizeof(T) <= 4 ? 3 : 2)
     sum_columns(cuda::EarlyStart early, DeviationRows<T> rows, StoreSums<2> done, std::int64_t items) {
   early.wait();
   for (std::int64_t item = cuda::thread_index(); item < items; item += cuda::thread_count()) {
