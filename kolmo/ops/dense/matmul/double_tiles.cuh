@@ -16,7 +16,7 @@ struct DoubleTileShape {
   StepTime step;
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
-constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 4, 2, {0.72, 0.35}}};
+constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 4, 2, {0.70, 0.34}}};
 
 /// Pieces of a and b as they lie in memory. The pads let a warp read 8 x 4 elements without bank conflicts.
 template <int V, bool TurnedA, bool TurnedB>

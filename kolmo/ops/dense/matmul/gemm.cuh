@@ -156,10 +156,12 @@ struct TileIndex {
     unsigned tile = unsigned(index);
     if (g.parts > 1) {
       part = int(tile / all), tile -= unsigned(part) * all;
-      first_step = int(std::int64_t(steps) * part / g.parts),
-      last_step = int(std::int64_t(steps) * (part + 1) / g.parts);
+      const int share = int(steps) / g.parts, more = int(steps) % g.parts;  // the first parts take one more
+      first_step = part * share + (part < more ? part : more);
+      last_step = first_step + share + (part < more ? 1 : 0);
     }
-    entry = tile / tiles, tile -= unsigned(entry) * tiles;
+    entry = 0;
+    if (g.batch > 1) entry = tile / tiles, tile %= tiles;
     const unsigned strip = tile / (8 * wide), first = strip * 8,
                    rows_of_strip = high - first < 8 ? high - first : 8, inside = tile - strip * 8 * wide;
     row = int(first + inside % rows_of_strip) * rows;

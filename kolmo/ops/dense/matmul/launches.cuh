@@ -95,7 +95,7 @@ namespace on_cuda {
 // Of the plan's shape. The workspace holds the sums of its parts.
 void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
-void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
+void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_few_rows(const MatmulArgs& x, Stream& s);
 void launch_warpgroups(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);

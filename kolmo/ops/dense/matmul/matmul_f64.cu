@@ -7,8 +7,8 @@ void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspa
   launch_tiles<double, f32_tile_shapes, int(std::size(tile_shapes)) - f32_tile_shapes>(x, plan, workspace, s);
 }
 
-void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, Stream& s) {
-  const Gemm<double> g = gemm_of<double>(x);
+void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
+  const Gemm<double> g = gemm_of<double>(x, plan.parts, workspace);
   cuda::select<int(std::size(double_tile_shapes))>(plan.shape, [&]<int I> {
     constexpr DoubleTileShape shape = double_tile_shapes[I];
     with_turns(x, [&]<bool A, bool B> {
@@ -17,6 +17,7 @@ void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, Stream& s) {
                    whole_packs(x.y));
     });
   });
+  combine_parts(g, s);
 }
 
 }  // namespace kolmo::on_cuda

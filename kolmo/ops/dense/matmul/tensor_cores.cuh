@@ -17,7 +17,6 @@ struct WarpTileShape {
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
 constexpr WarpTileShape warp_tile_shapes[] = {{128, 128, 32, 64, 32, 4, 2, {1.15, 0.60}},
-                                              {128, 256, 32, 64, 64, 3, 1, {1.75, 1.40}},
                                               {64, 64, 64, 32, 32, 3, 4, {1.20, 0.40}},
                                               {32, 32, 64, 16, 16, 3, 4, {0.60, 0.19}}};
 
@@ -127,9 +126,9 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
   for (int i = 0; i < high; ++i)
 #pragma unroll
     for (int j = 0; j < wide; ++j) {
-      const int first = tile.row + row + 16 * i, left = tile.column + column + 16 * j;
       cuda::wmma::store_matrix_sync(stage, sum[i][j], 16, cuda::wmma::mem_row_major);
       __syncwarp();
+      const int first = tile.row + row + 16 * i, left = tile.column + column + 16 * j;
       if (plain) {
         Pack<float, 8> done = load_pack<8>(stage + lane * 8);
         for (float& v : done.value) v *= g.alpha;

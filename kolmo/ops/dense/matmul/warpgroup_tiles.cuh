@@ -21,9 +21,9 @@ struct WarpgroupShape {
   static constexpr int multipliers = 2;  ///< warpgroups
   constexpr int threads() const { return (multipliers + 1) * 128; }
 };
-constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.58, 0.58}},
-                                               {128, 128, 6, 1, {0.38, 0.38}},
-                                               {128, 64, 8, 1, {0.19, 0.19}},
+constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.70, 0.70}},
+                                               {128, 128, 6, 1, {0.36, 0.43}},
+                                               {128, 64, 8, 1, {0.20, 0.27}},
                                                {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
                                                {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
 
