@@ -160,8 +160,7 @@ struct TileIndex {
       first_step = part * share + (part < more ? part : more);
       last_step = first_step + share + (part < more ? 1 : 0);
     }
-    entry = 0;
-    if (g.batch > 1) entry = tile / tiles, tile %= tiles;
+    entry = tile / tiles, tile %= tiles;
     const unsigned strip = tile / (8 * wide), first = strip * 8,
                    rows_of_strip = high - first < 8 ? high - first : 8, inside = tile - strip * 8 * wide;
     row = int(first + inside % rows_of_strip) * rows;

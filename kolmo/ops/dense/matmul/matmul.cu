@@ -155,9 +155,10 @@ bool warpgroups_fit(const MatmulArgs&, int) { return false; }
 bool warpgroups_fit(const MatmulArgs& x, int shape) {
 #ifdef KOLMO_SM90A
   const MatmulSizes s(x);
+  const std::int64_t clusters = clusters_of(x, warpgroup_shapes[shape]);
   return (x.a.dtype == DType::f16 || x.a.dtype == DType::bf16) && s.k > 0 && x.alpha != 0 &&
-         whole_packs(x.a) && whole_packs(x.b) && s.batch < limit &&
-         clusters_of(x, warpgroup_shapes[shape]) > 0 && cuda::is_hopper(x.y.device.index);
+         whole_packs(x.a) && whole_packs(x.b) && s.batch < limit && clusters > 0 && clusters < limit &&
+         cuda::is_hopper(x.y.device.index);
 #else
   return (void)x, (void)shape, false;
 #endif

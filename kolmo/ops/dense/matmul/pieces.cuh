@@ -9,6 +9,28 @@
 namespace kolmo {
 namespace {
 
+/// What fetch() does where packs are not possible.
+template <class T, int Depth, int Extent, int Threads, int Row>
+__device__ void fetch_elements(T (*to)[Row], const T* from, int k0, int e0, int depth, int extent) {
+#pragma unroll 1
+  for (int i = int(threadIdx.x); i < Depth * Extent; i += Threads) {
+    const int d = i / Extent, e = i % Extent;
+    const bool inside = k0 + d < depth && e0 + e < extent;
+    const T* const at = from + (std::int64_t(k0 + d) * extent + e0 + e);
+    if constexpr (sizeof(T) >= 4)
+      cuda::copy_async(&to[d][e], inside ? at : nullptr);
+    else
+      to[d][e] = inside ? *at : T(0.0f);
+  }
+}
+
+/// The same in a function, so that it takes no registers from the way that matters.
+template <class T, int Depth, int Extent, int Threads, int Row>
+[[gnu::noinline]] __device__ void call_fetch_elements(T (*to)[Row], const T* from, int k0, int e0, int depth,
+                                                      int extent) {
+  fetch_elements<T, Depth, Extent, Threads>(to, from, k0, e0, depth, extent);
+}
+
 /// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on; elements outside the matrix
 /// become 0. The matrix is depth x extent, or extent x depth if Turned. Rows in shared memory are indexed by
 /// depth.
@@ -38,16 +60,10 @@ __device__ void fetch(T (*to)[Row], const T* from, int k0, int e0, int depth, in
         cuda::copy_async(place, reinterpret_cast<const Copied*>(at), there);
     }
   } else {
-#pragma unroll 1
-    for (int i = thread; i < Depth * Extent; i += Threads) {
-      const int d = i / Extent, e = i % Extent;
-      const bool inside = k0 + d < depth && e0 + e < extent;
-      const T* const at = from + (std::int64_t(k0 + d) * extent + e0 + e);
-      if constexpr (sizeof(T) >= 4)
-        cuda::copy_async(&to[d][e], inside ? at : nullptr);
-      else
-        to[d][e] = inside ? *at : T(0.0f);
-    }
+    if constexpr (sizeof(T) == 2)
+      call_fetch_elements<T, Depth, Extent, Threads>(to, from, k0, e0, depth, extent);
+    else
+      fetch_elements<T, Depth, Extent, Threads>(to, from, k0, e0, depth, extent);
   }
 }
 
