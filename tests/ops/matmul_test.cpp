@@ -221,6 +221,24 @@ TEST(Matmul, DefaultFollowsTheShape) {
   }
 }
 
+// What is the fastest on an H200 of the rows that the emulated GPU has too.
+TEST(Matmul, DefaultsOfSizesThatWereMeasured) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  const auto chosen = [](const Sizes& s, DType t, std::int64_t batch = 1) {
+    return default_of(described(batch, s, t));
+  };
+  EXPECT_EQ(chosen({16, 4096, 4096}, DType::bf16), "tensor mma 16x32");
+  EXPECT_EQ(chosen({64, 64, 64}, DType::f16, 4096), "tensor wmma 64x64");
+  EXPECT_EQ(chosen({1024, 1024, 1024}, DType::f32), "f32 tiles 128x64, 2 teams");
+  EXPECT_EQ(chosen({64, 64, 65536}, DType::f32), "f32 tiles 64x64, 4 teams, k in 128");
+  EXPECT_EQ(chosen({65536, 64, 64}, DType::f32), "f32 tiles 128x64");
+  EXPECT_EQ(chosen({32, 32, 32}, DType::f32, 4096), "f32 tiles 32x32");
+  EXPECT_EQ(chosen({512, 512, 512}, DType::f32), "f32 tiles 32x32");
+  EXPECT_EQ(chosen({16, 4096, 4096}, DType::f32), "f32 tiles 32x32, k in 4");
+  EXPECT_EQ(chosen({4096, 4096, 4096}, DType::f32), "f32 tiles 128x256");
+  EXPECT_EQ(chosen({1024, 1024, 1024}, DType::f64), "f64 tensor tiles 64x64");
+}
+
 TEST(Matmul, TunerComparesWithTheDefault) {
   const Device device{DeviceKind::simt};
   if (!available(device)) GTEST_SKIP() << "this build has no emulated GPU";

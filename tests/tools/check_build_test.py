@@ -2,12 +2,14 @@
 """The budgets of tools/check_build.py."""
 import contextlib
 import io
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from check_build import KERNELS, MORE_KERNELS, kernel_faults, kernels_in, operators_in, time_faults  # noqa: E402
+from check_build import KERNELS, MORE_KERNELS, kernel_faults, kernels_in, kernels_of, operators_in, time_faults  # noqa: E402
 
 LOG = """# ninja log v5
 0\t9000\t1\ta.cpp.o\tx
@@ -47,6 +49,20 @@ class Budgets(unittest.TestCase):
         self.assertEqual(len(quietly(kernel_faults, known | {"dense/matmul": (MORE_KERNELS["dense/matmul"][0] + 1, 1)})), 1)
         self.assertIn("no exception", quietly(kernel_faults, known | {"dense/matmul": (24, 1)})[0])
         self.assertIn("no kernel was found", quietly(kernel_faults, {})[0])
+
+    def test_the_sources_of_a_folder_count_together(self):
+        with tempfile.TemporaryDirectory() as name:
+            root, build = Path(name), Path(name, "build")
+            folder, objects = (base / "kolmo/ops/dense/op" for base in (root, build / "CMakeFiles/kolmo_kernels.dir"))
+            folder.mkdir(parents=True)
+            objects.mkdir(parents=True)
+            (folder / "op.hpp").write_text("extern const Op<A> op;\n", encoding="utf-8")
+            for source in ("op.cu", "op_more.cu", "gone.cu"):
+                if source != "gone.cu":
+                    (folder / source).touch()
+                subprocess.run(["cc", "-xc", "-c", "-", "-o", objects / f"{source}.o"], check=True, text=True,
+                               input="void __device_stub__Z1av(void) {}")
+            self.assertEqual(kernels_of(build, root), {"dense/op": (2, 1)})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 // from memory to the registers that the products take it from, a step ahead. A block computes 32 columns of y; its warps
 // share out the steps through k and add their sums in shared memory. Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/mma.cuh"
+#include "kolmo/device/read_once.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 
 namespace kolmo {
@@ -12,27 +13,6 @@ struct FewRows {
   static constexpr int rows = 16, columns = 32, depth = 32, warps = 16;
   static constexpr StepTime step{0.1, 0.1};
 };
-
-/// Reads W words that nobody else needs, where the compiler leaves it: as an ordinary load it is moved to its use, which
-/// costs a quarter of the time.
-template <int W, class T>
-__device__ Pack<std::uint32_t, W> read_once(const T* from) {
-  static_assert(W == 2 || W == 4);
-#ifdef __CUDA_ARCH__
-  Pack<std::uint32_t, W> v;
-  if constexpr (W == 2)
-    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(v.value[0]), "=r"(v.value[1])
-                 : "l"(from));
-  else
-    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.value[0]), "=r"(v.value[1]), "=r"(v.value[2]), "=r"(v.value[3])
-                 : "l"(from));
-  return v;
-#else
-  return load_pack<W>(reinterpret_cast<const std::uint32_t*>(from));
-#endif
-}
 
 /// a(row, k) of an entry is at a[row * of_row + k * of_k]; packs_a: 8 neighbours along k are 16 bytes at a multiple of 16.
 /// In a warp, thread 4 g + t has columns 4 g to 4 g + 3 and the summed indices 8 t to 8 t + 7 of a step: which of them
@@ -56,13 +36,14 @@ __global__ void __launch_bounds__(FewRows::warps * 32, 1)
     if constexpr (TurnedB) {
 #pragma unroll
       for (int j = 0; j < own; ++j)
-        right[j] =
-            k < g.k && column + j < g.n ? read_once<4>(b + std::int64_t(column + j) * g.k + k) : Words{};
+        right[j] = k < g.k && column + j < g.n ? cuda::read_once<4>(b + std::int64_t(column + j) * g.k + k)
+                                               : Words{};
     } else {
 #pragma unroll
       for (int r = 0; r < 8; ++r) {
         Pack<std::uint32_t, own / 2> row{};
-        if (k + r < g.k && column < g.n) row = read_once<own / 2>(b + std::int64_t(k + r) * g.n + column);
+        if (k + r < g.k && column < g.n)
+          row = cuda::read_once<own / 2>(b + std::int64_t(k + r) * g.n + column);
 #pragma unroll
         for (int w = 0; w < own / 2; ++w) right[r / 2].value[r % 2 * 2 + w] = row.value[w];
       }

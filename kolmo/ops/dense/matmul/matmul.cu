@@ -240,7 +240,7 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
     case Engine::dots:
       return estimated_dots(x);
     default:
-      return estimate(x, tile_shapes[plan.shape], plan, 2e-4);
+      return estimate(x, tile_shapes[plan.shape], plan, tile_shapes[plan.shape].teams > 1 ? 4e-4 : 2e-4);
   }
 }
 

