@@ -33,9 +33,9 @@ inline void check_qubits(std::string_view op, std::string_view option, const Ten
   const int count = std::countr_zero(n);
   std::int64_t seen = 0;
   for (const std::int64_t q : qubits) {
-    const std::string named = std::string(option) + " names qubit " + std::to_string(q);
-    if (q >= count) refuse(named + ", which does not exist: state has " + std::to_string(count));
-    if (seen >> q & 1) refuse(named + " twice");
+    const auto named = [&] { return std::string(option) + " names qubit " + std::to_string(q); };
+    if (q >= count) refuse(named() + ", which does not exist: state has " + std::to_string(count));
+    if (seen >> q & 1) refuse(named() + " twice");
     seen |= std::int64_t(1) << q;
   }
 }
