@@ -25,7 +25,7 @@ void check(const A& a) {
 }
 
 struct Single {
-  static constexpr int thread = 0, threads = 1;
+  static constexpr int thread = 0, threads = 1, lane = 0, lanes = 1, team = 0, teams = 1, digit_bits = 8;
   SamplingMemory memory;
   void sync() const {}
   template <class C>
@@ -33,6 +33,12 @@ struct Single {
     return value;
   }
   void add(std::uint64_t* sum, std::uint64_t value) const { *sum += value; }
+  std::uint64_t before(std::uint64_t) const { return 0; }
+  std::uint64_t team_sum(std::uint64_t value) const { return value; }
+  template <class T, class F>
+  void walk(const T* row, std::int64_t begin, std::int64_t end, int, int, const F& f) const {
+    for (std::int64_t i = begin; i < end; ++i) f(i, row[i]);
+  }
 };
 
 /// Memory with which a thread leaves out most words that top_k excludes.
@@ -86,7 +92,9 @@ void sample(const A& a, const Single& group, const ShortlistSpace<T>& list, std:
             const Status& status) {
   const std::int64_t count = list.find(a.logits.as<T>() + row * list.v, a.top_k);
   SamplingRow<T, Single> words(group, list.logits, count, a.temperature);
-  if (count == 0 || !words.measure(row, Status())) return sample_row<T>(a, group, row, list.v, status);
+  Compute<T> own;
+  if (count == 0 || !words.measure(row, Status(), own))
+    return sample_row<T>(a, group, row, list.v, status, [](const auto&...) { return false; });
   std::int64_t* const index = a.index.as<std::int64_t>() + row * a.n;
   words.restrict_to(a.top_k, a.top_p);
   words.draw(Philox(a.seed), a.offset + row * a.n, a.n, index,
@@ -101,11 +109,11 @@ void visit_dtype(const A& a, const F& f) {
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit_dtype(a, [&]<class T> {
     parallel_for(s.threads(), a.n ? a.index.size() / a.n : 0, [&](std::int64_t row, int thread) {
-      std::uint64_t bins[256], coarse[16], ties[2], weights[2];
+      std::uint64_t bins[1 << Single::digit_bits], sums[2], ties[2], weights[2], found[2];
       Arena memory = arena;
       for (int i = 0; i < thread; ++i) ShortlistSpace<T>(memory, a.logits.dim(-1));
       const ShortlistSpace<T> list(memory, a.logits.dim(-1));
-      sample<T>(a, Single{{bins, coarse, ties, weights}}, list, row, s.status());
+      sample<T>(a, Single{{bins, sums, ties, weights, found}}, list, row, s.status());
     });
   });
 }

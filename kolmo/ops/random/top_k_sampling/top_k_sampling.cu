@@ -7,29 +7,174 @@ namespace kolmo {
 namespace {
 using A = TopKSamplingArgs;
 
-/// A block for each row.
+/// A block for each row; its teams are its warps.
 struct BlockGroup {
-  static constexpr int threads = 512;
-  int thread;
+  static constexpr int threads = 512, lanes = 32, teams = threads / lanes, digit_bits = 11;
+  int thread, lane, team;
   SamplingMemory memory;
   __device__ void sync() const { __syncthreads(); }
   template <class C>
   __device__ C largest(C value) const {
     return cuda::combine<threads>(value, cuda::Larger());
   }
+  /// In two halves: shared memory adds 32 bits by one instruction, 64 by a loop.
   __device__ void add(std::uint64_t* sum, std::uint64_t value) const {
-    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+    auto* const half = reinterpret_cast<unsigned*>(sum);
+    const auto low = static_cast<unsigned>(value);
+    const unsigned carry = low && atomicAdd(half, low) > ~low;
+    if (const unsigned high = static_cast<unsigned>(value >> 32) + carry) atomicAdd(half + 1, high);
+  }
+  __device__ std::uint64_t before(std::uint64_t value) const {
+    std::uint64_t sum = value;
+#pragma unroll
+    for (int step = 1; step < lanes; step *= 2) {
+      const auto other = __shfl_up_sync(~0u, static_cast<unsigned long long>(sum), step);
+      if (lane >= step) sum += other;
+    }
+    return sum - value;
+  }
+  __device__ std::uint64_t team_sum(std::uint64_t value) const {
+    return cuda::warp_sum(static_cast<unsigned long long>(value));
+  }
+  /// Packs that lie at multiples of 16 bytes, two in flight, and single elements before and behind them.
+  template <class T, class F>
+  __device__ void walk(const T* row, std::int64_t begin, std::int64_t end, int first, int step,
+                       const F& f) const {
+    constexpr int width = pack_width<T>, flight = 2;
+    const auto past = int(reinterpret_cast<std::uintptr_t>(row + begin) % 16 / sizeof(T));
+    const std::int64_t n = end - begin, skipped = past ? width - past : 0, head = skipped < n ? skipped : n;
+    const std::int64_t packed = (n - head) / width * width, tail = n - head - packed;
+    for (std::int64_t e = first; e < head + tail; e += step) {
+      const std::int64_t i = begin + (e < head ? e : e + packed);
+      f(i, row[i]);
+    }
+    const std::int64_t from = begin + head, to = from + packed;
+    for (std::int64_t i = from + first * width; i < to; i += flight * step * width) {
+      Pack<T, width> pack[flight];
+#pragma unroll
+      for (int p = 0; p < flight; ++p) {
+        const std::int64_t at = i + p * step * width;
+        pack[p] = load_pack<width>(row + (at < to ? at : i));
+      }
+#pragma unroll
+      for (int p = 0; p < flight; ++p)
+        if (const std::int64_t at = i + p * step * width; at < to)
+#pragma unroll
+          for (int w = 0; w < width; ++w) f(at + w, pack[p].value[w]);
+    }
+  }
+};
+
+/// At most a word for each thread of a block, among which are all that may be drawn.
+template <class T>
+struct FewWords {
+  using Keys = SamplingKey<T>;
+  using Key = typename Keys::Key;
+  static constexpr int most = BlockGroup::threads;
+  Key key[most];
+  std::int32_t number[most];
+  int count;
+
+  /// Finds words whose keys are at least the top_k-th of the threads' largest, so that the top_k largest are among
+  /// them, or all words if a row has no more; false if they are too many. All threads must call it.
+  __device__ bool find(const BlockGroup& g, const T* row, std::int64_t v, std::int64_t top_k, Key largest) {
+    constexpr int known_bits =
+        Keys::bits < 22 ? Keys::bits : 22;  // of a bound that may be lower than it need be
+    Key bound = 0;
+    if (v > most) {
+      if (top_k == 0 || top_k > most / 2) return false;
+      for (int bit = Keys::bits - 1; bit >= Keys::bits - known_bits; --bit) {
+        const Key higher = bound | Key(1) << bit;
+        if (__syncthreads_count(largest >= higher) >= top_k) bound = higher;
+      }
+    }
+    if (g.thread == 0) count = 0;
+    __syncthreads();
+    g.walk(row, 0, v, g.thread, g.threads, [&](std::int64_t i, T x) {
+      const Key k = Keys::of(x);
+      if (k < bound) return;
+      if (const int place = atomicAdd(&count, 1); place < most)
+        key[place] = k, number[place] = std::int32_t(i);
+    });
+    __syncthreads();
+    return count <= most;
+  }
+  /// Draws from them. Thread t looks after word t, and compares it with all.
+  __device__ void draw(const A& a, const BlockGroup& g, const SamplingRow<T, BlockGroup>& words,
+                       const Philox& philox, std::int64_t first, std::int64_t* index,
+                       double* probability) const {
+    const int own = g.thread, words_count = count;
+    std::uint64_t *const weights = g.memory.weights, *const starts = g.memory.sums,
+                         *const order = g.memory.ties;
+    const bool some = own < words_count;
+    const Key my_key = some ? key[own] : 0;
+    const std::int32_t my_number = some ? number[own] : 0;
+    const auto each = [&](const auto& f) {
+      if (some)
+        for (int other = 0; other < words_count; ++other) f(other);
+    };
+    const auto precedes = [&](int other) {
+      return key[other] > my_key || (key[other] == my_key && number[other] < my_number);
+    };
+
+    int rank = 0;
+    if (a.top_k > 0) each([&](int other) { rank += precedes(other); });
+    const bool in_top_k = some && (a.top_k == 0 || rank < a.top_k);
+    std::uint64_t weight = in_top_k ? words.weight(Keys::value(my_key)) : 0;
+    weights[own] = weight;
+    __syncthreads();
+    if (a.top_p != 1) {
+      std::uint64_t above = 0, total = 0;
+      each([&](int other) { total += weights[other], above += precedes(other) ? weights[other] : 0; });
+      if (above >= sampling_share(a.top_p, total)) weight = 0;
+      __syncthreads();
+      weights[own] = weight;
+      __syncthreads();
+    }
+    std::uint64_t start = 0;
+    int place = 0;
+    each([&](int other) {
+      if (number[other] < my_number) start += weights[other], ++place;
+    });
+    if (some) starts[place] = start, order[place] = std::uint64_t(own);
+    __syncthreads();
+    const auto last = int(order[words_count - 1]);
+    const std::uint64_t total = starts[words_count - 1] + weights[last];
+    for (std::int64_t j = g.thread; j < a.n; j += g.threads) {
+      const std::uint64_t at = sampled(philox, std::uint64_t(first + j), total);
+      int low = 0, high = words_count - 1;  // the last word that begins at or below `at`: its weight is not 0
+      while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (starts[middle] <= at)
+          low = middle;
+        else
+          high = middle - 1;
+      }
+      const auto drawn = int(order[low]);
+      index[j] = number[drawn];
+      if (probability) probability[j] = double(weights[drawn]) / double(total);
+    }
   }
 };
 
 template <class T>
-__global__ void __launch_bounds__(BlockGroup::threads)
+__global__ void __launch_bounds__(BlockGroup::threads, 2)
     sample_rows(A a, std::int64_t rows, std::int64_t v, Status status) {
-  __shared__ std::uint64_t bins[256], coarse[16], ties[BlockGroup::threads + 1],
-      weights[BlockGroup::threads + 1];
-  const BlockGroup group{int(threadIdx.x), {bins, coarse, ties, weights}};
+  constexpr int threads = BlockGroup::threads;
+  __shared__ std::uint64_t bins[1 << BlockGroup::digit_bits], sums[threads + 1], ties[threads + 1],
+      weights[threads + 1], found[2];
+  __shared__ FewWords<T> few;
+  const int thread = int(threadIdx.x);
+  const BlockGroup group{thread, thread % 32, thread / 32, {bins, sums, ties, weights, found}};
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    sample_row<T>(a, group, row, v, status);
+    sample_row<T>(a, group, row, v, status,
+                  [&](const auto& words, Compute<T> own, const Philox& philox, std::int64_t first,
+                      std::int64_t* index, double* probability) {
+                    const T* const logits = static_cast<const T*>(a.logits.data) + row * v;
+                    if (!few.find(group, logits, v, a.top_k, SamplingKey<T>::of(T(own)))) return false;
+                    few.draw(a, group, words, philox, first, index, probability);
+                    return true;
+                  });
     __syncthreads();
   }
 }
