@@ -10,8 +10,9 @@
 //   void add(std::uint64_t* sum, std::uint64_t) const;  // by any threads at once
 //   std::uint64_t before(std::uint64_t value) const;    // the sum over the team's lanes before this one
 //   std::uint64_t team_sum(std::uint64_t value) const;
-//   void walk(const T* row, std::int64_t begin, std::int64_t end, int first, int step, const F& f) const;
-//       // f(i, row[i]) for begin <= i < end, shared by `step` threads of which this is number `first`
+//   void walk<packs>(const T* row, int begin, int end, int first, int step, const F& f) const;
+//       // f(i, row[i]) for begin <= i < end, shared by `step` threads of which this is number `first`; `packs` of
+//       // 16 bytes that each reads at once: more for less work
 #include <bit>
 #include <limits>
 #include <type_traits>
@@ -73,7 +74,7 @@ class SamplingRow {
   using Key = typename Keys::Key;
 
  public:
-  KOLMO_HD SamplingRow(const Group& group, const T* logits, std::int64_t v, double temperature)
+  KOLMO_HD SamplingRow(const Group& group, const T* logits, int v, double temperature)
       : g_(group), logits_(logits), v_(v), temperature_(temperature) {}
 
   /// Finds the largest logit; false if the row is faulty, which is reported. `own`: the largest of those that this
@@ -81,7 +82,7 @@ class SamplingRow {
   KOLMO_HD bool measure(std::int64_t row, const Status& status, C& own) {
     constexpr C infinity = std::numeric_limits<C>::infinity();
     C most = -infinity, faulty = 0;
-    g_.walk(logits_, 0, v_, g_.thread, g_.threads, [&](std::int64_t i, T logit) {
+    g_.template walk<4>(logits_, 0, v_, g_.thread, g_.threads, [&](int i, T logit) {
       const C x = C(logit);
       if (!(x < infinity)) status.report(0, row * v_ + i), faulty = 1;
       if (x > most) most = x;
@@ -117,8 +118,8 @@ class SamplingRow {
           high = middle - 1;
       }
       std::uint64_t sum = g_.memory.weights[low], ties = g_.memory.ties[low];
-      for (std::int64_t from = begin_of(low); sum <= at; from += g_.lanes) {
-        const std::int64_t i = from + g_.lane;
+      for (int from = begin_of(low); sum <= at; from += g_.lanes) {
+        const int i = from + g_.lane;
         const Key k = i < v_ ? Keys::of(logits_[i]) : 0;
         const std::uint64_t tie = i < v_ && k == last_, rank = ties + g_.before(tie);
         const std::uint64_t own = k > last_ || (tie && rank < ties_) ? weight(C(logits_[i])) : 0;
@@ -155,7 +156,7 @@ class SamplingRow {
       g_.sync();
       for (int b = g_.thread; b < count; b += g_.threads) bins[b] = 0;
       g_.sync();
-      g_.walk(logits_, 0, v_, g_.thread, g_.threads, [&](std::int64_t, T x) {
+      g_.template walk<1>(logits_, 0, v_, g_.thread, g_.threads, [&](int, T x) {
         const Key k = Keys::of(x);
         if (k > last && (k & mask) == prefix) g_.add(bins + digit_of(k), measure(C(x)));
       });
@@ -181,12 +182,13 @@ class SamplingRow {
     last_ = prefix, ties_ = (rest + of_one - 1) / of_one;
   }
 
-  /// Words lie in as many parts as there are threads, each a whole number of steps of a team.
-  KOLMO_HD std::int64_t begin_of(int part) const {
-    const std::int64_t step = g_.lanes > 1 ? g_.lanes * (16 / int(sizeof(T))) : 1,
-                       steps = (v_ + step - 1) / step;
-    const std::int64_t begin = part * ((steps + g_.threads - 1) / g_.threads) * step;
-    return begin < v_ ? begin : v_;
+  /// Words lie in as many parts as there are threads. A team reads each but the first and the last in whole packs.
+  KOLMO_HD int begin_of(int part) const {
+    const int pack = g_.lanes > 1 ? 16 / int(sizeof(T)) : 1, step = g_.lanes * pack;
+    const int past = int(reinterpret_cast<std::uintptr_t>(logits_) / sizeof(T) % unsigned(pack));
+    const int each = ((v_ + past + step - 1) / step + g_.threads - 1) / g_.threads * step;
+    const int begin = part * each - past;
+    return begin < 0 ? 0 : begin < v_ ? begin : v_;
   }
   /// Finds how many ties, and what weight, come before the words of each part.
   KOLMO_HD void sum_up() {
@@ -194,7 +196,7 @@ class SamplingRow {
     g_.sync();
     for (int part = g_.team; part < g_.threads; part += g_.teams) {
       std::uint64_t equal = 0, sum = 0;
-      g_.walk(logits_, begin_of(part), begin_of(part + 1), g_.lane, g_.lanes, [&](std::int64_t, T x) {
+      g_.template walk<1>(logits_, begin_of(part), begin_of(part + 1), g_.lane, g_.lanes, [&](int, T x) {
         const Key k = Keys::of(x);
         if (k == last_) ++equal;
         if (k > last_) sum += weight(C(x));
@@ -225,7 +227,7 @@ class SamplingRow {
 
   Group g_;
   const T* logits_;
-  std::int64_t v_;
+  int v_;
   double temperature_;
   C largest_ = 0;
   Key last_ = 0;  ///< words with larger keys may be drawn, and the first ties_ with this one
@@ -235,7 +237,7 @@ class SamplingRow {
 /// Draws from one row. `row` is its number. few(words, own largest logit, philox, first place, index, probability) may
 /// do so after the row is measured; it is true if it has.
 template <class T, class Group, class Few>
-KOLMO_HD void sample_row(const TopKSamplingArgs& a, const Group& group, std::int64_t row, std::int64_t v,
+KOLMO_HD void sample_row(const TopKSamplingArgs& a, const Group& group, std::int64_t row, int v,
                          const Status& status, const Few& few) {
   auto* const index = static_cast<std::int64_t*>(a.index.data) + row * a.n;
   auto* const probability =

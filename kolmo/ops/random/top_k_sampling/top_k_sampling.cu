@@ -36,29 +36,28 @@ struct BlockGroup {
   __device__ std::uint64_t team_sum(std::uint64_t value) const {
     return cuda::warp_sum(static_cast<unsigned long long>(value));
   }
-  /// Packs that lie at multiples of 16 bytes, two in flight, and single elements before and behind them.
-  template <class T, class F>
-  __device__ void walk(const T* row, std::int64_t begin, std::int64_t end, int first, int step,
-                       const F& f) const {
-    constexpr int width = pack_width<T>, flight = 2;
+  /// Packs that lie at multiples of 16 bytes, and single elements before and behind them.
+  template <int packs, class T, class F>
+  __device__ void walk(const T* row, int begin, int end, int first, int step, const F& f) const {
+    constexpr int width = pack_width<T>;
     const auto past = int(reinterpret_cast<std::uintptr_t>(row + begin) % 16 / sizeof(T));
-    const std::int64_t n = end - begin, skipped = past ? width - past : 0, head = skipped < n ? skipped : n;
-    const std::int64_t packed = (n - head) / width * width, tail = n - head - packed;
-    for (std::int64_t e = first; e < head + tail; e += step) {
-      const std::int64_t i = begin + (e < head ? e : e + packed);
+    const int n = end - begin, skipped = past ? width - past : 0, head = skipped < n ? skipped : n;
+    const int packed = (n - head) / width * width, tail = n - head - packed;
+    for (int e = first; e < head + tail; e += step) {
+      const int i = begin + (e < head ? e : e + packed);
       f(i, row[i]);
     }
-    const std::int64_t from = begin + head, to = from + packed;
-    for (std::int64_t i = from + first * width; i < to; i += flight * step * width) {
-      Pack<T, width> pack[flight];
+    const int from = begin + head, to = from + packed;
+    for (int i = from + first * width; i < to; i += packs * step * width) {
+      Pack<T, width> pack[packs];
 #pragma unroll
-      for (int p = 0; p < flight; ++p) {
-        const std::int64_t at = i + p * step * width;
+      for (int p = 0; p < packs; ++p) {
+        const int at = i + p * step * width;
         pack[p] = load_pack<width>(row + (at < to ? at : i));
       }
 #pragma unroll
-      for (int p = 0; p < flight; ++p)
-        if (const std::int64_t at = i + p * step * width; at < to)
+      for (int p = 0; p < packs; ++p)
+        if (const int at = i + p * step * width; at < to)
 #pragma unroll
           for (int w = 0; w < width; ++w) f(at + w, pack[p].value[w]);
     }
@@ -72,12 +71,12 @@ struct FewWords {
   using Key = typename Keys::Key;
   static constexpr int most = BlockGroup::threads;
   Key key[most];
-  std::int32_t number[most];
+  int number[most];
   int count;
 
   /// Finds words whose keys are at least the top_k-th of the threads' largest, so that the top_k largest are among
   /// them, or all words if a row has no more; false if they are too many. All threads must call it.
-  __device__ bool find(const BlockGroup& g, const T* row, std::int64_t v, std::int64_t top_k, Key largest) {
+  __device__ bool find(const BlockGroup& g, const T* row, int v, std::int64_t top_k, Key largest) {
     constexpr int known_bits =
         Keys::bits < 22 ? Keys::bits : 22;  // of a bound that may be lower than it need be
     Key bound = 0;
@@ -90,11 +89,10 @@ struct FewWords {
     }
     if (g.thread == 0) count = 0;
     __syncthreads();
-    g.walk(row, 0, v, g.thread, g.threads, [&](std::int64_t i, T x) {
+    g.walk<4>(row, 0, v, g.thread, g.threads, [&](int i, T x) {
       const Key k = Keys::of(x);
       if (k < bound) return;
-      if (const int place = atomicAdd(&count, 1); place < most)
-        key[place] = k, number[place] = std::int32_t(i);
+      if (const int place = atomicAdd(&count, 1); place < most) key[place] = k, number[place] = i;
     });
     __syncthreads();
     return count <= most;
@@ -108,7 +106,7 @@ struct FewWords {
                          *const order = g.memory.ties;
     const bool some = own < words_count;
     const Key my_key = some ? key[own] : 0;
-    const std::int32_t my_number = some ? number[own] : 0;
+    const int my_number = some ? number[own] : 0;
     const auto each = [&](const auto& f) {
       if (some)
         for (int other = 0; other < words_count; ++other) f(other);
@@ -159,7 +157,7 @@ struct FewWords {
 
 template <class T>
 __global__ void __launch_bounds__(BlockGroup::threads, 2)
-    sample_rows(A a, std::int64_t rows, std::int64_t v, Status status) {
+    sample_rows(A a, std::int64_t rows, int v, Status status) {
   constexpr int threads = BlockGroup::threads;
   __shared__ std::uint64_t bins[1 << BlockGroup::digit_bits], sums[threads + 1], ties[threads + 1],
       weights[threads + 1], found[2];
@@ -181,9 +179,9 @@ __global__ void __launch_bounds__(BlockGroup::threads, 2)
 
 void launch(const A& a, Arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.logits.dtype, [&]<class T> {
-    const std::int64_t v = a.logits.dim(-1), rows = a.n ? a.index.size() / a.n : 0;
-    cuda::launch(sample_rows<T>, cuda::blocks(rows, 1), BlockGroup::threads, 0, cuda::native(s), a, rows, v,
-                 s.status());
+    const std::int64_t rows = a.n ? a.index.size() / a.n : 0;
+    cuda::launch(sample_rows<T>, cuda::blocks(rows, 1), BlockGroup::threads, 0, cuda::native(s), a, rows,
+                 int(a.logits.dim(-1)), s.status());
   });
 }
 
