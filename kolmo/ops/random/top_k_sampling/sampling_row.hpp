@@ -4,15 +4,15 @@
 //   int thread, threads;
 //   int lane, lanes, team, teams;                   // teams of neighbouring threads
 //   static constexpr int digit_bits;                // of a key, found in one pass
-//   SamplingMemory memory;                          // shared by the group
+//   SamplingMemory<threads, teams, digit_bits>& memory;  // shared by the group
 //   void sync() const;
 //   C largest(C value) const;                       // over the group
 //   void add(std::uint64_t* sum, std::uint64_t) const;  // by any threads at once
 //   std::uint64_t before(std::uint64_t value) const;    // the sum over the team's lanes before this one
 //   std::uint64_t team_sum(std::uint64_t value) const;
 //   void walk<packs>(const T* row, int begin, int end, int first, int step, const F& f) const;
-//       // f(i, row[i]) for begin <= i < end, shared by `step` threads of which this is number `first`; `packs` of
-//       // 16 bytes that each reads at once: more for less work
+//       // f(i, row[i]) for begin <= i < end, shared by `step` threads of which this is number `first`; `packs` that
+//       // each reads at once: more for less work
 #include <bit>
 #include <limits>
 #include <type_traits>
@@ -25,9 +25,10 @@
 
 namespace kolmo {
 
-/// `bins`, one for each digit; `sums`, `ties` and `weights`, one for each thread and one more; `found` of 2.
+template <int Threads, int Teams, int DigitBits>
 struct SamplingMemory {
-  std::uint64_t *bins, *sums, *ties, *weights, *found;
+  std::uint64_t bins[1 << DigitBits], sums[Threads + 1], ties[Threads + 1], weights[Threads + 1];
+  std::uint64_t of_team[Teams], found[2];
 };
 
 /// The bits of a logit as an integer: larger for larger logits, the same for both zeros, 0 for none but a NaN.
@@ -213,16 +214,14 @@ class SamplingRow {
   }
   /// sums[t] = values of the threads before t; the sum of all is the last.
   KOLMO_HD void sums_before(std::uint64_t* sums, std::uint64_t value) const {
+    std::uint64_t sum = g_.before(value);
     g_.sync();
-    if (g_.thread == 0) sums[0] = 0;
-    sums[g_.thread + 1] = value;
+    if (g_.lane == g_.lanes - 1) g_.memory.of_team[g_.team] = sum + value;
     g_.sync();
-    for (int step = 1; step < g_.threads; step *= 2) {
-      const std::uint64_t other = g_.thread >= step ? sums[g_.thread + 1 - step] : 0;
-      g_.sync();
-      sums[g_.thread + 1] += other;
-      g_.sync();
-    }
+    for (int team = 0; team < g_.team; ++team) sum += g_.memory.of_team[team];
+    sums[g_.thread] = sum;
+    if (g_.thread == g_.threads - 1) sums[g_.threads] = sum + value;
+    g_.sync();
   }
 
   Group g_;

@@ -26,7 +26,8 @@ void check(const A& a) {
 
 struct Single {
   static constexpr int thread = 0, threads = 1, lane = 0, lanes = 1, team = 0, teams = 1, digit_bits = 8;
-  SamplingMemory memory;
+  using Memory = SamplingMemory<threads, teams, digit_bits>;
+  Memory& memory;
   void sync() const {}
   template <class C>
   C largest(C value) const {
@@ -109,11 +110,11 @@ void visit_dtype(const A& a, const F& f) {
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit_dtype(a, [&]<class T> {
     parallel_for(s.threads(), a.n ? a.index.size() / a.n : 0, [&](std::int64_t row, int thread) {
-      std::uint64_t bins[1 << Single::digit_bits], sums[2], ties[2], weights[2], found[2];
+      Single::Memory shared;
       Arena memory = arena;
       for (int i = 0; i < thread; ++i) ShortlistSpace<T>(memory, a.logits.dim(-1));
       const ShortlistSpace<T> list(memory, a.logits.dim(-1));
-      sample<T>(a, Single{{bins, sums, ties, weights, found}}, list, row, s.status());
+      sample<T>(a, Single{shared}, list, row, s.status());
     });
   });
 }

@@ -11,7 +11,8 @@ using A = TopKSamplingArgs;
 struct BlockGroup {
   static constexpr int threads = 512, lanes = 32, teams = threads / lanes, digit_bits = 11;
   int thread, lane, team;
-  SamplingMemory memory;
+  using Memory = SamplingMemory<threads, teams, digit_bits>;
+  Memory& memory;
   __device__ void sync() const { __syncthreads(); }
   template <class C>
   __device__ C largest(C value) const {
@@ -36,18 +37,21 @@ struct BlockGroup {
   __device__ std::uint64_t team_sum(std::uint64_t value) const {
     return cuda::warp_sum(static_cast<unsigned long long>(value));
   }
-  /// Packs that lie at multiples of 16 bytes, and single elements before and behind them.
+  /// Packs that lie at multiples of their size, and single elements before and behind them.
   template <int packs, class T, class F>
   __device__ void walk(const T* row, int begin, int end, int first, int step, const F& f) const {
-    constexpr int width = pack_width<T>;
-    const auto past = int(reinterpret_cast<std::uintptr_t>(row + begin) % 16 / sizeof(T));
+    constexpr int width =
+        packs == 1 && pack_width < T >> 4 ? 4 : pack_width<T>;  // 8 of much work take too many registers
+    const auto past = int(reinterpret_cast<std::uintptr_t>(row + begin) / sizeof(T) % width);
     const int n = end - begin, skipped = past ? width - past : 0, head = skipped < n ? skipped : n;
     const int packed = (n - head) / width * width, tail = n - head - packed;
+#pragma unroll 1
     for (int e = first; e < head + tail; e += step) {
       const int i = begin + (e < head ? e : e + packed);
       f(i, row[i]);
     }
     const int from = begin + head, to = from + packed;
+#pragma unroll 1
     for (int i = from + first * width; i < to; i += packs * step * width) {
       Pack<T, width> pack[packs];
 #pragma unroll
@@ -158,12 +162,10 @@ struct FewWords {
 template <class T>
 __global__ void __launch_bounds__(BlockGroup::threads, 2)
     sample_rows(A a, std::int64_t rows, int v, Status status) {
-  constexpr int threads = BlockGroup::threads;
-  __shared__ std::uint64_t bins[1 << BlockGroup::digit_bits], sums[threads + 1], ties[threads + 1],
-      weights[threads + 1], found[2];
+  __shared__ BlockGroup::Memory shared;
   __shared__ FewWords<T> few;
   const int thread = int(threadIdx.x);
-  const BlockGroup group{thread, thread % 32, thread / 32, {bins, sums, ties, weights, found}};
+  const BlockGroup group{thread, thread % 32, thread / 32, shared};
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     sample_row<T>(a, group, row, v, status,
                   [&](const auto& words, Compute<T> own, const Philox& philox, std::int64_t first,
