@@ -5,6 +5,7 @@
 //   int lane, lanes, team, teams;                   // teams of neighbouring threads
 //   static constexpr int digit_bits;                // of a key, found in one pass
 //   SamplingMemory<threads, teams, digit_bits>& memory;  // shared by the group
+//   const std::uint64_t* weights;                   // of all words, or null if they are to be computed
 //   void sync() const;
 //   C largest(C value) const;                       // over the group
 //   void add(std::uint64_t* sum, std::uint64_t) const;  // by any threads at once
@@ -68,6 +69,13 @@ KOLMO_HD inline std::uint64_t sampling_share(double top_p, std::uint64_t total) 
   return share > 1 ? share : 1;
 }
 
+/// exp((x - largest) / temperature) 2^41, rounded down.
+KOLMO_HD inline std::uint64_t sampling_weight(double x, double largest, double temperature) {
+  const double below = exact_add(x, -largest);
+  if (below < exact_mul(-29, temperature)) return 0;  // 2^41 < e^29
+  return std::uint64_t(exp_exact(below / temperature) * 0x1p41);
+}
+
 template <class T, class Group>
 class SamplingRow {
   using C = Compute<T>;
@@ -98,9 +106,10 @@ class SamplingRow {
   /// Restricts the words that may be drawn.
   KOLMO_HD void restrict_to(std::int64_t top_k, double top_p) {
     if (top_k > 0 && top_k < v_)
-      cut([](C) { return std::uint64_t(1); }, [=](std::uint64_t) { return std::uint64_t(top_k); });
+      cut([](C) { return std::uint64_t(1); }, [](int, T) { return std::uint64_t(1); },
+          [=](std::uint64_t) { return std::uint64_t(top_k); });
     if (top_p != 1)
-      cut([this](C x) { return weight(x); },
+      cut([this](C x) { return weight(x); }, [this](int i, T x) { return weight_of(i, x); },
           [=](std::uint64_t total) { return sampling_share(top_p, total); });
     sum_up();
   }
@@ -123,7 +132,7 @@ class SamplingRow {
         const int i = from + g_.lane;
         const Key k = i < v_ ? Keys::of(logits_[i]) : 0;
         const std::uint64_t tie = i < v_ && k == last_, rank = ties + g_.before(tie);
-        const std::uint64_t own = k > last_ || (tie && rank < ties_) ? weight(C(logits_[i])) : 0;
+        const std::uint64_t own = k > last_ || (tie && rank < ties_) ? weight_of(i, logits_[i]) : 0;
         const std::uint64_t start = sum + g_.before(own);
         if (start <= at && at < start + own) {
           index[j] = i;
@@ -133,18 +142,17 @@ class SamplingRow {
       }
     }
   }
-  /// exp((x - the largest logit) / temperature) 2^41, rounded down.
   KOLMO_HD std::uint64_t weight(C x) const {
-    const double below = exact_add(double(x), -double(largest_));
-    if (below < exact_mul(-29, temperature_)) return 0;  // 2^41 < e^29
-    return std::uint64_t(exp_exact(below / temperature_) * 0x1p41);
+    return sampling_weight(double(x), double(largest_), temperature_);
   }
 
  private:
-  /// Restricts the words that may be drawn to the shortest beginning of the order whose measures sum to
+  KOLMO_HD std::uint64_t weight_of(int i, T x) const { return g_.weights ? g_.weights[i] : weight(C(x)); }
+
+  /// Restricts the words that may be drawn to the shortest beginning of the order whose measures (of a logit, of a word) sum to
   /// target(sum of all), which all together reach. Finds its last key digit by digit.
-  template <class Measure, class Target>
-  KOLMO_HD void cut(const Measure& measure, const Target& target) {
+  template <class Measure, class MeasureOf, class Target>
+  KOLMO_HD void cut(const Measure& measure, const MeasureOf& measure_of, const Target& target) {
     std::uint64_t* const bins = g_.memory.bins;
     const std::uint64_t ties = ties_;
     const Key last = last_;
@@ -157,9 +165,9 @@ class SamplingRow {
       g_.sync();
       for (int b = g_.thread; b < count; b += g_.threads) bins[b] = 0;
       g_.sync();
-      g_.template walk<1>(logits_, 0, v_, g_.thread, g_.threads, [&](int, T x) {
+      g_.template walk<1>(logits_, 0, v_, g_.thread, g_.threads, [&](int i, T x) {
         const Key k = Keys::of(x);
-        if (k > last && (k & mask) == prefix) g_.add(bins + digit_of(k), measure(C(x)));
+        if (k > last && (k & mask) == prefix) g_.add(bins + digit_of(k), measure_of(i, x));
       });
       if (g_.thread == 0 && ties > 0 && (last & mask) == prefix)
         g_.add(bins + digit_of(last), ties * measure(Keys::value(last)));
@@ -197,10 +205,10 @@ class SamplingRow {
     g_.sync();
     for (int part = g_.team; part < g_.threads; part += g_.teams) {
       std::uint64_t equal = 0, sum = 0;
-      g_.template walk<1>(logits_, begin_of(part), begin_of(part + 1), g_.lane, g_.lanes, [&](int, T x) {
+      g_.template walk<1>(logits_, begin_of(part), begin_of(part + 1), g_.lane, g_.lanes, [&](int i, T x) {
         const Key k = Keys::of(x);
         if (k == last_) ++equal;
-        if (k > last_) sum += weight(C(x));
+        if (k > last_) sum += weight_of(i, x);
       });
       equal = g_.team_sum(equal), sum = g_.team_sum(sum);
       if (g_.lane == 0) ties[part + 1] = equal, weights[part + 1] = sum;

@@ -28,6 +28,7 @@ struct Single {
   static constexpr int thread = 0, threads = 1, lane = 0, lanes = 1, team = 0, teams = 1, digit_bits = 8;
   using Memory = SamplingMemory<threads, teams, digit_bits>;
   Memory& memory;
+  static constexpr const std::uint64_t* weights = nullptr;
   void sync() const {}
   template <class C>
   C largest(C value) const {
@@ -167,7 +168,7 @@ constexpr Case<A> cases[] = {
      .tolerance = p,
      .optional = "probability",
      .setup = [](A& a) { both(a), a.top_k = 20; }},
-    // On a GPU, rows that do not begin at multiples of 16 bytes: all words at once, few of them, and neither.
+    // On a GPU, rows that do not begin at multiples of 16 bytes: all words compared, few of them, none, weights stored.
     {.name = "v=511 f32, top_p 0.7",
      .sizes = {{"...", 3}, {"v", 511}, {"n", 30}},
      .dtype = DType::f32,
@@ -198,8 +199,8 @@ constexpr Case<A> cases[] = {
      .tolerance = p_of_long_rows,
      .optional = "probability",
      .setup = both},
-    {.name = "one row of v=20011 f32, top_p 0.7",
-     .sizes = {{"...", 1}, {"v", 20011}, {"n", 30}},
+    {.name = "v=20011 f32, top_p 0.7",
+     .sizes = {{"...", 2}, {"v", 20011}, {"n", 30}},
      .dtype = DType::f32,
      .tolerance = p_of_long_rows,
      .optional = "probability",
@@ -219,6 +220,11 @@ constexpr Case<A> cases[] = {
      .dtype = DType::f32,
      .benchmark_only = true,
      .setup = both},
+    {.name = "one row of v=128256 f16, top_p 0.9",
+     .sizes = {{"...", 1}, {"v", 128256}, {"n", 1}},
+     .dtype = DType::f16,
+     .benchmark_only = true,
+     .setup = [](A& a) { a.top_p = 0.9; }},
     {.name = "one row of v=128256 f16, both",
      .sizes = {{"...", 1}, {"v", 128256}, {"n", 1}},
      .dtype = DType::f16,

@@ -13,6 +13,7 @@ struct BlockGroup {
   int thread, lane, team;
   using Memory = SamplingMemory<threads, teams, digit_bits>;
   Memory& memory;
+  const std::uint64_t* weights;
   __device__ void sync() const { __syncthreads(); }
   template <class C>
   __device__ C largest(C value) const {
@@ -161,12 +162,12 @@ struct FewWords {
 
 template <class T>
 __global__ void __launch_bounds__(BlockGroup::threads, 2)
-    sample_rows(A a, std::int64_t rows, int v, Status status) {
+    sample_rows(A a, std::int64_t rows, int v, const std::uint64_t* weights, Status status) {
   __shared__ BlockGroup::Memory shared;
   __shared__ FewWords<T> few;
   const int thread = int(threadIdx.x);
-  const BlockGroup group{thread, thread % 32, thread / 32, shared};
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+    const BlockGroup group{thread, thread % 32, thread / 32, shared, weights ? weights + row * v : nullptr};
     sample_row<T>(a, group, row, v, status,
                   [&](const auto& words, Compute<T> own, const Philox& philox, std::int64_t first,
                       std::int64_t* index, double* probability) {
@@ -179,16 +180,66 @@ __global__ void __launch_bounds__(BlockGroup::threads, 2)
   }
 }
 
-void launch(const A& a, Arena, Stream& s, int) {
+/// Weights of a few long rows, which many blocks compute.
+template <class T>
+struct StoredWeights {
+  using C = Compute<T>;
+  static constexpr int threads = 256, blocks = 128;  ///< that share a row
+  C* largest = nullptr;                              ///< of each block's logits
+  std::uint64_t* weights = nullptr;
+
+  StoredWeights(Arena& arena, const A& a) {
+    const std::int64_t v = a.logits.dim(-1), rows = a.n ? a.index.size() / a.n : 0;
+    if (rows > 64 || v <= 8192 || rows * v > 1 << 23 || (a.top_k > 0 && a.top_k <= FewWords<T>::most / 2))
+      return;
+    largest = arena.take<C>(rows * blocks), weights = arena.take<std::uint64_t>(rows * v);
+  }
+};
+template <class T>
+__global__ void find_largest(const T* logits, int v, Compute<T>* largest) {
+  constexpr int threads = StoredWeights<T>::threads;
+  const T* const row = logits + std::int64_t(blockIdx.y) * v;
+  Compute<T> most = -std::numeric_limits<Compute<T>>::infinity();
+  for (int i = int(blockIdx.x * threads + threadIdx.x); i < v; i += int(gridDim.x) * threads)
+    most = cuda::Larger()(Compute<T>(row[i]), most);
+  most = cuda::combine<threads>(most, cuda::Larger());
+  if (threadIdx.x == 0) largest[blockIdx.y * gridDim.x + blockIdx.x] = most;
+}
+template <class T>
+__global__ void store_weights(const T* logits, int v, double temperature, const Compute<T>* largest,
+                              std::uint64_t* weights) {
+  constexpr int threads = StoredWeights<T>::threads;
+  const std::int64_t begin = std::int64_t(blockIdx.y) * v;
+  Compute<T> most = -std::numeric_limits<Compute<T>>::infinity();
+  if (threadIdx.x < gridDim.x) most = largest[blockIdx.y * gridDim.x + threadIdx.x];
+  most = cuda::combine<threads>(most, cuda::Larger());
+  for (int i = int(blockIdx.x * threads + threadIdx.x); i < v; i += int(gridDim.x) * threads)
+    weights[begin + i] = sampling_weight(double(Compute<T>(logits[begin + i])), double(most), temperature);
+}
+
+void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.logits.dtype, [&]<class T> {
     const std::int64_t rows = a.n ? a.index.size() / a.n : 0;
+    const StoredWeights<T> stored(arena, a);
+    if (stored.weights) {
+      const dim3 grid(unsigned(stored.blocks), unsigned(rows));
+      const T* const logits = a.logits.as<T>();
+      const int v = int(a.logits.dim(-1));
+      cuda::launch(find_largest<T>, grid, stored.threads, 0, cuda::native(s), logits, v, stored.largest);
+      cuda::launch(store_weights<T>, grid, stored.threads, 0, cuda::native(s), logits, v, a.temperature,
+                   stored.largest, stored.weights);
+    }
     cuda::launch(sample_rows<T>, cuda::blocks(rows, 1), BlockGroup::threads, 0, cuda::native(s), a, rows,
-                 int(a.logits.dim(-1)), s.status());
+                 int(a.logits.dim(-1)), stored.weights, s.status());
   });
+}
+
+void lay(Arena& arena, const A& a, const Site&) {
+  visit<double, float, Half, BFloat16>(a.logits.dtype, [&]<class T> { StoredWeights<T>(arena, a); });
 }
 
 }  // namespace
 
-extern constinit const Impl<A> top_k_sampling_cuda{{.launch = launch}};
+extern constinit const Impl<A> top_k_sampling_cuda{{.launch = launch, .lay = lay}};
 
 }  // namespace kolmo
