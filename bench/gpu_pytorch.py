@@ -217,11 +217,23 @@ def choices() -> None:
             p = rand("f32", rows, k).abs()
             return lambda: torch.multinomial(p, *extents([draws]), replacement=True)
 
+    def top_50(logits):
+        value, index = torch.topk(logits, min(50, logits.shape[-1]))
+        return index.gather(-1, torch.multinomial(torch.softmax(value, -1, torch.float32), 1))
+
+    def share(logits):
+        value, index = torch.sort(logits, descending=True)
+        p = torch.softmax(value, -1, torch.float32)
+        return index.gather(-1, torch.multinomial(torch.where(p.cumsum(-1) - p < 0.9, p, 0), 1))
+
     def top(logits):  # the 40 largest, of these those with 0.9 of the probability
         value, index = torch.topk(logits, min(40, logits.shape[-1]))
         p = torch.softmax(value / 1.5, -1, torch.float32)
         return index.gather(-1, torch.multinomial(torch.where(p.cumsum(-1) - p < 0.9, p, 0), 1))
 
+    unary("top_k_sampling", "256 rows of v=50257 f32, top 50", "f32", top_50, 256, 50257)
+    unary("top_k_sampling", "256 rows of v=50257 f32, top_p 0.9", "f32", share, 256, 50257)
+    unary("top_k_sampling", "one row of v=128256 f16, top_p 0.9", "f16", share, 1, 128256)
     unary("top_k_sampling", "256 rows of v=50257 f32, both", "f32", top, 256, 50257)
     unary("top_k_sampling", "one row of v=128256 f16, both", "f16", top, 1, 128256)
     for bins in (10, 256):

@@ -25,14 +25,22 @@ void check(const A& a) {
 }
 
 struct Single {
-  static constexpr int thread = 0, threads = 1;
-  SamplingMemory memory;
+  static constexpr int thread = 0, threads = 1, lane = 0, lanes = 1, team = 0, teams = 1, digit_bits = 8;
+  using Memory = SamplingMemory<threads, teams, digit_bits>;
+  Memory& memory;
+  static constexpr const std::uint64_t* weights = nullptr;
   void sync() const {}
   template <class C>
   C largest(C value) const {
     return value;
   }
   void add(std::uint64_t* sum, std::uint64_t value) const { *sum += value; }
+  std::uint64_t before(std::uint64_t) const { return 0; }
+  std::uint64_t team_sum(std::uint64_t value) const { return value; }
+  template <int, class T, class F>
+  void walk(const T* row, int begin, int end, int, int, const F& f) const {
+    for (int i = begin; i < end; ++i) f(i, row[i]);
+  }
 };
 
 /// Memory with which a thread leaves out most words that top_k excludes.
@@ -85,8 +93,10 @@ template <class T>
 void sample(const A& a, const Single& group, const ShortlistSpace<T>& list, std::int64_t row,
             const Status& status) {
   const std::int64_t count = list.find(a.logits.as<T>() + row * list.v, a.top_k);
-  SamplingRow<T, Single> words(group, list.logits, count, a.temperature);
-  if (count == 0 || !words.measure(row, Status())) return sample_row<T>(a, group, row, list.v, status);
+  SamplingRow<T, Single> words(group, list.logits, int(count), a.temperature);
+  Compute<T> own;
+  if (count == 0 || !words.measure(row, Status(), own))
+    return sample_row<T>(a, group, row, int(list.v), status, [](const auto&...) { return false; });
   std::int64_t* const index = a.index.as<std::int64_t>() + row * a.n;
   words.restrict_to(a.top_k, a.top_p);
   words.draw(Philox(a.seed), a.offset + row * a.n, a.n, index,
@@ -101,11 +111,11 @@ void visit_dtype(const A& a, const F& f) {
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit_dtype(a, [&]<class T> {
     parallel_for(s.threads(), a.n ? a.index.size() / a.n : 0, [&](std::int64_t row, int thread) {
-      std::uint64_t bins[256], coarse[16], ties[2], weights[2];
+      Single::Memory shared;
       Arena memory = arena;
       for (int i = 0; i < thread; ++i) ShortlistSpace<T>(memory, a.logits.dim(-1));
       const ShortlistSpace<T> list(memory, a.logits.dim(-1));
-      sample<T>(a, Single{{bins, coarse, ties, weights}}, list, row, s.status());
+      sample<T>(a, Single{shared}, list, row, s.status());
     });
   });
 }
@@ -122,6 +132,7 @@ void both(A& a) { a.top_k = 40, a.top_p = 0.9, a.temperature = 1.5; }
 // A probability is a quotient of weights that are rounded by 2^-41 of the largest, of which at most 5000 are
 // summed; it is then below 5000 2^-41 off. Indices are exact.
 constexpr Tolerance p = 3e-9;
+constexpr Tolerance p_of_long_rows = 1e-8;  // below 20011 2^-41 = 9.1e-9
 constexpr Case<A> cases[] = {
     {.name = "one", .sizes = {{"...", 1}, {"v", 1}, {"n", 1}}, .tolerance = p},
     {.name = "v=33, n=100",
@@ -157,11 +168,63 @@ constexpr Case<A> cases[] = {
      .tolerance = p,
      .optional = "probability",
      .setup = [](A& a) { both(a), a.top_k = 20; }},
+    // On a GPU, rows that do not begin at multiples of 16 bytes: all words compared, few of them, none, weights stored.
+    {.name = "v=511 f32, top_p 0.7",
+     .sizes = {{"...", 3}, {"v", 511}, {"n", 30}},
+     .dtype = DType::f32,
+     .tolerance = p,
+     .optional = "probability",
+     .setup = nucleus},
+    {.name = "v=513 f16, top_p 0.7",
+     .sizes = {{"...", 3}, {"v", 513}, {"n", 30}},
+     .dtype = DType::f16,
+     .tolerance = p,
+     .optional = "probability",
+     .setup = nucleus},
+    {.name = "v=4099 f32, top 256 and top_p 0.9",
+     .sizes = {{"...", 3}, {"v", 4099}, {"n", 30}},
+     .dtype = DType::f32,
+     .tolerance = p,
+     .optional = "probability",
+     .setup = [](A& a) { both(a), a.top_k = 256; }},
+    {.name = "v=4099 bf16, top 1000 among ties and top_p 0.9",
+     .sizes = {{"...", 3}, {"v", 4099}, {"n", 30}},
+     .dtype = DType::bf16,
+     .tolerance = p,
+     .optional = "probability",
+     .setup = [](A& a) { both(a), a.top_k = 1000; }},
+    {.name = "one row of v=20011 f16, both",
+     .sizes = {{"...", 1}, {"v", 20011}, {"n", 30}},
+     .dtype = DType::f16,
+     .tolerance = p_of_long_rows,
+     .optional = "probability",
+     .setup = both},
+    {.name = "v=20011 f32, top_p 0.7",
+     .sizes = {{"...", 2}, {"v", 20011}, {"n", 30}},
+     .dtype = DType::f32,
+     .tolerance = p_of_long_rows,
+     .optional = "probability",
+     .setup = nucleus},
+    {.name = "256 rows of v=50257 f32, top 50",
+     .sizes = {{"...", 256}, {"v", 50257}, {"n", 1}},
+     .dtype = DType::f32,
+     .benchmark_only = true,
+     .setup = [](A& a) { a.top_k = 50; }},
+    {.name = "256 rows of v=50257 f32, top_p 0.9",
+     .sizes = {{"...", 256}, {"v", 50257}, {"n", 1}},
+     .dtype = DType::f32,
+     .benchmark_only = true,
+     .setup = [](A& a) { a.top_p = 0.9; }},
     {.name = "256 rows of v=50257 f32, both",
      .sizes = {{"...", 256}, {"v", 50257}, {"n", 1}},
      .dtype = DType::f32,
      .benchmark_only = true,
      .setup = both},
+    {.name = "one row of v=128256 f16, top_p 0.9",
+     .sizes = {{"...", 1}, {"v", 128256}, {"n", 1}},
+     .dtype = DType::f16,
+     .benchmark_only = true,
+     .setup = [](A& a) { a.top_p = 0.9; }},
     {.name = "one row of v=128256 f16, both",
      .sizes = {{"...", 1}, {"v", 128256}, {"n", 1}},
      .dtype = DType::f16,
