@@ -26,6 +26,7 @@
 
 namespace kolmo {
 
+/// Sums of bins, and of the threads and teams before each; the last one is that of all.
 template <int Threads, int Teams, int DigitBits>
 struct SamplingMemory {
   std::uint64_t bins[1 << DigitBits], sums[Threads + 1], ties[Threads + 1], weights[Threads + 1];
@@ -149,8 +150,8 @@ class SamplingRow {
  private:
   KOLMO_HD std::uint64_t weight_of(int i, T x) const { return g_.weights ? g_.weights[i] : weight(C(x)); }
 
-  /// Restricts the words that may be drawn to the shortest beginning of the order whose measures (of a logit, of a word) sum to
-  /// target(sum of all), which all together reach. Finds its last key digit by digit.
+  /// Restricts the words that may be drawn to the shortest beginning of the order whose measures, of a logit or of a
+  /// word, sum to target(sum of all), which all together reach. Finds its last key digit by digit.
   template <class Measure, class MeasureOf, class Target>
   KOLMO_HD void cut(const Measure& measure, const MeasureOf& measure_of, const Target& target) {
     std::uint64_t* const bins = g_.memory.bins;
