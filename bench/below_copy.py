@@ -2,6 +2,8 @@
 that was asked, slowest first, also as a share of a copy of as many bytes."""
 from statistics import median
 
+from beside_pytorch import named
+
 ASKED = 0.85
 BYTES = 64e6
 
@@ -16,7 +18,7 @@ def flops_per_second(op: str, case: str, device: dict) -> float:
 
 
 def below_copy(record: dict) -> list[dict]:
-    """The results of memory-bound cases, with the name of the operator and the `share` of the copy, that are below what was asked.
+    """The results of memory-bound cases, with what they are called and the `share` of the copy, that are below what was asked.
     Memory-bound is what must move its bytes for longer than it computes at the peak of its dtype."""
     device = record["device"]
     found = []
@@ -26,7 +28,7 @@ def below_copy(record: dict) -> list[dict]:
             computing = result["flops"] / flops_per_second(op["name"], result["case"], device)
             share = memory / result["seconds"]
             if result["bytes"] >= BYTES and memory > computing and share < ASKED:
-                found.append(result | {"name": op["name"], "share": share})
+                found.append(result | {"shown": named(result, op), "share": share})
     return found
 
 
@@ -38,5 +40,5 @@ def copy_time(torch: dict, size: float) -> float:
 
 def table(record: dict, torch: dict) -> str:
     rows = sorted(((copy_time(torch, r["bytes"]) / r["seconds"], r) for r in below_copy(record)), key=lambda row: row[0])
-    lines = [f"| `{r['name']}` {r['case']} | {r['seconds'] * 1e6:.1f} us | {r['share'] * 100:.0f} % | {same * 100:.0f} % |" for same, r in rows]
+    lines = [f"| {r['shown']} | {r['seconds'] * 1e6:.1f} us | {r['share'] * 100:.0f} % | {same * 100:.0f} % |" for same, r in rows]
     return "\n".join(["| case | time | of the copy | of a copy of as many bytes |", "|---|---|---|---|", *lines]) + "\n"

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "kolmo/flow/series.hpp"
@@ -12,13 +13,18 @@ struct Column {
   std::vector<bool> begin;
 
   std::size_t size() const { return values.size(); }
-  /// Calls f(value, the one `lag` rows before) for every such pair within a set.
+  /// Calls f(value, the one `lag` rows before) for every such pair within a set; until f returns false, if it is a bool.
   template <class F>
   void pairs(std::size_t lag, F f) const {
     std::size_t since = 0;
     for (std::size_t t = 0; t < size(); ++t) {
       since = begin[t] ? 0 : since + 1;
-      if (since >= lag) f(values[t], values[t - lag]);
+      if (since < lag) continue;
+      if constexpr (std::is_same_v<decltype(f(0.0, 0.0)), bool>) {
+        if (!f(values[t], values[t - lag])) return;
+      } else {
+        f(values[t], values[t - lag]);
+      }
     }
   }
 };

@@ -45,9 +45,10 @@ bool counts(const Column& c) {
 /// The smallest number of rows after which the values repeat exactly, at least three times; 0 if there is none.
 std::size_t period(const Column& c) {
   for (std::size_t lag = 2; lag <= std::min<std::size_t>(c.size() / 3, 1000); ++lag) {
-    std::size_t pairs = 0, same = 0;
-    c.pairs(lag, [&](double now, double before) { ++pairs, same += now == before; });
-    if (same == pairs && pairs >= 2 * lag) return lag;
+    std::size_t pairs = 0;
+    bool same = true;
+    c.pairs(lag, [&](double now, double before) { return ++pairs, same = now == before; });
+    if (same && pairs >= 2 * lag) return lag;
   }
   return 0;
 }

@@ -19,12 +19,13 @@ class PyTorch(unittest.TestCase):
 
     def test_a_case_that_one_record_lacks_is_left_out(self):
         record = {"ops": [{"name": "relu", "results": [{"case": "n=2^24 f32", "seconds": 4e-5}, {"case": "one", "seconds": 1e-6}]},
-                          {"name": "linear", "results": [{"case": "fused_linear_relu, f32", "seconds": 2e-3}]},
+                          {"name": "linear", "results": [{"name": "fused_linear_relu", "case": "fused_linear_relu, f32", "seconds": 2e-3}]},
+                          {"name": "matmul", "results": [{"name": "tensor_core_matmul", "case": "64 cube", "seconds": 1e-5}]},
                           {"name": "softmax", "results": [{"case": "4096 rows of 4096 f32", "seconds": 1e-5}]}]}
         torch = {"microseconds": {"relu: n=2^24 f32": [10.0, 20.0, 900.0], "linear: fused_linear_relu, f32": [3000.0], "tanh: other": [1.0],
-                                  "softmax 4096x4096 f32": [11.0, 13.0], "copy 2^24 torch.float32": [1.0]}}
+                                  "matmul: 64 cube": [11.0, 13.0], "copy 2^24 torch.float32": [1.0]}}
         self.assertEqual(table(record, torch).splitlines()[2:], [
-            "| relu n=2^24 f32 | 40.0 us | 20.0 us | 0.50 |", "| softmax 4096 x 4096 f32 | 10.0 us | 12.0 us | 1.20 |",
+            "| relu n=2^24 f32 | 40.0 us | 20.0 us | 0.50 |", "| tensor_core_matmul 64 cube | 10.0 us | 12.0 us | 1.20 |",
             "| fused_linear_relu, f32 | 2.00 ms | 3.00 ms | 1.50 |"])
 
 
