@@ -50,7 +50,7 @@ tidy() {  # kolmo/op, and what changed since main (or in the last commit); TIDY=
     files=("${files[@]:0:16}")
   fi
   cmake --preset ci -B build/tidy "${python[@]}" -DKOLMO_UNITY=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null || return 1
-  printf '%s\n' "${frame[@]}" "${files[@]}" | xargs -r -P "$jobs" -n 2 clang-tidy-14 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option 2>&1 |
+  printf '%s\n' "${frame[@]}" "${files[@]}" | xargs -r -P "$jobs" -n 2 clang-tidy-14 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-ignored-attributes 2>&1 |
     grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter|^$'
   return "${PIPESTATUS[1]}"
 }
