@@ -45,7 +45,8 @@ def main() -> None:
                 seconds.append(round(time.perf_counter() - start, 3))
                 of_estimates.append(round(network["seconds"], 3))
             estimates = len(network["links"]) * (1 + network["options"]["surrogates"])
-            runs.append({"command": " ".join(["kolmo", *command]), "estimates": estimates, "seconds": seconds, "of_estimates": of_estimates})
+            runs.append({"command": " ".join(["kolmo", *command]), "estimates": estimates, "seconds": seconds,
+                         "of_estimates": of_estimates})
             print(f"{arguments}: {sorted(seconds)[len(seconds) // 2]} s (longest {max(seconds)})", flush=True)
     data = [f"kolmo simulate {model} --out {name}" for name, model in MODELS.items()]
     result = {"kolmo_version": version, "commit": commit, "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
