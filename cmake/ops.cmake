@@ -1,6 +1,5 @@
 # One folder per operator or family: kolmo/ops/<group>/<folder>/<folder>.{hpp,cpp,cu} and <folder>_oracle.cpp, and any further
-# .cpp and .cu. The
-# lines `extern const Op<...> name;` of the header are the registration; nothing is listed by hand. Sets
+# .cpp and .cu. The lines `extern const Op<...> name;` of the header are the registration; nothing is listed by hand. Sets
 #   KOLMO_OP_SOURCES     operators, the generated catalogue and the hashes of the sources, for the library
 #   KOLMO_OP_CUDA        their kernels, with CUDA
 #   KOLMO_OP_SIMT        generated wrappers that compile each .cu for the emulated GPU, and KOLMO_OP_SIMT_TABLE, which
