@@ -171,12 +171,15 @@ void run_network(NetworkFlags& o, const Context& context) {
       network, series, n, {context.command_line, to_string(stream.device()), used}, o.bits());
   add_te_commands(document, o, network, series);
   document.date = utc_now().substr(0, 10), document.data = data;
+  const std::vector<Warning> of_network = inspect(network, series, n);
+  document.warnings = o.warnings();
+  document.warnings.insert(document.warnings.end(), of_network.begin(), of_network.end());
   o.output.describe(document);
   if (checkpoint && !checkpoint->failure().empty())
     o.note(checkpoint->failure() + "; finished work was not kept");
   o.output.write(document, series, n.variables);
   if (checkpoint) checkpoint->remove();
-  o.warn(inspect(network, series, n));
+  o.warn(of_network);
   if (call) {
     call->result = network_json(document);
     return;
