@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <future>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -116,7 +117,7 @@ void run_network(NetworkFlags& o, const Context& context) {
   AnalysisCall* const call = o.call;
   NetworkOptions& n = o.network;
   require(n.alpha > 0 && n.alpha < 1, "--alpha: must lie between 0 and 1");
-  Stream stream = o.open();
+  std::future<Stream> opening = o.opening();
   o.settle_link();
   const Table table = o.load();
   Variables v(table);
@@ -151,6 +152,7 @@ void run_network(NetworkFlags& o, const Context& context) {
     call->targets = unfinished(targets, kept->all()), call->records = kept->all();
     return;
   }
+  Stream stream = opening.get();
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Progress> progress(std::in_place, network_work(series, n), "estimates x rows",
                                    call ? call->progress : nullptr);
