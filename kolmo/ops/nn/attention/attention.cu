@@ -96,6 +96,17 @@ bool warpgroups_fit(const A& a) {
 #endif
 }
 
+/// Three warpgroups of queries take 1.2 times as long as two, unless their blocks leave more multiprocessors without work.
+int query_groups(const A& a) {
+  const AttentionSizes n(a);
+  const auto time = [&](std::int64_t groups, double of_block) {
+    const std::int64_t blocks = n.batch * n.kv_heads * ((rows_of_group(a) + 64 * groups - 1) / (64 * groups)),
+                       multiprocessors = cuda::multiprocessors(a.q.device.index);
+    return double((blocks + multiprocessors - 1) / multiprocessors) * of_block;
+  };
+  return n.d == 64 && time(3, 1.2) <= time(2, 1) ? 3 : 2;
+}
+
 void launch_warpgroups(const A& a, Stream& s) {
   const AttentionSizes n(a);
   const std::int64_t groups = n.batch * n.kv_heads;
@@ -106,13 +117,18 @@ void launch_warpgroups(const A& a, Stream& s) {
   const cuda::TensorMap k = boxes_of(a.k, n.t, n.kv_heads, warpgroup_keys),
                         v = boxes_of(a.v, n.t, n.kv_heads, 64);
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
-    const auto launch = [&]<int D> {
-      using M = AttentionMemory<D>;
+    const auto launch = [&]<int D, int Groups> {
+      using M = AttentionMemory<D, Groups>;
       const std::int64_t blocks = groups * ((rows_of_group(a) + M::rows - 1) / M::rows);
-      cuda::launch(attend_warpgroups<T, D>, unsigned(blocks), M::threads, M::bytes, cuda::native(s),
+      cuda::launch(attend_warpgroups<T, D, Groups>, unsigned(blocks), M::threads, M::bytes, cuda::native(s),
                    AttentionCall<T>(a), !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
     };
-    n.d == 64 ? launch.template operator()<64>() : launch.template operator()<128>();
+    if (n.d == 128)
+      launch.template operator()<128, 2>();
+    else if (query_groups(a) == 2)
+      launch.template operator()<64, 2>();
+    else
+      launch.template operator()<64, 3>();
   });
 }
 #endif
