@@ -95,15 +95,17 @@ __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
 /// has one.
 template <int K, int X, bool OneZ, class T>
 struct ListedPoint {
-  static constexpr int step = 32;  // rows of x are this far apart
-  static constexpr int few = 4;    // the last estimates of a warp are finished one by one
+  static constexpr int step_of_x = 32;  // rows of x are this far apart
+  static constexpr int few = 4;         // the last estimates of a warp are finished one by one
   const KsgPlan<T>& p;
   const T* x;  // of the lane
   const std::uint16_t* place;
   int i, begin, end;
 
   __device__ int dx() const { return X == 1 ? 1 : p.dx; }
-  __device__ T x_distance(int j) const { return distance_of(x, dx(), p.column_step, i * step, j * step); }
+  __device__ T x_distance(int j) const {
+    return distance_of(x, dx(), p.column_step, i * step_of_x, j * step_of_x);
+  }
 
   /// Distance to the k-th neighbour; infinite if the list is too short.
   __device__ T kth_distance() const {
@@ -136,20 +138,39 @@ struct ListedPoint {
   }
 
   __device__ KsgCounts counts(T eps, std::int64_t alternative) const {
-    unsigned from[X], width[X];  // of the intervals of places of x
+    // Halved together, so that their loads are under way together: the places of x and of the key within eps, and the
+    // number of listed points nearer than that.
+    unsigned from[X] = {}, to[X] = {};
+    int key_from = 0, key_to = 0, listed = 0;
+    const int rows = end - begin;
+    const T* const key = p.key() + begin;
+    for (int step = int(std::bit_floor(unsigned(rows))); step; step /= 2) {
+      const auto lead = [&](auto& count, int most, const T* values, auto holds) {
+        const int more = int(count) + step;
+        const T value = values[more <= most ? more - 1 : 0];
+        if (more <= most && holds(value)) count += unsigned(step);
+      };
+      const auto within = [&](auto& first, auto& last, const T* values, T mine) {
+        lead(first, rows, values, [&](T v) { return v < mine && !(mine - v < eps); });
+        lead(last, rows, values, [&](T v) { return v < mine || v - mine < eps; });
+      };
 #pragma unroll
-    for (int c = 0; c < X; ++c) {
-      if (c >= dx()) break;
-      const Places in =
-          places_within(p.sorted_x(alternative, c), begin, end, x[c * p.column_step + i * step], eps);
-      from[c] = unsigned(in.begin - begin), width[c] = unsigned(in.end - in.begin);
+      for (int c = 0; c < X; ++c) {
+        if (c >= dx()) break;
+        within(from[c], to[c], p.sorted_x(alternative, c) + begin, x[c * p.column_step + i * step_of_x]);
+      }
+      if (OneZ || p.dz) within(key_from, key_to, key, p.key()[i]);
+      lead(listed, int(p.list_length[i]), p.list_distance + i * p.cap, [&](T d) { return d < eps; });
     }
+    unsigned width[X];  // of the intervals of places of x
+#pragma unroll
+    for (int c = 0; c < X; ++c) width[c] = to[c] - from[c];
     const auto inside = [&](int j) {
       bool in = true;
 #pragma unroll
       for (int c = 0; c < X; ++c) {
         if (c >= dx()) break;
-        in = in && place[c * p.column_step + j * step] - from[c] < width[c];
+        in = in && place[c * p.column_step + j * step_of_x] - from[c] < width[c];
       }
       return in;
     };
@@ -164,12 +185,12 @@ struct ListedPoint {
       if (p.dz == 0) {
         int n_x = int(width[0]) - self;
         excluded([&](int j) { n_x -= inside(j); });
-        return {0, n_x, listed_within(eps)};
+        return {0, n_x, listed};
       }
     const T* z = p.yz + p.dy * p.n;
     const auto z_distance = [&](int j) { return distance_of(z, p.dz, p.n, i, j); };
 
-    const Places window = places_within(p.key(), begin, end, p.key()[i], eps);
+    const Places window{begin + key_from, begin + key_to};
     int n_z = 0, n_xz = 0;
     int first = window.begin < window.end ? window.begin : end, last = window.end;
     if constexpr (OneZ) {
@@ -210,7 +231,7 @@ struct ListedPoint {
       const bool out = z_distance(j) < eps;
       n_z -= out, n_xz -= out && inside(j);
     });
-    return {n_z, n_xz, listed_within(eps)};
+    return {n_z, n_xz, listed};
   }
 
   __device__ static int smaller(int a, int b) { return a < b ? a : b; }
@@ -239,7 +260,7 @@ struct ListedPoint {
       const unsigned low = __shfl_sync(~0u, from, who), span = __shfl_sync(~0u, width, who);
       int count = 0;
       for (int j = __shfl_sync(~0u, first, who); j < stop; j += 32)
-        count += __popc(__ballot_sync(~0u, j + lane < stop && places[(j + lane) * step] - low < span));
+        count += __popc(__ballot_sync(~0u, j + lane < stop && places[(j + lane) * step_of_x] - low < span));
       if (lane == who) mine = count;
     }
     return mine;
@@ -263,8 +284,8 @@ struct ListedPoint {
     for (; o < length && distance[o] < limit; o += 32) {
       T far = T(INFINITY);
       if (o + lane < length)
-        far = larger(distance[o + lane],
-                     distance_of(other, dx(), p.column_step, i * step, int(point[o + lane]) * step));
+        far = larger(distance[o + lane], distance_of(other, dx(), p.column_step, i * step_of_x,
+                                                     int(point[o + lane]) * step_of_x));
       for (unsigned nearer = __ballot_sync(~0u, far < limit); nearer; nearer &= nearer - 1) {
         const T v = __shfl_sync(~0u, far, __ffs(int(nearer)) - 1);
         if (lane == who) insert(best, v);
@@ -272,24 +293,11 @@ struct ListedPoint {
       limit = __shfl_sync(~0u, best[K - 1], who);
     }
   }
-
-  /// The number of listed points nearer than eps.
-  __device__ int listed_within(T eps) const {
-    int low = 0, high = int(p.list_length[i]);
-    while (low < high) {
-      const int middle = (low + high) / 2;
-      if (p.list_distance[i * p.cap + middle] < eps)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
-  }
 };
 
 /// A warp computes `per_warp` points of the 32 estimates from 32 blockIdx.y on.
 template <int K, int X, bool OneZ, class T>
-__global__ void __launch_bounds__(ksg_block, X == 1 ? 12 : 8) ksg_listed(KsgPlan<T> p, int per_warp) {
+__global__ void __launch_bounds__(ksg_block, X > 1 ? 8 : OneZ ? 14 : 16) ksg_listed(KsgPlan<T> p, int per_warp) {
   const std::int64_t group = std::int64_t(blockIdx.y) * 32, me = group + threadIdx.x % 32;
   const bool active = me < p.lanes;
   const std::int64_t lane = active ? me : p.lanes - 1, first = thread_index() / 32 * per_warp;
