@@ -51,8 +51,7 @@ struct Gemm {
     const std::int64_t at = (entry * m + row) * n + column;
     Pack<Sum, 8> done = sums;
     if (parts == 1) {
-#pragma unroll
-      for (int w = 0; w < 8; ++w) done.value[w] = combined(at + w, column + w, done.value[w]);
+      combine(done, at, column);
       if (activation != Activation::none) done = cuda::activated(activation, done);
     }
     if (parts == 1 && !y_is_f32) return store_pack(static_cast<T*>(y) + at, narrowed<T, 8>(done));
@@ -70,9 +69,8 @@ struct Gemm {
     if (row >= m || column >= n) return;
     const std::int64_t at = (entry * m + row) * n + column;
     if (parts > 1) return store_pack(partial + part * size() + at, sums);
-    Pack<Sum, pack_width<Sum>> done;
-#pragma unroll
-    for (int w = 0; w < pack_width<Sum>; ++w) done.value[w] = combined(at + w, column + w, sums.value[w]);
+    Pack<Sum, pack_width<Sum>> done = sums;
+    combine(done, at, column);
     if (activation != Activation::none) done = cuda::activated(activation, done);
     store_pack(static_cast<Sum*>(y) + at, done);
   }
@@ -83,6 +81,20 @@ struct Gemm {
     if (c) sum += beta * Sum(c[at]);
     if (bias) sum += Sum(bias[column]);
     return sum;
+  }
+  /// The same for neighbouring elements, whose loads are under way together.
+  template <int W>
+  __device__ void combine(Pack<Sum, W>& sums, std::int64_t at, int column) const {
+#pragma unroll
+    for (Sum& sum : sums.value) sum *= alpha;
+    if (c) {
+#pragma unroll
+      for (int w = 0; w < W; ++w) sums.value[w] += beta * Sum(c[at + w]);
+    }
+    if (bias) {
+#pragma unroll
+      for (int w = 0; w < W; ++w) sums.value[w] += Sum(bias[column + w]);
+    }
   }
   __device__ void finish(std::int64_t at, int column, Sum sum) const {
     sum = activate(activation, combined(at, column, sum));

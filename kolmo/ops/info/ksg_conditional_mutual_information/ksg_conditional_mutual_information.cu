@@ -143,12 +143,15 @@ void lay(Arena& arena, const Args& a, const Site& site) {
   visit<double, float>(a.x.dtype, [&]<class T> { make_plan<T>(a, site.row, arena); });
 }
 
+/// Without a condition lists are short of so many rows of a problem that searching them anew takes less.
+constexpr std::int64_t most_listed_pairs = 10000;
+
 bool fits(const Args& a, int variant) {
-  const std::int64_t n = a.y.extent[0];
+  const std::int64_t n = a.y.extent[0], problems = a.segments.given() ? a.segments.extent[0] - 1 : 1;
   if (variant != listed) return true;
+  if (!a.z.given() && (columns(a.x) > 1 || n > most_listed_pairs * problems)) return false;
   return a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= knn::most_listed_rows &&
-         columns(a.x) <= (a.z.given() ? most_columns : 1) &&
-         a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
+         columns(a.x) <= most_columns && a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
 }
 
 }  // namespace
