@@ -126,6 +126,7 @@ def convolutions() -> None:
     convolve("8 of 256 x 28 x 28 f32, 512 of 1 x 1", "f32", (8, 256, 28, 28), (512, 256, 1, 1))
     convolve("8 of 3 x 224 x 224 f32, 64 of 7 x 7, stride 2", "f32", (8, 3, 224, 224), (64, 3, 7, 7), stride=2, padding=3)
     convolve("8 of 128 x 56 x 56 f32, 128 groups of 3 x 3", "f32", (8, 128, 56, 56), (128, 1, 3, 3), padding=1, groups=128)
+    convolve("32 of 56 x 56 x 128 f16 nhwc, 128 groups of 3 x 3", "f16", (32, 128, 56, 56), (128, 1, 3, 3), nhwc=True, padding=1, groups=128)
 
 
 def recurrent() -> None:
