@@ -62,6 +62,16 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
+def objects():
+    """The digest of each object, but of the one that holds the digests of the sources."""
+    return {path: digest(path) for path in TREE.glob("build/cpu/**/*.o") if path.name != "source_hashes.cpp.o"}
+
+
+def changed(original):
+    """Devices whose code is another than in these objects."""
+    return {"simt" if "kolmo_simt.dir" in path.parts else "cpu" for path, now in objects().items() if original.get(path) != now}
+
+
 def prepare():
     """A copy of the tracked files; only what differs is written, so that little is built again."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
@@ -145,14 +155,14 @@ def judge(names, device):
 
 
 def mutate(path, kind, names, original):
-    """The record of the first candidate that compiles and changes the command; of none, its result is `none`."""
+    """The record of the first candidate that compiles and changes code; of none, its result is `none`."""
     name, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     about = {"file": name, "sha256": digest(path), "kind": kind, "date": str(date.today())}
     for candidate in chosen(text, kind, name):
         (TREE / name).write_text(candidate.applied(text), encoding="utf-8")
-        if build() and digest(COMMAND) != original:
+        if build() and (on := set(devices(path)) & changed(original)):
             shown = {**about, "line": candidate.line, "before": candidate.before, "after": candidate.after}
-            return [{**shown, "device": device, **judge(names, device)} for device in devices(path)]
+            return [{**shown, "device": device, **judge(names, device)} for device in sorted(on)]
     return [{**about, "result": "none"}]
 
 
@@ -193,10 +203,10 @@ def main():
     read = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {"mutants": []}
     mutants = [{**m, "date": m.get("date", read["date"])} for m in read["mutants"] if (ROOT / m["file"]).exists()]
     waiting = due((source for source in chosen_sources(options.sources) if not options.cpu or devices(source[0]) == ["cpu"]), mutants, options.all)
-    original = ""
+    original = {}
     if waiting and options.minutes > 0:
         prepare()
-        original = digest(COMMAND)
+        original = objects()
     while waiting and time.monotonic() - begin + longest < options.minutes * 60:
         started, (path, names) = time.monotonic(), waiting.pop(0)
         name = str(path.relative_to(ROOT))
