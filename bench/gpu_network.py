@@ -41,8 +41,9 @@ def main() -> None:
             seconds, of_estimates = [], []  # of the command, and of the network alone
             for _ in range(times):
                 start = time.perf_counter()
-                network = json.loads(subprocess.run([kolmo, *command], cwd=folder, **called).stdout)
+                printed = subprocess.run([kolmo, *command], cwd=folder, **called).stdout
                 seconds.append(round(time.perf_counter() - start, 3))
+                network = json.loads(printed)
                 of_estimates.append(round(network["seconds"], 3))
             estimates = len(network["links"]) * (1 + network["options"]["surrogates"])
             runs.append({"command": " ".join(["kolmo", *command]), "estimates": estimates, "seconds": seconds,

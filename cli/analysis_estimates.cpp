@@ -87,7 +87,7 @@ void settle(EstimateFlags& o, const Series& series, std::span<const std::int64_t
 
 std::string test_of(const Estimates& e, const EstimationTask& task) {
   if (!e.p_values.empty()) return std::string(analytic_test(task.x[0].size(), task.y.size()));
-  return e.different ? "surrogates" : "";
+  return e.surrogates ? "surrogates" : "";
 }
 
 Finding measure(const std::string& name, const std::string& what, const Series& series,
@@ -107,7 +107,7 @@ Finding measure(const std::string& name, const std::string& what, const Series& 
           clock.stop(),
           e.p_values.empty() ? p_value(e.observed(0), surrogates, o.p_value) : e.p_values[0],
           test_of(e, task),
-          e.different,
+          e.different[0],
           summarize(surrogates)};
 }
 

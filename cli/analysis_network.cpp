@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <future>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -116,7 +117,7 @@ void run_network(NetworkFlags& o, const Context& context) {
   AnalysisCall* const call = o.call;
   NetworkOptions& n = o.network;
   require(n.alpha > 0 && n.alpha < 1, "--alpha: must lie between 0 and 1");
-  Stream stream = o.open();
+  std::future<Stream> opening = o.opening();
   o.settle_link();
   const Table table = o.load();
   Variables v(table);
@@ -151,6 +152,7 @@ void run_network(NetworkFlags& o, const Context& context) {
     call->targets = unfinished(targets, kept->all()), call->records = kept->all();
     return;
   }
+  Stream stream = opening.get();
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Progress> progress(std::in_place, network_work(series, n), "estimates x rows",
                                    call ? call->progress : nullptr);
@@ -171,12 +173,15 @@ void run_network(NetworkFlags& o, const Context& context) {
       network, series, n, {context.command_line, to_string(stream.device()), used}, o.bits());
   add_te_commands(document, o, network, series);
   document.date = utc_now().substr(0, 10), document.data = data;
+  const std::vector<Warning> of_network = inspect(network, series, n);
+  document.warnings = o.warnings();
+  document.warnings.insert(document.warnings.end(), of_network.begin(), of_network.end());
   o.output.describe(document);
   if (checkpoint && !checkpoint->failure().empty())
     o.note(checkpoint->failure() + "; finished work was not kept");
   o.output.write(document, series, n.variables);
   if (checkpoint) checkpoint->remove();
-  o.warn(inspect(network, series, n));
+  o.warn(of_network);
   if (call) {
     call->result = network_json(document);
     return;

@@ -117,6 +117,12 @@ Stream AnalysisOptions::open() {
   return call ? device.open_within() : device.open();
 }
 
+std::future<Stream> AnalysisOptions::opening() {
+  kind_.settle(estimator, device);
+  if (call) return std::async(std::launch::deferred, [this] { return device.open_within(); });
+  return std::async(std::launch::async, [this] { return device.open(); });
+}
+
 Table AnalysisOptions::load() {
   prepare();
   Table table = call ? std::move(call->table) : read_table(file, input.table());

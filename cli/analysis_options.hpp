@@ -1,4 +1,5 @@
 #pragma once
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -62,6 +63,8 @@ struct AnalysisOptions {
   void add_estimator(CLI::App& command) { kind_.add(command, estimator); }
   /// Opens the stream to work on, after the options of the estimator were checked.
   Stream open();
+  /// The same while the caller reads, since CUDA starts slowly. Called as a function, get() opens it.
+  std::future<Stream> opening();
   /// The chosen rows of the file, after prepare().
   Table load();
   /// Says something on standard error.

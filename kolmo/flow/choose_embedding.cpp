@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "kolmo/flow/gaussian.hpp"
 #include "kolmo/flow/network.hpp"
@@ -101,9 +102,16 @@ std::vector<TargetResult> choose_embeddings(const Series& series, const NetworkO
   }
   EstimatorOptions observed = o.estimator;
   observed.surrogates = 0;
+  std::map<std::int64_t, std::vector<TargetResult*>> of_history;  // can be estimated together
   for (TargetResult& r : results) {
-    r.storage = estimate(series, storage_task(series, r.target, r.embedding), observed, stream).observed(0);
     r.samples = std::int64_t(embeddable(series, network_reach(o, r.embedding)).size());
+    of_history[r.embedding.history].push_back(&r);
+  }
+  for (const auto& [history, alike] : of_history) {
+    std::vector<EstimationTask> tasks;
+    for (const TargetResult* r : alike) tasks.push_back(storage_task(series, r->target, r->embedding));
+    const std::vector<Estimates> storage = estimate(series, tasks, observed, stream);
+    for (std::size_t i = 0; i < alike.size(); ++i) alike[i]->storage = storage[i].observed(0);
   }
   return results;
 }

@@ -70,10 +70,8 @@ Estimates estimate_in_parts(const Series& series, const EstimationTask& task, co
   const EstimatorOptions o = settled(options, series, {&task, 1});
   const std::int64_t width = 1 + o.surrogates;
   const std::size_t alternatives = task.x.size();
-  Estimates all{o.surrogates,
-                computed_surrogates(series, task, o),
-                std::vector<double>(alternatives * std::size_t(width)),
-                {}};
+  Estimates all{
+      o.surrogates, computed_surrogates(task, o), std::vector<double>(alternatives * std::size_t(width)), {}};
   const double work = double(alternatives) * double(task.times.size());
   const BatchLimits limits = BatchLimits::of(stream.device().kind, series.rows());
   Batching batching(limits, 1, series.rows(), 1);
@@ -144,8 +142,7 @@ std::vector<std::int64_t> theiler_times(const Series& series, std::span<const st
   return all;
 }
 
-std::int64_t settled_shift(const Series& series, std::int64_t length, std::int64_t reach) {
-  const auto rows = std::int64_t(embeddable(series, reach).size());
+std::int64_t settled_shift(std::int64_t rows, std::int64_t length, std::int64_t reach) {
   return std::clamp<std::int64_t>(std::max(length, reach + 1), 1, std::max<std::int64_t>(1, rows / 4));
 }
 
@@ -158,8 +155,8 @@ EstimatorOptions settled(EstimatorOptions o, const Series& series, std::int64_t 
     const Autocorrelation a = autocorrelation(column_of(series, v));
     length = std::max(length, a.length), block = std::max(block, a.block_length);
   }
-  if (shifts) o.min_shift = settled_shift(series, length, reach);
   const auto rows = std::int64_t(embeddable(series, reach).size());
+  if (shifts) o.min_shift = settled_shift(rows, length, reach);
   if (blocks) o.block_length = std::clamp<std::int64_t>(block, 1, std::max<std::int64_t>(1, rows / 5));
   return o;
 }
@@ -170,7 +167,8 @@ EstimatorOptions settled(EstimatorOptions o, const Series& series, std::span<con
     longest = std::max({longest, reach(t.y), reach(t.z)});
     for (const Coordinates& x : t.x) longest = std::max(longest, reach(x));
   }
-  return o.surrogates ? settled(o, series, longest) : o;
+  const bool shifts_given = !tasks[0].min_shifts.empty() && o.surrogate_type == SurrogateMethod::circular;
+  return o.surrogates && !shifts_given ? settled(o, series, longest) : o;
 }
 
 SurrogateOptions surrogate_options(const Series& series, const EstimationTask& task,
@@ -181,11 +179,13 @@ SurrogateOptions surrogate_options(const Series& series, const EstimationTask& t
           std::max<std::int64_t>(1, o.min_shift), o.seed};
 }
 
-std::int64_t computed_surrogates(const Series& series, const EstimationTask& task,
-                                 const EstimatorOptions& o) {
-  return o.surrogate_type == SurrogateMethod::circular
-             ? different_surrogates(series, task.times, o, o.surrogates)
-             : o.surrogates;
+std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& o) {
+  std::vector<std::int64_t> different(task.x.size(), o.surrogates);
+  if (o.surrogate_type != SurrogateMethod::circular) return different;
+  for (std::size_t a = 0; a < different.size(); ++a)
+    different[a] =
+        std::min(o.surrogates, different_shifts(std::int64_t(task.times.size()), task.min_shift(a, o)));
+  return different;
 }
 
 std::int64_t different_surrogates(const Series& series, std::span<const std::int64_t> times,
@@ -198,7 +198,7 @@ std::int64_t different_surrogates(const Series& series, std::span<const std::int
   };
   switch (o.surrogate_type) {
     case SurrogateMethod::circular:
-      return std::min(most, different_shifts(rows, std::max<std::int64_t>(o.min_shift, 1)));
+      return std::min(most, different_shifts(rows, o.min_shift));
     case SurrogateMethod::block:
       return std::min(most,
                       orders((rows + o.block_length - 1) / std::max<std::int64_t>(o.block_length, 1)) * rows);

@@ -45,8 +45,8 @@ struct EstimatorOptions {
 ///   block_length   the longest Autocorrelation::block_length, and at least reach + 1; at most a fifth of the rows
 EstimatorOptions settled(EstimatorOptions options, const Series& series, std::int64_t reach);
 
-/// The min_shift that settled() chooses, where `length` is the longest Autocorrelation::length.
-std::int64_t settled_shift(const Series& series, std::int64_t length, std::int64_t reach);
+/// The min_shift that settled() chooses for `rows` embedded rows, where `length` is the longest Autocorrelation::length.
+std::int64_t settled_shift(std::int64_t rows, std::int64_t length, std::int64_t reach);
 
 /// I(x;y|z) for several alternatives of x, estimated from the rows at `times`.
 struct EstimationTask {
@@ -55,18 +55,25 @@ struct EstimationTask {
   Coordinates y, z;
   std::vector<std::int64_t> times;
   std::vector<std::int64_t> streams;  ///< random stream of each alternative; equal ones are shuffled alike
+  std::vector<std::int64_t>
+      min_shifts{};  ///< of circular surrogates of each alternative; empty: that of the options
+
+  std::int64_t min_shift(std::size_t alternative, const EstimatorOptions& options) const {
+    return min_shifts.empty() ? options.min_shift : min_shifts[alternative];
+  }
 };
 
 /// The observed value of each alternative and those of its surrogates, in nats.
 struct Estimates {
-  std::int64_t surrogates = 0;   ///< computed
-  std::int64_t different = 0;    ///< the first ones; others repeat them (see SurrogateType::circular)
+  std::int64_t surrogates = 0;  ///< computed
+  std::vector<std::int64_t>
+      different;  ///< [alternative]: the first ones; others repeat them (see SurrogateType::circular)
   std::vector<double> values;    ///< [alternative][1 + surrogates]
   std::vector<double> p_values;  ///< [alternative], of the analytic test; else empty
 
   double observed(std::size_t alternative) const { return row(alternative)[0]; }
   std::span<const double> surrogate(std::size_t alternative) const {
-    return row(alternative).subspan(1, std::size_t(different));
+    return row(alternative).subspan(1, std::size_t(different[alternative]));
   }
 
  private:
@@ -100,10 +107,10 @@ std::int64_t different_surrogates(const Series& series, std::span<const std::int
                                   const EstimatorOptions& options, std::int64_t most);
 
 /// Estimates::different of a task.
-std::int64_t computed_surrogates(const Series& series, const EstimationTask& task,
-                                 const EstimatorOptions& options);
+std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& options);
 
-/// The rearrangement of a task's rows. Throws InvalidArgument for spectral surrogates.
+/// The rearrangement of a task's rows; circular shifts are those of the options. Throws InvalidArgument for spectral
+/// surrogates.
 SurrogateOptions surrogate_options(const Series& series, const EstimationTask& task,
                                    const EstimatorOptions& options);
 

@@ -22,6 +22,8 @@ EstimateBatch::EstimateBatch(const Series& series, std::span<const EstimationTas
   else if (spectral)
     copies_ = 1 + options_.surrogates;
   timed_ = !theiler_times(series, tasks[0].times, options).empty();
+  shifts_differ_ = made_by_operator() && options.surrogate_type == SurrogateMethod::circular &&
+                   !tasks[0].min_shifts.empty();
   alternatives_ = std::int64_t(tasks[0].x.size());
   dx_ = std::int64_t(tasks[0].x.at(0).size());
   dy_ = std::int64_t(tasks[0].y.size());
@@ -35,6 +37,8 @@ EstimateBatch::EstimateBatch(const Series& series, std::span<const EstimationTas
     }
     require(std::int64_t(t.x.size()) == alternatives_ && t.streams.size() == t.x.size(),
             "estimate: the tasks of a batch differ in their number of alternatives");
+    require(t.min_shifts.size() == (tasks[0].min_shifts.empty() ? 0 : t.x.size()),
+            "estimate: the tasks of a batch differ in their number of shortest shifts");
     const bool equal = std::int64_t(t.y.size()) == dy_ && std::int64_t(t.z.size()) == dz_ &&
                        std::all_of(t.x.begin(), t.x.end(),
                                    [&](const Coordinates& x) { return std::int64_t(x.size()) == dx_; });
@@ -61,6 +65,7 @@ EstimateBatch::Layout EstimateBatch::layout() const {
   l.time = place(timed_ ? rows_ : 0, sizeof(std::int64_t));
   l.segments = place(tasks + 1, sizeof(std::int64_t));
   l.streams = place(tasks * alternatives_ * copies_, sizeof(std::int64_t));
+  l.min_shifts = place(shifts_differ_ ? tasks * alternatives_ : 0, sizeof(std::int64_t));
   l.end = at;
   return l;
 }
@@ -113,10 +118,11 @@ void EstimateBatch::write_spectral(const EstimationTask& task, std::int64_t row,
 /// What the operator would do itself.
 template <class T>
 void EstimateBatch::write_rearranged(const EstimationTask& task, T* x) const {
-  const SurrogateOptions how = surrogate_options(*series_, task, options_);
+  SurrogateOptions how = surrogate_options(*series_, task, options_);
   std::vector<T> observed(std::size_t(rows_ * dx_));
   for (std::int64_t b = 0; b < alternatives_; ++b) {
     embed(*series_, task.x[std::size_t(b)], task.times, observed.data());
+    how.min_shift = task.min_shift(std::size_t(b), options_);
     parallel_for(threads_, copies_, [&](std::int64_t s, int) {
       const SurrogateMap map(how, rows_, std::uint64_t(task.streams[std::size_t(b)]),
                              std::uint64_t(first_ + s));
@@ -137,12 +143,14 @@ void EstimateBatch::write(std::byte* input) const {
   auto* time = reinterpret_cast<std::int64_t*>(input + l.time);
   auto* segment = reinterpret_cast<std::int64_t*>(input + l.segments);
   auto* stream = reinterpret_cast<std::int64_t*>(input + l.streams);
+  auto* min_shift = reinterpret_cast<std::int64_t*>(input + l.min_shifts);
   std::int64_t row = *segment++ = 0;
   for (const EstimationTask& t : tasks_) {
     const std::vector<std::int64_t> times = theiler_times(*series_, t.times, options_);
     time = std::copy(times.begin(), times.end(), time);
     *segment++ = row += std::int64_t(t.times.size());
     for (const std::int64_t s : t.streams) stream = std::fill_n(stream, copies_, s);
+    if (shifts_differ_) min_shift = std::copy(t.min_shifts.begin(), t.min_shifts.end(), min_shift);
   }
 }
 
@@ -161,6 +169,7 @@ KsgConditionalMutualInformationArgs EstimateBatch::arguments(std::byte* input, s
   if (timed_) args.time = at(input + l.time, DType::i64, {rows_});
   if (tasks > 1) args.segments = at(input + l.segments, DType::i64, {tasks + 1});
   args.streams = at(input + l.streams, DType::i64, {tasks, all});
+  if (shifts_differ_) args.min_shifts = at(input + l.min_shifts, DType::i64, {tasks, all});
   const std::int64_t surrogates = made_by_operator();
   args.value = at(output, DType::f64, {tasks, all, 1 + surrogates});
   if (local) args.local = at(reinterpret_cast<std::byte*>(local), DType::f64, {all, rows_});
@@ -191,10 +200,8 @@ std::vector<Estimates> EstimateBatch::read(const std::byte* output) const {
   const auto width = std::size_t(alternatives_ * copies_ * (1 + made_by_operator()));
   std::vector<Estimates> results(tasks_.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i] = {options_.surrogates,
-                  computed_surrogates(*series_, tasks_[i], options_),
-                  std::vector<double>(width),
-                  {}};
+    results[i] = {
+        options_.surrogates, computed_surrogates(tasks_[i], options_), std::vector<double>(width), {}};
     std::memcpy(results[i].values.data(), output + i * width * sizeof(double), width * sizeof(double));
   }
   return results;

@@ -9,7 +9,8 @@ namespace kolmo {
 
 /// Tasks as one call of the operator, with all inputs in one block of memory and the output in another.
 /// Series and tasks must outlive it. Throws InvalidArgument for tasks that check_task refuses, and for tasks
-/// that differ in their number of alternatives, in dimensions, or in the rows of a trial that surrogates rearrange. A
+/// that differ in their number of alternatives, in dimensions, in whether they have min_shifts, or in the rows of a trial that
+/// surrogates rearrange. A
 /// default-constructed batch computes nothing. Options are settled by the longest embedding of the tasks.
 class EstimateBatch {
  public:
@@ -37,7 +38,7 @@ class EstimateBatch {
 
  private:
   struct Layout {
-    std::size_t x, y, z, time, segments, streams, end;
+    std::size_t x, y, z, time, segments, streams, min_shifts, end;
   };
   Layout layout() const;
   KsgConditionalMutualInformationArgs arguments(std::byte* input, std::byte* output, double* local,
@@ -61,6 +62,7 @@ class EstimateBatch {
   EstimatorOptions options_;
   std::int64_t alternatives_ = 0, rows_ = 0, dx_ = 0, dy_ = 0, dz_ = 0, rows_of_trial_ = 0;
   bool timed_ = false;                   // the Theiler window needs times
+  bool shifts_differ_ = false;           // the tasks have a min_shift of each alternative
   std::int64_t first_ = 0, copies_ = 1;  // of each alternative: the observed one and surrogates
   int threads_ = 0;                      // of a part
   PipelineBytes bytes_;

@@ -21,10 +21,11 @@ NetworkOptions settled(NetworkOptions o, const Series& series) {
   return o;
 }
 
-LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) : series_(series) {
+LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) {
   fixed_ = o.estimator.min_shift;
   if (!o.estimator.surrogates || o.estimator.surrogate_type != SurrogateMethod::circular || fixed_) return;
   reach_ = network_reach(o, longest_embedding(o));
+  rows_ = std::int64_t(embeddable(series, reach_).size());
   for (std::size_t v = 0; v < series.values.size(); ++v)
     length_.push_back(autocorrelation(column_of(series, v)).length);
   std::int64_t given = 0;
@@ -34,7 +35,7 @@ LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) : series_(
 
 std::int64_t LinkShifts::of(std::int32_t source, std::int32_t target) const {
   if (length_.empty()) return fixed_;
-  return settled_shift(series_, std::max(length_[std::size_t(source)], length_[std::size_t(target)]), reach_);
+  return settled_shift(rows_, std::max(length_[std::size_t(source)], length_[std::size_t(target)]), reach_);
 }
 
 EstimationTask link_task(const Series& series, const NetworkOptions& o, const TargetResult& target,
@@ -59,9 +60,9 @@ EstimationTask link_task(const Series& series, const NetworkOptions& o, const Ta
 LinkResult link_of(const NetworkOptions& o, std::int32_t source, std::int32_t target, std::size_t which,
                    const Estimates& e) {
   LinkResult link;
-  link.source = source, link.target = target, link.surrogate_count = e.different;
   const auto lags = std::size_t(o.lags());
-  std::vector<double> largest(std::size_t(e.different), -std::numeric_limits<double>::infinity());
+  link.source = source, link.target = target, link.surrogate_count = e.different[which * lags];
+  std::vector<double> largest(std::size_t(link.surrogate_count), -std::numeric_limits<double>::infinity());
   for (std::size_t lag = 0; lag < lags; ++lag) {
     const std::size_t alternative = which * lags + lag;
     link.profile.push_back(e.observed(alternative));

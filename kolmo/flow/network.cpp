@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <tuple>
 
 #include "kolmo/flow/analytic_test.hpp"
@@ -31,11 +30,10 @@ double link_work(const Series& series, const NetworkOptions& o) {
   return double(series.rows()) * double(o.lags()) * double(1 + o.estimator.surrogates);
 }
 
-/// Links of one target that are still to be estimated, with the min_shift of their surrogates.
+/// Links of one target that are still to be estimated.
 struct Pending {
   TargetResult target;
   std::vector<std::int32_t> sources;
-  std::int64_t min_shift;
 };
 
 /// Links that are estimated together.
@@ -73,19 +71,15 @@ class Inference {
  private:
   using Records = FinishedWork::Records;
 
+  std::int64_t targets_at_once(const Batching& batching, double work, std::int64_t left) const;
   void embed_targets();
   void find_pending();
   /// Links whose keys are equal can be estimated together.
   auto key(const Pending& p) const {
-    return std::tuple(p.min_shift, p.target.embedding.history, network_reach(o_, p.target.embedding),
-                      p.sources.size());
+    return std::tuple(p.target.embedding.history, network_reach(o_, p.target.embedding), p.sources.size());
   }
-  std::vector<Pending> next_batch(const Batching& batching);
-  EstimatorOptions estimator_of(const LinkBatch& batch) const {
-    EstimatorOptions e = o_.estimator;
-    e.min_shift = batch.pending[0].min_shift;
-    return e;
-  }
+  LinkBatch next_batch(const Batching& batching);
+  std::vector<Pending> take_pending(const Batching& batching);
   void estimate_links();
   void estimate_links_on_cpu();
   void take(const LinkBatch& batch, const std::vector<Estimates>& results);
@@ -115,6 +109,13 @@ class Inference {
   std::vector<Pending> pending_;
 };
 
+/// As many as take a while, but for the fastest variant of the estimator not too few nor too many.
+std::int64_t Inference::targets_at_once(const Batching& batching, double work, std::int64_t left) const {
+  const auto least = std::int64_t(std::clamp(limits_.least_work / work, 1.0, double(left)));
+  const std::int64_t most = std::max<std::int64_t>(1, limits_.most_rows / series_.rows());
+  return std::min(std::max(least, batching.fit(work, left)), most);
+}
+
 void Inference::embed_targets() {
   const double work = embedding_work(series_, o_);
   std::vector<std::int32_t> left;
@@ -129,7 +130,7 @@ void Inference::embed_targets() {
   Batching batching(limits_, 1, series_.rows(), 1);
   for (std::size_t i = 0, count; i < left.size(); i += count) {
     check_interrupt();
-    count = std::size_t(batching.fit(work, std::int64_t(left.size() - i)));
+    count = std::size_t(targets_at_once(batching, work, std::int64_t(left.size() - i)));
     const auto group = std::span(left).subspan(i, count);
     const auto results = batching.measure(work * double(count),
                                           [&] { return choose_embeddings(series_, o_, group, stream_); });
@@ -146,7 +147,7 @@ void Inference::embed_targets() {
 
 void Inference::find_pending() {
   for (const TargetResult& t : network_.targets) {
-    std::map<std::int64_t, Pending> of_shift;
+    Pending p{t, {}};
     for (const std::int32_t s : o_.variables) {
       if (s == t.target) continue;
       if (const std::string* text = finished(number_of(t.target), number_of(s))) {
@@ -154,18 +155,17 @@ void Inference::find_pending() {
         network_.links.back().min_shift = shifts_.of(s, t.target);
         advance(link_work(series_, o_), true);
       } else {
-        const std::int64_t shift = shifts_.of(s, t.target);
-        of_shift.try_emplace(shift, Pending{t, {}, shift}).first->second.sources.push_back(s);
+        p.sources.push_back(s);
       }
     }
-    for (auto& [shift, p] : of_shift) pending_.push_back(std::move(p));
+    if (!p.sources.empty()) pending_.push_back(std::move(p));
   }
   std::stable_sort(pending_.begin(), pending_.end(),
                    [&](const Pending& a, const Pending& b) { return key(a) < key(b); });
 }
 
 /// Some sources of one target, or all sources of several targets.
-std::vector<Pending> Inference::next_batch(const Batching& batching) {
+std::vector<Pending> Inference::take_pending(const Batching& batching) {
   Pending& first = pending_.front();
   const auto alike = [&](const Pending& p) { return key(p) == key(first); };
   const auto other = std::find_if_not(pending_.begin(), pending_.end(), alike);
@@ -173,7 +173,7 @@ std::vector<Pending> Inference::next_batch(const Batching& batching) {
       batching.next(std::int64_t(first.sources.size()), std::int64_t(other - pending_.begin()));
   if (std::size_t(size.links) < first.sources.size()) {
     const auto end = first.sources.begin() + std::ptrdiff_t(size.links);
-    Pending part{first.target, {first.sources.begin(), end}, first.min_shift};
+    Pending part{first.target, {first.sources.begin(), end}};
     first.sources.erase(first.sources.begin(), end);
     return {std::move(part)};
   }
@@ -183,17 +183,27 @@ std::vector<Pending> Inference::next_batch(const Batching& batching) {
   return batch;
 }
 
+LinkBatch Inference::next_batch(const Batching& batching) {
+  LinkBatch b;
+  b.pending = take_pending(batching);
+  for (const Pending& p : b.pending) {
+    b.tasks.push_back(link_task(series_, o_, p.target, p.sources));
+    for (const std::int32_t s : p.sources)
+      b.tasks.back().min_shifts.insert(b.tasks.back().min_shifts.end(), std::size_t(o_.lags()),
+                                       shifts_.of(s, p.target.target));
+  }
+  b.work = link_work(series_, o_) * double(b.pending.size() * b.pending[0].sources.size());
+  return b;
+}
+
 /// For the estimators that have no batches.
 void Inference::estimate_links_on_cpu() {
   Batching batching(limits_, o_.lags() * (1 + o_.estimator.surrogates), series_.rows(),
                     double(series_.rows() * o_.lags() * o_.source.history) * sizeof(double));
   while (!pending_.empty()) {
     check_interrupt();
-    LinkBatch b;
-    b.pending = next_batch(batching);
-    for (const Pending& p : b.pending) b.tasks.push_back(link_task(series_, o_, p.target, p.sources));
-    b.work = link_work(series_, o_) * double(b.pending.size() * b.pending[0].sources.size());
-    take(b, batching.measure(b.work, [&] { return estimate(series_, b.tasks, estimator_of(b), stream_); }));
+    const LinkBatch b = next_batch(batching);
+    take(b, batching.measure(b.work, [&] { return estimate(series_, b.tasks, o_.estimator, stream_); }));
   }
 }
 
@@ -222,11 +232,8 @@ void Inference::estimate_links() {
       {.name = "network", .slots = 2, .queue = 1, .own_threads = false, .cpu_threads = stream_.threads()});
   while (!pending_.empty() && !error) {
     check_interrupt();
-    LinkBatch b;
-    b.pending = next_batch(batching);
-    for (const Pending& p : b.pending) b.tasks.push_back(link_task(series_, o_, p.target, p.sources));
-    b.batch = EstimateBatch(series_, b.tasks, estimator_of(b));
-    b.work = link_work(series_, o_) * double(b.pending.size() * b.pending[0].sources.size());
+    LinkBatch b = next_batch(batching);
+    b.batch = EstimateBatch(series_, b.tasks, o_.estimator);
     pipeline.submit(std::move(b));
     pipeline.poll();
   }
@@ -240,7 +247,7 @@ void Inference::take(const LinkBatch& batch, const std::vector<Estimates>& resul
     for (std::size_t s = 0; s < batch.pending[i].sources.size(); ++s) {
       const Pending& p = batch.pending[i];
       LinkResult link = link_of(o_, p.sources[s], p.target.target, s, results[i]);
-      link.min_shift = p.min_shift;
+      link.min_shift = shifts_.of(link.source, link.target);
       records[{number_of(link.target), number_of(link.source)}] = to_record(link);
       network_.links.push_back(link);
     }

@@ -99,8 +99,7 @@ class LinkShifts {
   std::int64_t of(std::int32_t source, std::int32_t target) const;
 
  private:
-  const Series& series_;
-  std::int64_t fixed_ = 0, reach_ = 0;
+  std::int64_t fixed_ = 0, reach_ = 0, rows_ = 0;
   std::vector<std::int64_t>
       length_;  // of each variable, at least those of the condition; empty if all are fixed
 };

@@ -85,8 +85,6 @@ NetworkDocument network_document(const Network& network, const Series& series, c
     link.surrogate_count = l.surrogate_count, link.min_shift = l.min_shift;
     d.links.push_back(std::move(link));
   }
-  d.warnings = inspect(series, options.estimator);
-  for (Warning& w : inspect(network, series, options)) d.warnings.push_back(std::move(w));
   return d;
 }
 

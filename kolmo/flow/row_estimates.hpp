@@ -33,7 +33,7 @@ std::vector<Estimates> estimate_rows(const Series& series, std::span<const Estim
   const auto width = std::size_t(1 + o.surrogates);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     check_task(series, tasks[i], o);
-    results[i].surrogates = o.surrogates, results[i].different = computed_surrogates(series, tasks[i], o);
+    results[i].surrogates = o.surrogates, results[i].different = computed_surrogates(tasks[i], o);
     if (o.surrogates) how[i] = surrogate_options(series, tasks[i], o);
     results[i].values.resize(tasks[i].x.size() * width);
     if (o.tested_analytically()) results[i].p_values.resize(tasks[i].x.size());
@@ -50,7 +50,9 @@ std::vector<Estimates> estimate_rows(const Series& series, std::span<const Estim
     const std::size_t i = units[item / width].task, a = units[item / width].alternative,
                       number = item % width;
     const auto rows = std::int64_t(tasks[i].times.size());
-    const SurrogateMap map(how[i], rows, std::uint64_t(tasks[i].streams[a]), number);
+    SurrogateOptions options = how[i];
+    options.min_shift = tasks[i].min_shift(a, o);
+    const SurrogateMap map(options, rows, std::uint64_t(tasks[i].streams[a]), number);
     results[i].values[a * width + number] = models[i]->value(a, map, scratch[std::size_t(thread)]);
     if constexpr (requires { &Model::p_value; })
       if (o.tested_analytically()) results[i].p_values[a] = models[i]->p_value(a);

@@ -24,7 +24,7 @@ struct KsgPlan {
   int t, dx, dy, dz, k;
   bool first_kind;  // ksg1
   SurrogateOptions surrogate_options;
-  const std::int64_t *segments, *streams, *time;
+  const std::int64_t *segments, *streams, *min_shifts, *time;
   const T *source_x, *source_y, *source_z;
   double *value, *local;
   Status status;
@@ -87,7 +87,7 @@ struct KsgPlan {
 
 template <class T>
 __device__ T distance_of(T a, T b) {
-  return a < b ? b - a : a - b;
+  return fabs(a - b);
 }
 template <class T>
 __device__ T larger(T a, T b) {
@@ -185,7 +185,9 @@ __global__ void ksg_fill(KsgPlan<T> p) {
       const auto range = p.problem_of(r);
       if (range.problem != made_for) {
         const std::int64_t rows = range.end - range.begin, stream = range.problem * p.b + b;
-        map = SurrogateMap(p.surrogate_options, rows, std::uint64_t(p.streams ? p.streams[stream] : stream),
+        SurrogateOptions options = p.surrogate_options;
+        if (p.min_shifts) options.min_shift = p.min_shifts[stream];
+        map = SurrogateMap(options, rows, std::uint64_t(p.streams ? p.streams[stream] : stream),
                            std::uint64_t(number));
         made_for = range.problem;
       }

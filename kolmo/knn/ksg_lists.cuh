@@ -1,7 +1,7 @@
 #pragma once
 // Many estimates of the same y and z: each point's neighbours in (y, z) are listed once, and the lanes of a
-// warp compute 32 estimates of one point. For ksg1 with a condition. Anonymous namespace: see
-// device/grid.cuh.
+// warp compute 32 estimates of one point. For ksg1 with a condition, or with one column of x. Anonymous
+// namespace: see device/grid.cuh.
 #include "kolmo/knn/ksg_point.cuh"
 
 namespace kolmo::cuda {
@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
   }
 }
 
-/// Point i for 32 estimates, one per lane, with up to X columns of x. OneZ: z has one column.
+/// Point i for 32 estimates, one per lane, with up to X columns of x. OneZ: z has one column; else it may have none, if x
+/// has one.
 template <int K, int X, bool OneZ, class T>
 struct ListedPoint {
   static constexpr int step = 32;  // rows of x are this far apart
@@ -152,6 +153,19 @@ struct ListedPoint {
       }
       return in;
     };
+    const bool self = T(0) < eps;
+    const std::int64_t row = p.row(i), first_out = row - p.theiler < begin ? begin : row - p.theiler;
+    // Calls f(j) for the other points in the Theiler window.
+    const auto excluded = [&](auto f) {
+      for (std::int64_t other = first_out; p.theiler && other <= row + p.theiler && other < end; ++other)
+        if (other != row && p.excluded(row, other)) f(int(p.at[other]));
+    };
+    if constexpr (!OneZ)
+      if (p.dz == 0) {
+        int n_x = int(width[0]) - self;
+        excluded([&](int j) { n_x -= inside(j); });
+        return {0, n_x, listed_within(eps)};
+      }
     const T* z = p.yz + p.dy * p.n;
     const auto z_distance = [&](int j) { return distance_of(z, p.dz, p.n, i, j); };
 
@@ -191,15 +205,11 @@ struct ListedPoint {
         }
       }
     }
-    const bool self = T(0) < eps;
     n_z -= self, n_xz -= self;
-    const std::int64_t row = p.row(i);
-    for (std::int64_t other = row - p.theiler < begin ? begin : row - p.theiler;
-         p.theiler && other <= row + p.theiler && other < end; ++other) {
-      const int j = int(p.at[other]);
-      const bool out = other != row && p.excluded(row, other) && z_distance(j) < eps;
+    excluded([&](int j) {
+      const bool out = z_distance(j) < eps;
       n_z -= out, n_xz -= out && inside(j);
-    }
+    });
     return {n_z, n_xz, listed_within(eps)};
   }
 

@@ -20,6 +20,7 @@ struct KsgProblem {
   const std::int64_t* time = nullptr;     ///< of each row; null: 0, 1, 2, ...
   const std::int64_t* streams = nullptr;  ///< b stream numbers; null: first_stream + index
   std::int64_t first_stream = 0;
+  const std::int64_t* min_shifts = nullptr;  ///< b; null: that of the options
   std::int64_t k = 4, theiler = 0, surrogates = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateOptions surrogate_options;
@@ -35,7 +36,9 @@ struct KsgProblem {
   bool excluded(std::int64_t i, std::int64_t j) const { return in_theiler_window(i, j, time, theiler); }
   SurrogateMap surrogate(std::int64_t alternative, std::int64_t number) const {
     const std::int64_t stream = streams ? streams[alternative] : first_stream + alternative;
-    return {surrogate_options, n, std::uint64_t(stream), std::uint64_t(number)};
+    SurrogateOptions options = surrogate_options;
+    if (min_shifts) options.min_shift = min_shifts[alternative];
+    return {options, n, std::uint64_t(stream), std::uint64_t(number)};
   }
 };
 

@@ -24,13 +24,13 @@ constexpr std::span<const std::string_view> names_of(SurrogateType) { return sur
 struct SurrogateOptions {
   SurrogateType type = SurrogateType::permute;
   std::int64_t block_length = 0;  ///< 0: the square root of the number of rows
-  std::int64_t min_shift = 1;     ///< at most half of the rows are used
+  std::int64_t min_shift = 1;     ///< at least 1 and at most half of the rows are used
   std::uint64_t seed = 0;
 };
 
 /// The number of different shifts of n rows.
 constexpr std::int64_t different_shifts(std::int64_t n, std::int64_t min_shift) {
-  const std::int64_t least = min_shift < n / 2 ? min_shift : n / 2;
+  const std::int64_t most = n / 2, least = min_shift < 1 ? 1 : min_shift < most ? min_shift : most;
   return n - 2 * least + 1;
 }
 

@@ -162,7 +162,8 @@ TEST(Network, DoesNotDependOnBatches) {
   }
 }
 
-// Autoregressions of different persistence: links differ in the shifts of their surrogates, targets in their history.
+// Autoregressions of different persistence: links differ in the shifts of their surrogates, which parts no batch, and
+// targets in their history.
 TEST(Network, LinksThatAreAlikeAreEstimatedTogether) {
   constexpr std::int32_t variables = 12;
   std::vector<std::vector<double>> x;
@@ -179,15 +180,12 @@ TEST(Network, LinksThatAreAlikeAreEstimatedTogether) {
   Stream stream;
   const Network network = infer_network(series, o, stream, nullptr, &progress);
 
-  std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> sources;  // of a target and a shift
-  for (const LinkResult& l : network.links) ++sources[{l.target, l.min_shift}];
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t>> kinds;
-  for (const auto& [link, count] : sources) {
-    const Embedding& e = network.targets[std::size_t(link.first)].embedding;
-    kinds.insert({link.second, e.history, network_reach(o, e), count});
-  }
-  EXPECT_GT(sources.size(), kinds.size());
-  EXPECT_EQ(batches, kinds.size());
+  std::set<std::int64_t> shifts, histories;
+  for (const LinkResult& l : network.links) shifts.insert(l.min_shift);
+  for (const TargetResult& t : network.targets) histories.insert(t.embedding.history);
+  EXPECT_GT(shifts.size(), 2u);
+  EXPECT_GT(histories.size(), 1u);
+  EXPECT_EQ(batches, histories.size());
 }
 
 TEST(Network, IsTheSameOnADeviceWithMemoryOfItsOwn) {

@@ -21,7 +21,7 @@ void launch_shape(const MatmulArgs& x, Stream& s) {
   constexpr WarpgroupShape shape = warpgroup_shapes[Shape];
   const MatmulSizes of(x);
   const std::int64_t clusters = clusters_of(x, shape);
-  const auto at_once = std::int64_t(cuda::multiprocessors(x.y.device.index)) / shape.cluster;
+  const auto at_once = std::int64_t(cuda::multiprocessors(x.y.device.index)) * shape.blocks / shape.cluster;
   const auto blocks = unsigned(std::min(clusters, at_once) * shape.cluster);
   const cuda::TensorMap a = boxes_of(x, x.a, !x.transpose_a, of.m, shape.rows),
                         b = boxes_of(x, x.b, x.transpose_b, of.n, shape.columns / shape.cluster);

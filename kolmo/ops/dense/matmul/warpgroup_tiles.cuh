@@ -1,6 +1,6 @@
 #pragma once
-// matmul on Hopper's tensor cores: f16 or bf16 factors, sums in f32. Of a block's three warpgroups one thread
-// of the first keeps pieces of a and b coming, through the copy engine, while the other two multiply them; the
+// matmul on Hopper's tensor cores: f16 or bf16 factors, sums in f32. One of a block's threads
+// keeps pieces of a and b coming, through the copy engine, while two warpgroups multiply them; the
 // first pieces of the next tile arrive while the last tile is written. Blocks stay until no tile is left. The
 // blocks of a cluster compute tiles below each other, and each brings its share of b to all. Where the pieces come from
 // is said by a `Source`, so that conv2d is a product of this kind too.
@@ -13,22 +13,24 @@ namespace kolmo {
 namespace {
 
 /// A block's tile has rows x columns elements and takes 64 products at a time, with `stages` pieces in shared
-/// memory.
+/// memory. Of two blocks on a multiprocessor one writes its tile while the other multiplies.
 struct WarpgroupShape {
   int rows, columns, stages, cluster;
   StepTime step;
+  int blocks = 1;  ///< on a multiprocessor
   static constexpr int depth = 64;
-  static constexpr int multipliers = 2;  ///< warpgroups
-  constexpr int threads() const { return (multipliers + 1) * 128; }
+  static constexpr int multipliers = 2;                  ///< warpgroups
+  static constexpr int multiplying = multipliers * 128;  ///< threads
+  /// A whole warpgroup can leave its registers to others, which large tiles need.
+  constexpr int threads() const { return multiplying + (blocks == 1 ? 128 : 32); }
 };
-constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.70, 0.70}},
-                                               {128, 128, 6, 1, {0.36, 0.43}},
-                                               {128, 64, 8, 1, {0.20, 0.27}},
-                                               {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
-                                               {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
+constexpr WarpgroupShape warpgroup_shapes[] = {
+    {128, 256, 4, 2, {0.70, 0.70}},    {128, 128, 6, 1, {0.36, 0.43}}, {128, 64, 8, 1, {0.20, 0.27}},
+    {128, 128, 3, 1, {0.40, 0.40}, 2}, {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
+    {256, 64, 5, 1, {0.38, 0.38}}};                                     // conv2d
 
 /// Those that matmul has rows for.
-constexpr int matmul_warpgroup_shapes = 3;
+constexpr int matmul_warpgroup_shapes = 4;
 
 /// How results are written: one by one, or in packs of 16 bytes, which the rows of y are made of; plain: y =
 /// activation(alpha a b + bias), with no activation or relu, and a bias that begins at a multiple of 4 bytes.
@@ -53,7 +55,7 @@ struct WarpgroupMemory {
   static constexpr WarpgroupShape S = warpgroup_shapes[Shape];
   static constexpr int piece_a = S.rows * S.depth * 2, piece_b = S.columns * S.depth * 2,
                        stage = piece_a + piece_b;
-  static constexpr int row = 128, padded_row = row + 16, out = 16 * padded_row;
+  static constexpr int row = 128 / S.blocks, padded_row = row + 16, out = 16 * padded_row;
   static constexpr int written = S.stages * stage, barriers = written + S.multipliers * 4 * out,
                        bytes = barriers + 2 * S.stages * 8 + 1024;
 };
@@ -81,52 +83,51 @@ __device__ void copy_rows(std::uint32_t to, const cuda::TensorMap& map, std::uin
       cuda::copy_box<Blocks>(to + i * 128, map, barrier, first + i, k, entry);
 }
 
-/// Writes the 16 x Columns sums of a warp, as cuda::multiply leaves them, from (row, column) of y on: 32
+/// Writes the 16 x Columns sums of a warp, as cuda::multiply leaves them, from (row, column) of y on: some
 /// columns at a time go through `out`, so that neighbouring threads write neighbouring elements, in packs where rows of
 /// y are made of these. A loop over registers that move, as unrolled it would hold each activation many times.
-template <int Columns, class T>
-__device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned char* out,
+template <class M, class T>
+__device__ void write_sums(const Gemm<T>& g, float (&sum)[M::S.columns / 2], unsigned char* out,
                            std::int64_t entry, int row, int column, bool packs) {
-  constexpr int padded = WarpgroupMemory<0>::padded_row / 4;
+  constexpr int padded = M::padded_row / 4, wide = M::row / 4, across = wide / 8;  // packs in a row of `out`
   float* const staged = reinterpret_cast<float*>(out);
   const int lane = int(threadIdx.x) % 32, rows = g.m - row < 16 ? g.m - row : 16;
 #pragma unroll 1
-  for (int first = 0; first < Columns; first += 32) {
+  for (int first = 0; first < M::S.columns; first += wide) {
 #pragma unroll
-    for (int i = 0; i < 16; i += 2)
+    for (int i = 0; i < wide / 2; i += 2)
       reinterpret_cast<float2*>(staged + (lane / 4 + i / 2 % 2 * 8) * padded)[i / 4 * 4 + lane % 4] =
           make_float2(sum[i], sum[i + 1]);
 #pragma unroll
-    for (int i = 16; i < Columns / 2; ++i) sum[i - 16] = sum[i];
+    for (int i = wide / 2; i < M::S.columns / 2; ++i) sum[i - wide / 2] = sum[i];
     __syncwarp();
     if (packs) {
 #pragma unroll
-      for (int r = lane / 4; r < 16; r += 8) {
-        const float* const at = staged + r * padded + lane % 4 * 8;
+      for (int r = lane / across; r < 16; r += 32 / across) {
+        const float* const at = staged + r * padded + lane % across * 8;
         const auto a = load_pack<4>(at), b = load_pack<4>(at + 4);
         g.put_pack(
-            0, entry, row + r, column + first + lane % 4 * 8,
+            0, entry, row + r, column + first + lane % across * 8,
             {a.value[0], a.value[1], a.value[2], a.value[3], b.value[0], b.value[1], b.value[2], b.value[3]});
       }
-    } else if (const int c = column + first + lane; c < g.n) {
+    } else if (const int c = column + first + lane % wide; c < g.n) {
 #pragma unroll 1
-      for (int r = 0; r < rows; ++r)
-        g.finish((entry * g.m + row + r) * g.n + c, c, staged[r * padded + lane]);
+      for (int r = lane / wide; r < rows; r += 32 / wide)
+        g.finish((entry * g.m + row + r) * g.n + c, c, staged[r * padded + lane % wide]);
     }
     __syncwarp();
   }
 }
 
 /// The same for plain packs, with y of type U.
-template <class U, int Columns, class T>
-__device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], unsigned char* out,
+template <class U, class M, class T>
+__device__ void write_packs(const Gemm<T>& g, const float (&sum)[M::S.columns / 2], unsigned char* out,
                             std::int64_t entry, int row, int column) {
-  using M = WarpgroupMemory<0>;
-  constexpr int wide = M::row / int(sizeof(U)), pack = 16 / int(sizeof(U));
+  constexpr int wide = M::row / int(sizeof(U)), pack = 16 / int(sizeof(U)), across = wide / pack;
   const int lane = int(threadIdx.x) % 32;
   const float least = g.activation == Activation::relu ? 0.0f : -INFINITY;
 #pragma unroll
-  for (int first = 0; first < Columns; first += wide) {
+  for (int first = 0; first < M::S.columns; first += wide) {
 #pragma unroll
     for (int i = first / 2; i < (first + wide) / 2; i += 4) {
       const int c = i / 4 * 8 + lane % 4 * 2;
@@ -146,11 +147,11 @@ __device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], u
     }
     __syncwarp();
 #pragma unroll
-    for (int pass = 0; pass < 4; ++pass) {
-      const int r = row + pass * 4 + lane / 8, c = column + first + lane % 8 * pack;
+    for (int pass = 0; pass < 16; pass += 32 / across) {
+      const int r = row + pass + lane / across, c = column + first + lane % across * pack;
       if (r < g.m && c < g.n)
         *reinterpret_cast<int4*>(static_cast<U*>(g.y) + (entry * g.m + r) * g.n + c) =
-            reinterpret_cast<const int4*>(out + (r - row) * M::padded_row)[lane % 8];
+            reinterpret_cast<const int4*>(out + (r - row) * M::padded_row)[lane % across];
     }
     __syncwarp();
   }
@@ -193,7 +194,7 @@ struct MatrixSource {
 
 template <class T, int Shape, class Source>
 __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
-    __launch_bounds__(warpgroup_shapes[Shape].threads(), 1)
+    __launch_bounds__(warpgroup_shapes[Shape].threads(), warpgroup_shapes[Shape].blocks)
         warpgroup_tiles(Gemm<T> g, Writing writing, std::int64_t tiles,
                         const __grid_constant__ Source source) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -203,7 +204,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
   unsigned char* const shared = cuda::dynamic_shared<unsigned char>();
   const std::uint32_t start = (cuda::shared_address(shared) + 1023) / 1024 * 1024, full = start + M::barriers,
                       empty = full + S.stages * 8;
-  const int group = int(threadIdx.x) / 128, rank = S.cluster == 1 ? 0 : cuda::block_in_cluster();
+  const int rank = S.cluster == 1 ? 0 : cuda::block_in_cluster();
   if (threadIdx.x == 0) {
     source.prefetch();
     for (int i = 0; i < S.stages; ++i) {
@@ -219,9 +220,9 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
 
   const std::int64_t first = blockIdx.x / S.cluster, next = gridDim.x / S.cluster;
   Ring<S.stages> ring;
-  if (group == 0) {
-    cuda::give_up_registers<40>();
-    if (threadIdx.x == 0)
+  if (threadIdx.x >= S.multiplying) {
+    if constexpr (S.blocks == 1) cuda::give_up_registers<40>();
+    if (threadIdx.x == S.multiplying)
       for (std::int64_t t = first; t < tiles; t += next) {
         const TileIndex tile(g, t, S.rows * S.cluster, S.columns, S.depth);
         const int row = tile.row + rank * S.rows, entry = int(tile.entry);
@@ -235,8 +236,8 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
       }
     __syncwarp();
   } else {
-    cuda::take_registers<232>();
-    const int warp = int(threadIdx.x) / 32 - 4, lane = int(threadIdx.x) % 32;
+    if constexpr (S.blocks == 1) cuda::take_registers<232>();
+    const int group = int(threadIdx.x) / 128, warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
     const auto release = [&](int stage) {
       if (lane < S.cluster) cuda::arrive_at(empty + stage * 8, lane);
     };
@@ -247,7 +248,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
       for (int step = tile.first_step; step < tile.last_step; ++step, ring.advance()) {
         cuda::wait_for(full + ring.stage * 8, ring.parity);
         const std::uint32_t piece = start + ring.stage * M::stage;
-        std::uint64_t a = cuda::factor<Source::along_a>(piece + (group - 1) * high * 64 * 128),
+        std::uint64_t a = cuda::factor<Source::along_a>(piece + group * high * 64 * 128),
                       b = cuda::factor<Source::along_b>(piece + M::piece_a);
         cuda::begin_products();
 #pragma unroll
@@ -268,13 +269,13 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
       unsigned char* const out = shared + (start - cuda::shared_address(shared)) + M::written + warp * M::out;
 #pragma unroll
       for (int i = 0; i < high; ++i) {
-        const int row = tile.row + rank * S.rows + ((group - 1) * high + i) * 64 + warp % 4 * 16;
+        const int row = tile.row + rank * S.rows + (group * high + i) * 64 + warp % 4 * 16;
         if (writing != Writing::plain_packs)
-          write_sums<S.columns>(g, sum[i], out, tile.entry, row, tile.column, writing == Writing::packs);
+          write_sums<M>(g, sum[i], out, tile.entry, row, tile.column, writing == Writing::packs);
         else if (g.y_is_f32)
-          write_packs<float, S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+          write_packs<float, M>(g, sum[i], out, tile.entry, row, tile.column);
         else
-          write_packs<T, S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+          write_packs<T, M>(g, sum[i], out, tile.entry, row, tile.column);
       }
     }
   }

@@ -33,8 +33,12 @@ void check(const Args& a) {
 void sizes(const Args& a, Dims& dims) {
   const std::int64_t t = problems(a);
   if (dims.has("t") && dims["t"] != t)
-    fail<InvalidArgument>("ksg_conditional_mutual_information: streams has " + std::to_string(dims["t"]) +
-                          " rows for " + std::to_string(t) + " problems");
+    fail<InvalidArgument>("ksg_conditional_mutual_information: " +
+                          std::string(a.streams.given()      ? "streams"
+                                      : a.min_shifts.given() ? "min_shifts"
+                                                             : "value") +
+                          " has " + std::to_string(dims["t"]) + " rows for " + std::to_string(t) +
+                          " problems");
   if (!dims.has("t")) dims.set("t", t);
   dims.set("e", 1 + a.surrogates);
 }
@@ -67,6 +71,7 @@ KsgProblem<T> problem(const Args& a, std::int64_t index) {
   if (a.time.given()) p.time = a.time.as<std::int64_t>() + begin;
   if (a.streams.given()) p.streams = a.streams.as<std::int64_t>() + index * p.b;
   p.first_stream = index * p.b;
+  if (a.min_shifts.given()) p.min_shifts = a.min_shifts.as<std::int64_t>() + index * p.b;
   p.k = a.k, p.theiler = a.theiler, p.surrogates = a.surrogates, p.algorithm = a.algorithm;
   p.surrogate_options = surrogate_options(a);
   p.value = a.value.as<double>() + index * p.b * p.estimates();
@@ -232,6 +237,39 @@ constexpr Case<Args> cases[] = {
            std::copy_n(offsets, 3, a.segments.as<std::int64_t>());
            std::copy_n(streams, 4, a.streams.as<std::int64_t>());
          }},
+    {.name = "segments 40, 50 circular, a shortest shift for each of three alternatives",
+     .sizes = {{"b", 3}, {"n", 90}, {"dx", 1}, {"dy", 1}, {"dz", 1}, {"t1", 3}, {"t", 2}},
+     .tolerance = rounding,
+     .optional = "z segments min_shifts",
+     .setup =
+         [](Args& a) {
+           a.surrogates = 30, a.surrogate_type = SurrogateType::circular;
+           const std::int64_t offsets[] = {0, 40, 90}, shifts[] = {1, 7, 19, 24, 0, 1000};
+           std::copy_n(offsets, 3, a.segments.as<std::int64_t>());
+           std::copy_n(shifts, 6, a.min_shifts.as<std::int64_t>());
+         }},
+    {.name = "segments 40, 56 1,3 theiler=2 k=7 surrogates=20",
+     .sizes = {{"b", 2}, {"n", 96}, {"dx", 1}, {"dy", 3}, {"t1", 3}},
+     .tolerance = rounding,
+     .optional = "segments",
+     .setup =
+         [](Args& a) {
+           a.surrogates = 20, a.k = 7, a.theiler = 2;
+           const std::int64_t offsets[] = {0, 40, 96};
+           std::copy_n(offsets, 3, a.segments.as<std::int64_t>());
+         }},
+    {.name = "n=64 2,1 surrogates=20",
+     .sizes = {{"b", 1}, {"n", 64}, {"dx", 2}, {"dy", 1}},
+     .tolerance = rounding,
+     .setup = [](Args& a) { a.surrogates = 20; }},
+    {.name = "n=1100 1,1 k=1 b=8, lists run out",
+     .sizes = {{"b", 8}, {"n", 1100}, {"dx", 1}, {"dy", 1}},
+     .tolerance = rounding,
+     .setup =
+         [](Args& a) {
+           a.k = 1, a.theiler = 1;
+           for (int i = 0; i < 8 * 1100; i += 25) a.x.as<double>()[i] *= 100;  // far from all others
+         }},
     {.name = "n=1100 k=1 b=8, lists run out",
      .sizes = {{"b", 8}, {"n", 1100}, {"dx", 1}, {"dy", 1}, {"dz", 1}},
      .tolerance = rounding,
@@ -254,6 +292,14 @@ constexpr Case<Args> cases[] = {
     {.name = "TE(1,1) n=10000 surrogates=200",
      .sizes = {{"b", 1}, {"n", 10000}, {"dx", 1}, {"dy", 1}, {"dz", 1}},
      .optional = "z",
+     .benchmark_only = true,
+     .setup = [](Args& a) { a.surrogates = 200; }},
+    {.name = "MI(1,1) n=1000 surrogates=200",
+     .sizes = {{"b", 1}, {"n", 1000}, {"dx", 1}, {"dy", 1}},
+     .benchmark_only = true,
+     .setup = [](Args& a) { a.surrogates = 200; }},
+    {.name = "MI(1,1) n=50000 surrogates=200",
+     .sizes = {{"b", 1}, {"n", 50000}, {"dx", 1}, {"dy", 1}},
      .benchmark_only = true,
      .setup = [](Args& a) { a.surrogates = 200; }},
     {.name = "TE(2,2) n=1000 surrogates=200",

@@ -43,6 +43,7 @@ KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
   p.first_kind = a.algorithm == KsgAlgorithm::ksg1;
   p.time = a.time.as<std::int64_t>();
   p.streams = a.streams.as<std::int64_t>(), p.surrogate_options = surrogate_options(a);
+  p.min_shifts = a.min_shifts.as<std::int64_t>();
   p.source_x = a.x.as<T>(), p.source_y = a.y.as<T>(), p.source_z = a.z.as<T>();
   p.value = a.value.as<double>(), p.local = a.local.as<double>();
 
@@ -145,8 +146,9 @@ void lay(Arena& arena, const Args& a, const Site& site) {
 bool fits(const Args& a, int variant) {
   const std::int64_t n = a.y.extent[0];
   if (variant != listed) return true;
-  return columns(a.z) > 0 && a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= knn::most_listed_rows &&
-         columns(a.x) <= most_columns && a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
+  return a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= knn::most_listed_rows &&
+         columns(a.x) <= (a.z.given() ? most_columns : 1) &&
+         a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
 }
 
 }  // namespace

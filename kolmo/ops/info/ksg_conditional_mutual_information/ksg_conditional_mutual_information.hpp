@@ -6,7 +6,7 @@ namespace kolmo {
 
 struct KsgConditionalMutualInformationArgs {
   In x{}, y{};
-  OptIn z{}, time{}, segments{}, streams{};
+  OptIn z{}, time{}, segments{}, streams{}, min_shifts{};
   Out value{};
   OptOut local{};
   std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, min_shift = 1;
@@ -34,6 +34,10 @@ struct KsgConditionalMutualInformationArgs {
             "random stream of each problem and alternative; default counts them; equal streams shuffle "
             "alike",
             Domain::count)
+            .no_matter_for_speed(),
+        field<&A::min_shifts>("min_shifts", "t b", DTypes::of(DType::i64),
+                              "min_shift of each problem and alternative; default the option; below 1 is 1",
+                              Domain::count)
             .no_matter_for_speed(),
         field<&A::value>("value", "t b e", DTypes::of(DType::f64),
                          "estimates in nats: observed, then surrogates"),

@@ -21,6 +21,7 @@ void expected_in(const Args& a) {
     const auto y = rows_of<T>(a.y, 0, begin, end), z = rows_of<T>(a.z, 0, begin, end);
     for (std::int64_t i = 0; i < b; ++i) {
       const std::int64_t stream = a.streams.given() ? std::int64_t(get(a.streams, p * b + i)) : p * b + i;
+      if (a.min_shifts.given()) settings.min_shift = std::int64_t(get(a.min_shifts, p * b + i));
       const KsgEstimates e = ksg_estimates<T>(rows_of<T>(a.x, i, begin, end), y, z, settings, stream);
       for (std::size_t s = 0; s < e.values.size(); ++s)
         put(a.value, (p * b + i) * (1 + a.surrogates) + std::int64_t(s), e.values[s]);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kolmo/ops/nn/attention/attention_mma.cuh"
 #include "kolmo/ops/nn/attention/attention_tiles.cuh"
 #ifndef SIMT
@@ -71,13 +73,13 @@ void combine_parts_of_keys(const AttentionCall<T>& c, const KeyParts<Compute<T>>
                      combine_block, 0, cuda::native(s), c, p);
 }
 
-/// Whether all rows begin at multiples of 16 bytes, and may be copied in packs of these.
-bool whole_packs(const A& a) {
+/// Of 1 to 16 bytes the most of which all rows begin at multiples, so that they may be copied in such pieces.
+int unit_of(const A& a) {
   std::uintptr_t bits = std::uintptr_t(a.q.dim(-1)) * size_of(a.q.dtype);
   for (const Tensor* t : {static_cast<const Tensor*>(&a.q), static_cast<const Tensor*>(&a.k),
                           static_cast<const Tensor*>(&a.v), static_cast<const Tensor*>(&a.y)})
     bits |= reinterpret_cast<std::uintptr_t>(t->data);
-  return bits % 16 == 0;
+  return int(std::min<std::uintptr_t>(16, bits & (0 - bits)));
 }
 
 #ifdef SIMT
@@ -89,11 +91,22 @@ bool warpgroups_fit(const A& a) {
 #ifdef KOLMO_SM90A
   const AttentionSizes n(a);
   return is_narrow(a) && (n.d == 64 || n.d == 128) && !a.mask.given() && n.batch * n.kv_heads > 0 &&
-         n.t > 0 && n.s > 0 && (n.heads_first || n.heads == n.kv_heads) && whole_packs(a) &&
+         n.t > 0 && n.s > 0 && (n.heads_first || n.heads == n.kv_heads) && unit_of(a) == 16 &&
          parts_of_keys(a) == 1 && cuda::is_hopper(a.q.device.index);
 #else
   return (void)a, false;
 #endif
+}
+
+/// Three warpgroups of queries take 1.2 times as long as two, unless their blocks leave more multiprocessors without work.
+int query_groups(const A& a) {
+  const AttentionSizes n(a);
+  const auto time = [&](std::int64_t groups, double of_block) {
+    const std::int64_t blocks = n.batch * n.kv_heads * ((rows_of_group(a) + 64 * groups - 1) / (64 * groups)),
+                       multiprocessors = cuda::multiprocessors(a.q.device.index);
+    return double((blocks + multiprocessors - 1) / multiprocessors) * of_block;
+  };
+  return n.d == 64 && time(3, 1.2) <= time(2, 1) ? 3 : 2;
 }
 
 void launch_warpgroups(const A& a, Stream& s) {
@@ -106,13 +119,18 @@ void launch_warpgroups(const A& a, Stream& s) {
   const cuda::TensorMap k = boxes_of(a.k, n.t, n.kv_heads, warpgroup_keys),
                         v = boxes_of(a.v, n.t, n.kv_heads, 64);
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
-    const auto launch = [&]<int D> {
-      using M = AttentionMemory<D>;
+    const auto launch = [&]<int D, int Groups> {
+      using M = AttentionMemory<D, Groups>;
       const std::int64_t blocks = groups * ((rows_of_group(a) + M::rows - 1) / M::rows);
-      cuda::launch(attend_warpgroups<T, D>, unsigned(blocks), M::threads, M::bytes, cuda::native(s),
+      cuda::launch(attend_warpgroups<T, D, Groups>, unsigned(blocks), M::threads, M::bytes, cuda::native(s),
                    AttentionCall<T>(a), !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
     };
-    n.d == 64 ? launch.template operator()<64>() : launch.template operator()<128>();
+    if (n.d == 128)
+      launch.template operator()<128, 2>();
+    else if (query_groups(a) == 2)
+      launch.template operator()<64, 2>();
+    else
+      launch.template operator()<64, 3>();
   });
 }
 #endif
@@ -123,7 +141,7 @@ void launch_tensor_cores(const A& a, Arena& arena, Stream& s) {
     const auto p = lay_parts<float>(arena, a);
     cuda::select<std::size(mma_shapes)>(mma_shape_of(a), [&]<int V> {
       cuda::launch(attend_mma<T, V>, unsigned(attention_blocks(a) * p.parts), mma_shapes[V].threads(),
-                   std::size_t(mma_shapes[V].bytes()), cuda::native(s), c, p, whole_packs(a));
+                   std::size_t(mma_shapes[V].bytes()), cuda::native(s), c, p, unit_of(a));
     });
     combine_parts_of_keys(c, p, s);
   });
@@ -136,7 +154,7 @@ void launch_attention_tiles(const A& a, Arena& arena, Stream& s) {
     cuda::select<std::size(tile_shapes_f32)>(shape_of(a), [&]<int V> {
       constexpr AttentionTileShape shape = attention_tile_shape<T, V>;
       cuda::launch(attend_tiles<T, V>, unsigned(attention_blocks(a) * p.parts), tile_block,
-                   std::size_t(shape.template bytes<T>()), cuda::native(s), c, p, whole_packs(a));
+                   std::size_t(shape.template bytes<T>()), cuda::native(s), c, p, unit_of(a));
     });
     combine_parts_of_keys(c, p, s);
   });

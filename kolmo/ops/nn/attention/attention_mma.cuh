@@ -25,7 +25,7 @@ constexpr int mma_widths = 3, mma_few_rows = 16;  // the last three shapes are o
 
 template <class T, int V>
 __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
-    attend_mma(AttentionCall<T> c, KeyParts<float> p, bool packs) {
+    attend_mma(AttentionCall<T> c, KeyParts<float> p, int unit) {
   constexpr MmaShape S = mma_shapes[V];
   constexpr int tall = S.tall, stride = S.stride(), depth = S.width / 16, across = S.width / 8,
                 scores = S.keys / 8;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
   const int lane = int(threadIdx.x) % 32, first = int(threadIdx.x) / 32 * 16 * tall;
   const bool active = tile.row + first < c.rows;  // the same in all lanes of a warp
 
-  fetch_rows<S.rows(), S.width, stride, S.threads()>(q, c.d, packs, [&](int r) {
+  fetch_rows<S.rows(), S.width, stride, S.threads()>(q, c.d, unit, [&](int r) {
     return tile.row + r < c.rows ? c.q + c.query_at(tile.group, tile.row + r) : nullptr;
   });
   const auto fetch = [&](T* to, const T* from, int step) {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
       const std::int64_t key = std::int64_t(step) * S.keys;
       const T* const origin = from + c.key_at(tile.group, key);
       fetch_rows<S.keys, S.width, stride, S.threads()>(
-          to, c.d, packs, [&](int r) { return key + r < c.t ? origin + r * c.k_row : nullptr; });
+          to, c.d, unit, [&](int r) { return key + r < c.t ? origin + r * c.k_row : nullptr; });
     }
     cuda::commit_copies();
   };
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
       const AttentionResult<T> result(c, p, tile, row, most[i][h], all, lane % 4 == 0);
 #pragma unroll
       for (int n = 0; n < across; ++n)
-        result.template put<2>(8 * n + lane % 4 * 2, packs,
+        result.template put<2>(8 * n + lane % 4 * 2, unit,
                                Pack<float, 2>{{sum[i][n][2 * h], sum[i][n][2 * h + 1]}});
     }
 }

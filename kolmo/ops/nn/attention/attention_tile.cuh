@@ -99,27 +99,38 @@ __device__ C weigh(C& most, C& total, C factor, const At& at) {
   return rescaling;
 }
 
-/// Starts copying Rows rows of d <= Width elements to shared memory, Stride elements apart; at(r) is where row r is, or
-/// null. What is not there becomes 0.
-template <int Rows, int Width, int Stride, int Threads, class T, class At>
-__device__ void fetch_rows(T* to, std::int64_t d, bool packs, const At& at) {
-  constexpr int w = pack_width<T>, across = Width / w;
-  const int thread = int(threadIdx.x);
-  if (packs) {
+/// Starts copying Rows rows of d <= Width elements to shared memory, Stride elements apart, in pieces P; at(r) is where
+/// row r is, or null. What is not there becomes 0.
+template <class P, int Rows, int Width, int Stride, int Threads, class T, class At>
+__device__ void fetch_pieces(T* to, std::int64_t d, const At& at) {
+  constexpr int w = int(sizeof(P) / sizeof(T)), across = Width / w;
 #pragma unroll 2
-    for (int i = thread; i < Rows * across; i += Threads) {
-      const int r = i / across, column = i % across * w;
-      const T* const row = at(r);
-      cuda::copy_async(reinterpret_cast<int4*>(to + r * Stride + column),
-                       row && column < d ? reinterpret_cast<const int4*>(row + column) : nullptr);
+  for (int i = int(threadIdx.x); i < Rows * across; i += Threads) {
+    const int r = i / across, column = i % across * w;
+    const T* const row = at(r);
+    cuda::copy_async(reinterpret_cast<P*>(to + r * Stride + column),
+                     row && column < d ? reinterpret_cast<const P*>(row + column) : nullptr);
+  }
+}
+/// The same, in the largest pieces that `unit` allows: all rows begin at multiples of so many bytes.
+template <int Rows, int Width, int Stride, int Threads, class T, class At>
+__device__ void fetch_rows(T* to, std::int64_t d, int unit, const At& at) {
+  if (unit == 16) return fetch_pieces<int4, Rows, Width, Stride, Threads>(to, d, at);
+  if (unit == 8) return fetch_pieces<int2, Rows, Width, Stride, Threads>(to, d, at);
+  if constexpr (sizeof(T) <= 4)
+    if (unit == 4) return fetch_pieces<int, Rows, Width, Stride, Threads>(to, d, at);
+  constexpr int at_once = 8;
+  for (int first = int(threadIdx.x); first < Rows * Width; first += Threads * at_once) {
+    T value[at_once];
+#pragma unroll
+    for (int n = 0; n < at_once; ++n) {
+      const int i = first + n * Threads, column = i % Width;
+      const T* const row = i < Rows * Width ? at(i / Width) : nullptr;
+      value[n] = row && column < d ? row[column] : T(0.0f);
     }
-  } else {
-#pragma unroll 1
-    for (int i = thread; i < Rows * Width; i += Threads) {
-      const int r = i / Width, column = i % Width;
-      const T* const row = at(r);
-      to[r * Stride + column] = row && column < d ? row[column] : T(0.0f);
-    }
+#pragma unroll
+    for (int n = 0; n < at_once; ++n)
+      if (const int i = first + n * Threads; i < Rows * Width) to[i / Width * Stride + i % Width] = value[n];
   }
 }
 
@@ -145,9 +156,9 @@ struct AttentionResult {
       factor = total == 0 ? C(0) : 1 / total;
     }
   }
-  /// Writes W neighbouring elements.
+  /// Writes W neighbouring elements. Rows of y begin at multiples of `unit` bytes.
   template <int W>
-  __device__ void put(int column, bool packs, Pack<C, W> sum) const {
+  __device__ void put(int column, int unit, Pack<C, W> sum) const {
     if (sums) {
 #pragma unroll
       for (int w = 0; w < W; ++w)
@@ -157,7 +168,7 @@ struct AttentionResult {
 #pragma unroll
     for (int w = 0; w < W; ++w) sum.value[w] *= factor;
     const Pack<T, W> narrow = narrowed<T, W>(sum);
-    if (packs) {
+    if (unit >= int(sizeof(narrow))) {
       if (column < d) store_pack(y + column, narrow);
     } else {
 #pragma unroll

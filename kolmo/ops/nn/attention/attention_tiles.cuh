@@ -27,7 +27,7 @@ constexpr AttentionTileShape attention_tile_shape = sizeof(T) == 4 ? tile_shapes
 
 template <class T, int V>
 __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
-    attend_tiles(AttentionCall<T> c, KeyParts<T> p, bool packs) {
+    attend_tiles(AttentionCall<T> c, KeyParts<T> p, int unit) {
   constexpr AttentionTileShape S = attention_tile_shape<T, V>;
   constexpr int w = pack_width<T>, stride = S.template stride<T>(), high = S.rows / 16, wide = S.keys / 16,
                 across = S.width / (16 * w);
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
   const AttentionTile tile(c, S.rows, S.keys, p.parts);
   const int x = int(threadIdx.x) % 16, y = int(threadIdx.x) / 16;
 
-  fetch_rows<S.rows, S.width, stride, tile_block>(q, c.d, packs, [&](int r) {
+  fetch_rows<S.rows, S.width, stride, tile_block>(q, c.d, unit, [&](int r) {
     return tile.row + r < c.rows ? c.q + c.query_at(tile.group, tile.row + r) : nullptr;
   });
   const auto fetch = [&](T* to, const T* from, int step) {
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
       const std::int64_t key = std::int64_t(step) * S.keys;
       const T* const origin = from + c.key_at(tile.group, key);
       fetch_rows<S.keys, S.width, stride, tile_block>(
-          to, c.d, packs, [&](int r) { return key + r < c.t ? origin + r * c.k_row : nullptr; });
+          to, c.d, unit, [&](int r) { return key + r < c.t ? origin + r * c.k_row : nullptr; });
     }
     cuda::commit_copies();
   };
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
       Pack<T, w> pack;
 #pragma unroll
       for (int e = 0; e < w; ++e) pack.value[e] = sum[i][n][e];
-      result.template put<w>((n * 16 + x) * w, packs, pack);
+      result.template put<w>((n * 16 + x) * w, unit, pack);
     }
   }
 }

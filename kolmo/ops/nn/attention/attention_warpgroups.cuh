@@ -12,17 +12,14 @@ namespace kolmo {
 namespace {
 
 constexpr int warpgroup_keys = 128;
-/// Warpgroups with queries: as many as registers allow.
-template <int D>
-inline constexpr int query_groups = D == 64 ? 3 : 2;
 
-/// Shared memory: queries, two stages of keys and of values, in boxes of 64 columns at multiples of 1024 bytes; barriers.
-template <int D>
+/// Groups: warpgroups with queries, of which registers allow two, or three for d = 64. Shared memory: queries, two stages of keys and of values, in boxes of 64 columns at multiples of 1024 bytes; barriers.
+template <int D, int Groups>
 struct AttentionMemory {
-  static constexpr int rows = 64 * query_groups<D>, boxes = D / 64, stages = 2, row = 128;
+  static constexpr int rows = 64 * Groups, boxes = D / 64, stages = 2, row = 128;
   static constexpr int queries = rows * D * 2, piece = warpgroup_keys * D * 2;
   static constexpr int keys = queries, values = keys + stages * piece, barriers = values + stages * piece,
-                       bytes = barriers + (1 + 4 * stages) * 8 + 1024, threads = 128 * (query_groups<D> + 1);
+                       bytes = barriers + (1 + 4 * stages) * 8 + 1024, threads = 128 * (Groups + 1);
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -47,14 +44,14 @@ struct Turns {
 };
 #endif
 
-template <class T, int D>
-__global__ void __launch_bounds__(AttentionMemory<D>::threads, 1)
+template <class T, int D, int Groups>
+__global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
     attend_warpgroups(AttentionCall<T> c, bool heads_last, const __grid_constant__ cuda::TensorMap map_q,
                       const __grid_constant__ cuda::TensorMap map_k,
                       const __grid_constant__ cuda::TensorMap map_v) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  using M = AttentionMemory<D>;
-  constexpr int groups = query_groups<D>, multiplying_warps = 4 * groups;
+  using M = AttentionMemory<D, Groups>;
+  constexpr int multiplying_warps = 4 * Groups;
   const std::uint32_t start =
                           (cuda::shared_address(cuda::dynamic_shared<unsigned char>()) + 1023) / 1024 * 1024,
                       q = start, q_full = start + M::barriers, k_full = q_full + 8, k_empty = k_full + 16,
@@ -101,7 +98,7 @@ __global__ void __launch_bounds__(AttentionMemory<D>::threads, 1)
     return;
   }
 
-  cuda::take_registers<(groups == 2 ? 240 : 160)>();
+  cuda::take_registers<(Groups == 2 ? 240 : 160)>();
   const int lane = int(threadIdx.x) % 32, group = int(threadIdx.x) / 128 - 1;
   const std::int64_t first = tile.row + group * 64 + int(threadIdx.x) % 128 / 32 * 16 + lane / 4;
   const int end[2] = {AttentionRow(c, tile, first).end, AttentionRow(c, tile, first + 8).end};
@@ -166,8 +163,8 @@ __global__ void __launch_bounds__(AttentionMemory<D>::threads, 1)
   };
 
   if (last > 0) {
-    const Turns<groups> turns{group};
-    if (group == groups - 1) turns.end();
+    const Turns<Groups> turns{group};
+    if (group == Groups - 1) turns.end();
     cuda::wait_for(q_full, 0);
     turns.wait();
     begin_scores(0);

@@ -125,6 +125,24 @@ constexpr Case<A> cases[] = {
            a.layout = ImageLayout::nhwc, a.groups = 2, a.stride = a.padding = a.dilation = {2};
            a.activation = Activation::gelu_tanh;
          }},
+    {.name = "2 of 10 x 11 x 8 f32, 10 groups of one channel, 3 x 3, stride 2 1, padding 1",
+     .sizes = {{"...", 2}, {"x1", 10}, {"x2", 11}, {"x3", 8}, {"o", 10}, {"w1", 1}, {"w2", 3}, {"w3", 3}},
+     .dtype = DType::f32,
+     .tolerance = bound(9, f32),
+     .optional = "bias",
+     .setup =
+         [](A& a) {
+           a.groups = 10, a.stride = {2, 1}, a.padding = {1};
+         },
+     .alias = "fused_conv_relu"},
+    {.name = "2 of 7 x 9 x 34 bf16 nhwc, 34 groups of one channel, 5 x 2, dilation 1 3, padding 2 0",
+     .sizes = {{"...", 2}, {"x1", 7}, {"x2", 9}, {"x3", 34}, {"o", 34}, {"w1", 5}, {"w2", 2}, {"w3", 1}},
+     .dtype = DType::bf16,
+     .tolerance = bound(10, f32, bf16),
+     .setup =
+         [](A& a) {
+           a.layout = ImageLayout::nhwc, a.groups = 34, a.dilation = {1, 3}, a.padding = {2, 0};
+         }},
     {.name = "8 x 9 x 16 f16 nhwc, 33 of 3 x 3 x 16, relu",
      .sizes = {{"...", 1}, {"x1", 8}, {"x2", 9}, {"x3", 16}, {"o", 33}, {"w1", 3}, {"w2", 3}, {"w3", 16}},
      .dtype = DType::f16,
@@ -179,6 +197,11 @@ constexpr Case<A> cases[] = {
      .dtype = DType::f32,
      .benchmark_only = true,
      .setup = [](A& a) { a.padding = {1}, a.groups = 128; }},
+    {.name = "32 of 56 x 56 x 128 f16 nhwc, 128 groups of 3 x 3",
+     .sizes = {{"...", 32}, {"x1", 56}, {"x2", 56}, {"x3", 128}, {"o", 128}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
+     .dtype = DType::f16,
+     .benchmark_only = true,
+     .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.padding = {1}, a.groups = 128; }},
 };
 
 constexpr AliasInfo aliases[] = {{.name = "fused_conv_relu",

@@ -1,6 +1,7 @@
 #include <iterator>
 
 #include "kolmo/op/impl.hpp"
+#include "kolmo/ops/nn/conv2d/conv2d_direct.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_tensor_cores.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_tiles.cuh"
 #ifndef SIMT
@@ -11,7 +12,7 @@ namespace kolmo {
 namespace {
 using A = Conv2dArgs;
 
-enum class Engine : std::uint8_t { warpgroups, tensor_cores, tiles };
+enum class Engine : std::uint8_t { warpgroups, tensor_cores, tiles, direct };
 
 /// The configuration of a variant: an engine, and the row of its table of shapes.
 struct Plan {
@@ -19,15 +20,17 @@ struct Plan {
   int shape = 0;
 };
 constexpr Row<Plan> plans[] = {
-    {.name = "tensor wgmma 256x128", .config = {Engine::warpgroups, 3}, .hardware_only = true},
-    {.name = "tensor wgmma 256x64", .config = {Engine::warpgroups, 4}, .hardware_only = true},
+    {.name = "tensor wgmma 256x128", .config = {Engine::warpgroups, 4}, .hardware_only = true},
+    {.name = "tensor wgmma 256x64", .config = {Engine::warpgroups, 5}, .hardware_only = true},
     {"tensor wmma 64x64", {Engine::tensor_cores}},
     {"f32 tiles 64x64", {Engine::tiles, 0}},
     {"f32 tiles 64x128", {Engine::tiles, 1}},
     {"f32 tiles 64x192", {Engine::tiles, 2}},
-    {"f64 tiles 64x64", {Engine::tiles, 3}}};
+    {"f64 tiles 64x64", {Engine::tiles, 3}},
+    {"direct", {Engine::direct}}};
+constexpr int direct = int(std::size(plans)) - 1;
 
-/// Bytes of the elements that a plan is for.
+/// Bytes of the elements that a plan of tiles is for.
 constexpr std::size_t plan_size(const Plan& p) {
   return p.engine != Engine::tiles ? 2 : p.shape == 3 ? 8 : 4;
 }
@@ -66,15 +69,27 @@ void launch_tiles(const A& a, const ConvProblem<T>& c, Stream& s) {
   });
 }
 
+void launch_direct(const A& a, Stream& s) {
+  const Conv2dSizes sizes(a);
+  const std::int64_t strips = conv_strips(sizes);
+  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
+    with_layout(sizes.nhwc, [&]<bool Nhwc> {
+      cuda::launch_early(conv_direct<T, Nhwc>, cuda::blocks(strips, conv_direct_block), conv_direct_block, 0,
+                         cuda::native(s), ConvProblem<T>(a, nullptr), ConvWindow(sizes), strips);
+    });
+  });
+}
+
 void launch(const A& a, Arena arena, Stream& s, int row) {
   if (a.y.size() == 0) return;
+  if (row == direct) return launch_direct(a, s);
 #ifndef SIMT
   if (const Plan& plan = plans[row].config; plan.engine == Engine::warpgroups) {
     visit<Half, BFloat16>(a.x.dtype, [&]<class T> {
-      if (plan.shape == 3)
-        launch_conv_warpgroups<T, 3>(a, s);
-      else
+      if (plan.shape == 4)
         launch_conv_warpgroups<T, 4>(a, s);
+      else
+        launch_conv_warpgroups<T, 5>(a, s);
     });
     return;
   }
@@ -100,6 +115,7 @@ void launch(const A& a, Arena arena, Stream& s, int row) {
 
 bool fits(const A& a, int row) {
   const Plan& plan = plans[row].config;
+  if (plan.engine == Engine::direct) return true;
 #ifdef SIMT
   if (plan.engine == Engine::warpgroups) return false;
 #else
@@ -108,9 +124,11 @@ bool fits(const A& a, int row) {
   return size_of(a.x.dtype) == plan_size(plan);
 }
 
-/// Wide tiles, of many pixels, if there are enough of them for an H200 and few channels are missing in them.
+/// No tiles for less than a quarter of their channels, or with tensor cores a sixteenth. Wide ones, of many pixels, if
+/// there are enough of them for an H200 and few channels are missing in them.
 int preferred(const A& a) {
   const Conv2dSizes s(a);
+  if (s.groups > 1 && s.group_outputs() < (size_of(a.x.dtype) == 2 ? 4 : 16)) return direct;
   if (size_of(a.x.dtype) == 2) return s.outputs <= 64 ? 1 : 0;
   const bool full = (s.group_outputs() + 63) / 64 * 64 * 3 <= s.group_outputs() * 4;
   return full && tiles_of(s, 64, 192) >= 264 ? 5 : -1;

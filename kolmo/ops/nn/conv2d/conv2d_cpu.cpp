@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kolmo/ops/nn/conv2d/conv2d_sizes.hpp"
+#include "kolmo/ops/nn/conv2d/conv2d_direct_cpu.hpp"
 #include "kolmo/runtime/cpu/blas.hpp"
 #include "kolmo/runtime/cpu/convert.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
@@ -168,14 +168,27 @@ class Pieces {
 void conv2d_on_cpu(const A& a, Arena arena, Stream& stream, int) {
   if (a.y.size() == 0) return;
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
+    const auto run = [&](const auto& items) {
+      parallel_for(stream.threads(), items.count(), [&](std::int64_t i, int thread) { items(i, thread); });
+    };
+    if (DirectRows<T>::fits(Conv2dSizes(a))) {
+      const DirectRows<T> rows(arena, a, stream.threads());
+      rows.turn_kernels();
+      return run(rows);
+    }
     const Pieces<T> pieces(arena, a, stream.threads());
     pieces.widen_kernels();
-    parallel_for(stream.threads(), pieces.count(), [&](std::int64_t i, int thread) { pieces(i, thread); });
+    run(pieces);
   });
 }
 
 void lay_conv2d_on_cpu(Arena& arena, const A& a, const Site& site) {
-  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> { Pieces<T>(arena, a, site.threads); });
+  visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
+    if (DirectRows<T>::fits(Conv2dSizes(a)))
+      DirectRows<T>(arena, a, site.threads);
+    else
+      Pieces<T>(arena, a, site.threads);
+  });
 }
 
 }  // namespace kolmo
