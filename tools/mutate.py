@@ -9,11 +9,15 @@ Works on a copy in build/mutants, which the first run builds. Takes about an hou
 again. With --minutes it ends in time, and the next run goes on: sources that were never judged come first, then those judged longest
 ago; 0: says how many there are. --cpu: only sources that the CPU alone runs. Exit status 1 if a mutant survived that is not listed."""
 import argparse
+import functools
 import hashlib
 import json
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from datetime import date
 from pathlib import Path
@@ -23,6 +27,7 @@ from mutants import candidates, operators_of
 ROOT = Path(__file__).resolve().parents[1]
 TREE = ROOT / "build/mutants/tree"
 COMMAND = TREE / "build/cpu/kolmo"
+ORIGINAL = COMMAND.with_name("kolmo_original")
 KINDS = ("sign", "bound", "index")
 # What computes for operators whose own files hold little code, and by which it is judged.
 SHARED = {
@@ -41,24 +46,30 @@ SHARED = {
     "kolmo/skeleton/elementwise_cpu.hpp": ["vector_add", "elementwise_multiply", "broadcast_add", "digamma"],
     "kolmo/skeleton/draw_cpu.hpp": ["random_normal", "random_uniform"],
 }
+LEAST = 20  # seconds of CPU time that a mutant may take
 TRIES = 6  # candidates that do not compile or change nothing are passed over
 
 
-def run(*command, timeout=None, cwd=TREE):
-    """Exit status, and the last lines of the output; None after `timeout` seconds."""
-    try:
-        done = subprocess.run(command, cwd=cwd, timeout=timeout, capture_output=True, text=True, errors="replace")
-        return done.returncode, (done.stdout + done.stderr).strip()[-400:]
-    except subprocess.TimeoutExpired:
-        return None, f"longer than {timeout:.0f} s"
+def run(*command):
+    return subprocess.run(command, cwd=TREE, capture_output=True).returncode == 0
 
 
 def build():
-    return run("cmake", "--build", "build/cpu", "--target", "kolmo")[0] == 0
+    return run("cmake", "--build", "build/cpu", "--target", "kolmo")
 
 
 def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def objects():
+    """The digest of each object, but of the one that holds the digests of the sources."""
+    return {path: digest(path) for path in TREE.glob("build/cpu/**/*.o") if path.name != "source_hashes.cpp.o"}
+
+
+def changed(original):
+    """Devices whose code is another than in these objects."""
+    return {"simt" if "kolmo_simt.dir" in path.parts else "cpu" for path, now in objects().items() if original.get(path) != now}
 
 
 def prepare():
@@ -69,8 +80,9 @@ def prepare():
         if source.is_file() and (not copy.exists() or copy.read_bytes() != source.read_bytes()):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, copy)
-    if run("cmake", "--preset", "cpu", "-DKOLMO_TESTS=OFF", "-DKOLMO_NATIVE=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O1")[0] != 0 or not build():
+    if not run("cmake", "--preset", "cpu", "-DKOLMO_TESTS=OFF", "-DKOLMO_NATIVE=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O1") or not build():
         sys.exit("the sources as they are cannot be built")
+    shutil.copy(COMMAND, ORIGINAL)
 
 
 def devices(path):
@@ -106,20 +118,51 @@ def chosen(text, kind, name):
     return by_chance(name, [c for c in candidates(text) if c.kind == kind])[:TRIES]
 
 
-def judge(names, device, timeout):
-    status, said = run(str(COMMAND), "validate", *names, "--device", device, timeout=timeout)
-    return {"result": "survived"} if status == 0 else {"result": "killed", "by": "time" if status is None else said.split("\n")[-1][:160]}
+def validate(command, names, device, seconds):
+    """The first line that says FAILED, after which nothing more is run, or the last; the exit status; seconds of CPU time. `seconds`
+    limits these, since a busy machine is no fault of the mutant; ten times as many of the clock, since one that waits uses none."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    line = ""
+    with subprocess.Popen([command, "validate", *names, "--device", device], cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))) as process:
+        late = threading.Timer(10 * seconds, process.kill)
+        late.start()
+        for line in process.stdout:
+            if line.startswith("FAILED"):
+                process.kill()
+                break
+        process.wait()
+        late.cancel()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return line.strip(), process.returncode, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+@functools.cache
+def limit(names, device):
+    """Ten times the CPU time of the sources as they are, and LEAST, in seconds."""
+    line, status, seconds = validate(ORIGINAL, names, device, 1000)
+    if status != 0:
+        sys.exit(f"the sources as they are fail on {device}: {line}")
+    return LEAST + int(10 * seconds)
+
+
+def judge(names, device):
+    line, status, _ = validate(COMMAND, names, device, limit(tuple(names), device))
+    if status == 0:
+        return {"result": "survived"}
+    late = status in (-signal.SIGXCPU, -signal.SIGKILL) and not line.startswith("FAILED")
+    return {"result": "killed", "by": "time" if late else line[:160]}
 
 
 def mutate(path, kind, names, original):
-    """The record of the first candidate that compiles and changes the command; of none, its result is `none`."""
+    """The record of the first candidate that compiles and changes code; of none, its result is `none`."""
     name, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     about = {"file": name, "sha256": digest(path), "kind": kind, "date": str(date.today())}
     for candidate in chosen(text, kind, name):
         (TREE / name).write_text(candidate.applied(text), encoding="utf-8")
-        if build() and digest(COMMAND) != original:
+        if build() and (on := set(devices(path)) & changed(original)):
             shown = {**about, "line": candidate.line, "before": candidate.before, "after": candidate.after}
-            return [{**shown, "device": device, **judge(names, device, 300)} for device in devices(path)]
+            return [{**shown, "device": device, **judge(names, device)} for device in sorted(on)]
     return [{**about, "result": "none"}]
 
 
@@ -160,10 +203,10 @@ def main():
     read = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {"mutants": []}
     mutants = [{**m, "date": m.get("date", read["date"])} for m in read["mutants"] if (ROOT / m["file"]).exists()]
     waiting = due((source for source in chosen_sources(options.sources) if not options.cpu or devices(source[0]) == ["cpu"]), mutants, options.all)
-    original = ""
+    original = {}
     if waiting and options.minutes > 0:
         prepare()
-        original = digest(COMMAND)
+        original = objects()
     while waiting and time.monotonic() - begin + longest < options.minutes * 60:
         started, (path, names) = time.monotonic(), waiting.pop(0)
         name = str(path.relative_to(ROOT))

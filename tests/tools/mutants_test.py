@@ -64,6 +64,24 @@ class Mutants(unittest.TestCase):
         known += [entry("d", "sign", "none"), entry("a", "index")]
         self.assertEqual(names(), ["c", "d"], "no mutant of one kind: others may give one")
 
+    def test_a_verdict_ends_at_the_first_failure_and_by_the_time_of_the_cpu(self):
+        def verdict(script):
+            with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as patches:
+                commands = [Path(folder) / name for name in ("original", "mutant")]
+                for command, text in zip(commands, ("exit 0", script)):
+                    command.write_text(f"#!/bin/sh\necho device: cpu\n{text}\n")
+                    command.chmod(0o755)
+                for name, value in (("TREE", Path(folder)), ("ORIGINAL", commands[0]), ("COMMAND", commands[1]), ("LEAST", 1)):
+                    patches.enter_context(mock.patch.object(mutate, name, value))
+                mutate.limit.cache_clear()
+                return mutate.judge(["f"], "cpu")
+
+        self.assertEqual(verdict("exit 0"), {"result": "survived"})
+        self.assertEqual(verdict("echo 'FAILED  f, case'; exec sleep 100"), {"result": "killed", "by": "FAILED  f, case"})
+        self.assertEqual(verdict("echo corrupted; exit 134"), {"result": "killed", "by": "corrupted"})
+        self.assertEqual(verdict("while :; do :; done"), {"result": "killed", "by": "time"})
+        self.assertEqual(verdict("sleep 2; exit 0"), {"result": "survived"}, "a wait is not the mutant's")
+
     def test_runs_in_pieces_and_judges_again_what_has_changed(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as patches:
             root, tree = Path(folder) / "root", Path(folder) / "tree"
@@ -76,7 +94,10 @@ class Mutants(unittest.TestCase):
             (root / "tools/mutants_equivalent.txt").write_text("")
 
             def build():
-                mutate.COMMAND.write_text("".join(p.read_text() for p in sorted(tree.rglob("*.cpp"))))
+                for p in tree.glob("kolmo/**/*.cpp"):
+                    compiled = tree / "build/cpu" / p.with_suffix(".o").name
+                    compiled.parent.mkdir(parents=True, exist_ok=True)
+                    compiled.write_text(p.read_text())
                 return True
 
             def prepare():
@@ -87,7 +108,7 @@ class Mutants(unittest.TestCase):
                 return build()
 
             prepared = mock.Mock(side_effect=prepare)
-            judged = mock.Mock(side_effect=lambda names, device, timeout: {"result": "survived" if names == ["g"] else "killed"})
+            judged = mock.Mock(side_effect=lambda names, device: {"result": "survived" if names == ["g"] else "killed"})
             for name, value in (("ROOT", root), ("TREE", tree), ("COMMAND", tree / "command"), ("SHARED", {}), ("build", build),
                                 ("prepare", prepared), ("judge", judged)):
                 patches.enter_context(mock.patch.object(mutate, name, value))
