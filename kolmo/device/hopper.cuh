@@ -69,6 +69,27 @@ __device__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
 }
 
+/// Turns of two or three warpgroups of a block, round and round, by named barriers 1 to 3. At the beginning the last one
+/// ends a turn.
+template <int Groups>
+struct Turns {
+  int group;
+  __device__ void wait() const {
+    if (group == 0) asm volatile("bar.sync 1, 256;" ::: "memory");
+    if (group == 1) asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (group == 2) asm volatile("bar.sync 3, 256;" ::: "memory");
+  }
+  __device__ void end() const {
+    if (group == Groups - 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
+    if (group == 0) asm volatile("bar.arrive 2, 256;" ::: "memory");
+    if (group == 1 && Groups > 2) asm volatile("bar.arrive 3, 256;" ::: "memory");
+  }
+  /// In the last round nobody follows the last one.
+  __device__ void end(bool last_round) const {
+    if (!last_round || group < Groups - 1) end();
+  }
+};
+
 /// Describes a factor in shared memory as copy_box left it. Along: whether the summed index is contiguous.
 /// Pieces of 64 elements in the other index are 64 x 128 bytes apart if it is not.
 template <bool Along>

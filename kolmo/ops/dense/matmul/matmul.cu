@@ -48,6 +48,7 @@ constexpr Row<Plan> plans[] = {
     {.name = "tensor wgmma 128x256", .config = {Engine::warpgroups, 0}, .hardware_only = true},
     {.name = "tensor wgmma 128x128", .config = {Engine::warpgroups, 1}, .hardware_only = true},
     {.name = "tensor wgmma 128x64", .config = {Engine::warpgroups, 2}, .hardware_only = true},
+    {.name = "tensor wgmma 128x128 in turn", .config = {Engine::warpgroups, 3}, .hardware_only = true},
     {.name = "cublaslt", .config = {Engine::vendor}, .hardware_only = true, .vendor = true},
     {.name = "naive", .config = {Engine::naive}, .naive = true},
 };
@@ -228,8 +229,11 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
   [[maybe_unused]] constexpr double of_pipeline = 1.5;  // until the copy engine's first pieces are there
   switch (plan.engine) {
 #ifndef SIMT
-    case Engine::warpgroups:
-      return estimate(x, warpgroup_shapes[plan.shape], plan, 0.5e-4) + of_pipeline;
+    case Engine::warpgroups: {
+      const WarpgroupShape& shape = warpgroup_shapes[plan.shape];
+      const bool waits = x.activation > Activation::relu && !shape.in_turn;  // for the activation
+      return estimate(x, shape, plan, waits ? 2e-4 : 0.5e-4) + of_pipeline;
+    }
 #endif
     case Engine::tensor_cores:
       return estimate(x, warp_tile_shapes[plan.shape], plan, 1.6e-4);

@@ -22,28 +22,6 @@ struct AttentionMemory {
                        bytes = barriers + (1 + 4 * stages) * 8 + 1024, threads = 128 * (Groups + 1);
 };
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// Turns of Groups warpgroups, round and round, by named barriers. At the beginning the last one ends a turn.
-template <int Groups>
-struct Turns {
-  int group;
-  __device__ void wait() const {
-    if (group == 0) asm volatile("bar.sync 1, 256;" ::: "memory");
-    if (group == 1) asm volatile("bar.sync 2, 256;" ::: "memory");
-    if (group == 2) asm volatile("bar.sync 3, 256;" ::: "memory");
-  }
-  __device__ void end() const {
-    if (group == Groups - 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
-    if (group == 0) asm volatile("bar.arrive 2, 256;" ::: "memory");
-    if (group == 1 && Groups > 2) asm volatile("bar.arrive 3, 256;" ::: "memory");
-  }
-  /// In the last round nobody follows the last one.
-  __device__ void end(bool last_round) const {
-    if (!last_round || group < Groups - 1) end();
-  }
-};
-#endif
-
 template <class T, int D, int Groups>
 __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
     attend_warpgroups(AttentionCall<T> c, bool heads_last, const __grid_constant__ cuda::TensorMap map_q,
@@ -163,7 +141,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
   };
 
   if (last > 0) {
-    const Turns<Groups> turns{group};
+    const cuda::Turns<Groups> turns{group};
     if (group == Groups - 1) turns.end();
     cuda::wait_for(q_full, 0);
     turns.wait();

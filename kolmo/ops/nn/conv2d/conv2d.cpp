@@ -143,6 +143,21 @@ constexpr Case<A> cases[] = {
          [](A& a) {
            a.layout = ImageLayout::nhwc, a.groups = 34, a.dilation = {1, 3}, a.padding = {2, 0};
          }},
+    {.name = "2 of 5 x 9 x 7 f64, 5 groups of one channel, 3 x 2, padding 1",
+     .sizes = {{"...", 2}, {"x1", 5}, {"x2", 9}, {"x3", 7}, {"o", 5}, {"w1", 1}, {"w2", 3}, {"w3", 2}},
+     .tolerance = bound(6, f64),
+     .setup = [](A& a) { a.groups = 5, a.padding = {1}; }},
+    {.name = "2 of 7 x 9 x 12 f16 nhwc, 12 groups of one channel, 3 x 3, padding 1, relu",
+     .sizes = {{"...", 2}, {"x1", 7}, {"x2", 9}, {"x3", 12}, {"o", 12}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
+     .dtype = DType::f16,
+     .tolerance = bound(9, f32, f16),
+     .optional = "bias",
+     .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 12, a.padding = {1}; },
+     .alias = "fused_conv_relu"},
+    {.name = "3 x 4 x 700 f64 nhwc, 700 groups of one channel, 3 x 3",  // kernels of more than 48 KiB
+     .sizes = {{"...", 1}, {"x1", 3}, {"x2", 4}, {"x3", 700}, {"o", 700}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
+     .tolerance = bound(9, f64),
+     .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 700; }},
     {.name = "8 x 9 x 16 f16 nhwc, 33 of 3 x 3 x 16, relu",
      .sizes = {{"...", 1}, {"x1", 8}, {"x2", 9}, {"x3", 16}, {"o", 33}, {"w1", 3}, {"w2", 3}, {"w3", 16}},
      .dtype = DType::f16,

@@ -20,8 +20,8 @@ struct Plan {
   int shape = 0;
 };
 constexpr Row<Plan> plans[] = {
-    {.name = "tensor wgmma 256x128", .config = {Engine::warpgroups, 3}, .hardware_only = true},
-    {.name = "tensor wgmma 256x64", .config = {Engine::warpgroups, 4}, .hardware_only = true},
+    {.name = "tensor wgmma 256x128", .config = {Engine::warpgroups, 4}, .hardware_only = true},
+    {.name = "tensor wgmma 256x64", .config = {Engine::warpgroups, 5}, .hardware_only = true},
     {"tensor wmma 64x64", {Engine::tensor_cores}},
     {"f32 tiles 64x64", {Engine::tiles, 0}},
     {"f32 tiles 64x128", {Engine::tiles, 1}},
@@ -71,11 +71,15 @@ void launch_tiles(const A& a, const ConvProblem<T>& c, Stream& s) {
 
 void launch_direct(const A& a, Stream& s) {
   const Conv2dSizes sizes(a);
-  const std::int64_t strips = conv_strips(sizes);
+  const ConvStrips strips(sizes);
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     with_layout(sizes.nhwc, [&]<bool Nhwc> {
-      cuda::launch_early(conv_direct<T, Nhwc>, cuda::blocks(strips, conv_direct_block), conv_direct_block, 0,
-                         cuda::native(s), ConvProblem<T>(a, nullptr), ConvWindow(sizes), strips);
+      const std::int64_t bytes = a.weight.size() * std::int64_t(sizeof(Compute<T>));
+      const bool shared = Nhwc && bytes <= conv_shared_kernels;
+      cuda::launch_early(conv_direct<T, Nhwc>,
+                         cuda::blocks(strips.count, conv_direct_block, shared ? 1024 : 1 << 20),
+                         conv_direct_block, shared ? std::size_t(bytes) : 0, cuda::native(s),
+                         ConvProblem<T>(a, nullptr), strips, shared);
     });
   });
 }
@@ -86,10 +90,10 @@ void launch(const A& a, Arena arena, Stream& s, int row) {
 #ifndef SIMT
   if (const Plan& plan = plans[row].config; plan.engine == Engine::warpgroups) {
     visit<Half, BFloat16>(a.x.dtype, [&]<class T> {
-      if (plan.shape == 3)
-        launch_conv_warpgroups<T, 3>(a, s);
-      else
+      if (plan.shape == 4)
         launch_conv_warpgroups<T, 4>(a, s);
+      else
+        launch_conv_warpgroups<T, 5>(a, s);
     });
     return;
   }

@@ -7,69 +7,118 @@ namespace kolmo {
 namespace {
 
 constexpr int conv_strip = 4, conv_direct_block = 256;
+constexpr int conv_shared_kernels = 48 << 10;  // bytes
 
-/// What ConvProblem leaves to its list of terms.
-struct ConvWindow {
-  int rows, columns, row_dilation, column_dilation, out_rows;
-  explicit ConvWindow(const Conv2dSizes& s)
-      : rows(int(s.rows.kernel)),
-        columns(int(s.columns.kernel)),
-        row_dilation(int(s.rows.dilation)),
-        column_dilation(int(s.columns.dilation)),
-        out_rows(int(s.rows.out)) {}
+/// An axis of the outputs: of the image in x (`in` pixels, `step` elements apart), of the kernel and of y.
+struct ConvAxis {
+  int in, kernel, stride, padding, dilation, out;
+  std::int64_t step, kernel_step, out_step;
+  ConvAxis(const Conv2dSizes::Axis& a, std::int64_t x_step, std::int64_t weight_step, std::int64_t y_step)
+      : in(int(a.in)),
+        kernel(int(a.kernel)),
+        stride(int(a.stride)),
+        padding(int(a.padding)),
+        dilation(int(a.dilation)),
+        out(int(a.out)),
+        step(x_step),
+        kernel_step(weight_step),
+        out_step(y_step) {}
 };
 
-/// Strips lie across the axis along which threads read: outputs below each other with nchw, next to each other with nhwc.
-inline std::int64_t conv_strips(const Conv2dSizes& s) {
-  const std::int64_t along = s.nhwc ? s.outputs * s.rows.out : s.outputs * s.columns.out,
-                     across = s.nhwc ? s.columns.out : s.rows.out;
-  return s.images * along * ((across + conv_strip - 1) / conv_strip);
+/// Strips lie along an axis across which threads read: outputs below each other with nchw, next to each other with nhwc.
+struct ConvStrips {
+  ConvAxis along, across;
+  std::int64_t count;  ///< of all images and channels
+  int high;            ///< strips along the axis
+  explicit ConvStrips(const Conv2dSizes& s)
+      : along(axis(s, s.nhwc)), across(axis(s, !s.nhwc)), high((along.out + conv_strip - 1) / conv_strip) {
+    count = s.images * s.outputs * high * across.out;
+  }
+
+ private:
+  static ConvAxis axis(const Conv2dSizes& s, bool columns) {
+    const std::int64_t x = s.nhwc ? s.channels : 1, weight = s.nhwc ? s.depth : 1, y = s.nhwc ? s.outputs : 1;
+    if (columns) return {s.columns, x, weight, y};
+    return {s.rows, s.columns.in * x, s.columns.kernel * weight, s.columns.out * y};
+  }
+};
+
+/// Adds the terms of a place of the kernel on the other axis, and of one channel, to the sums of a strip. kernel(i) is the
+/// kernel's element i along the strip. Tight: three of them, one pixel apart as are the outputs, which share their pixels.
+template <bool Tight, class S, class T, class Kernel>
+__device__ void add_terms(S (&sum)[conv_strip], const T* x, const ConvAxis& along, int first,
+                          const Kernel& kernel) {
+  if constexpr (Tight) {
+    S value[conv_strip + 2];
+#pragma unroll
+    for (int j = 0; j < conv_strip + 2; ++j)
+      value[j] = unsigned(first) + unsigned(j) < unsigned(along.in) ? S(x[(first + j) * along.step]) : S(0);
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      const S factor = kernel(i);
+#pragma unroll
+      for (int j = 0; j < conv_strip; ++j) sum[j] += factor * value[i + j];
+    }
+  } else {
+    for (int i = 0; i < along.kernel; ++i, first += along.dilation) {
+      const S factor = kernel(i);
+#pragma unroll
+      for (int j = 0; j < conv_strip; ++j) {
+        const unsigned at = unsigned(first) + unsigned(j * along.stride);
+        if (at < unsigned(along.in)) sum[j] += factor * S(x[at * along.step]);
+      }
+    }
+  }
 }
 
+/// shared: kernels fit in shared memory, where those of neighbouring channels are neighbours; with nhwc alone.
 template <class T, bool Nhwc>
 __global__ void __launch_bounds__(conv_direct_block)
-    conv_direct(cuda::EarlyStart early, ConvProblem<T> c, ConvWindow window, std::int64_t strips) {
+    conv_direct(cuda::EarlyStart early, ConvProblem<T> c, ConvStrips strips, bool shared) {
   using S = Compute<T>;
   early.wait();
-  const int fast = Nhwc ? c.outputs : c.out_columns,
-            high = ((Nhwc ? c.out_columns : window.out_rows) + conv_strip - 1) / conv_strip,
-            slow = Nhwc ? window.out_rows : c.outputs;
-  const std::int64_t next =
-      Nhwc ? c.column_stride * c.column_size : c.row_stride * c.row_size;  // to the next output's pixel
-  for (std::int64_t i = cuda::thread_index(); i < strips; i += cuda::thread_count()) {
-    const std::int64_t line = quotient(i, fast), block = quotient(line, high), image = quotient(block, slow);
-    const int at_fast = int(i - line * fast), across = int(line - block * high) * conv_strip,
-              at_slow = int(block - image * slow);
-    const int output = Nhwc ? at_fast : at_slow, row = Nhwc ? at_slow : across,
-              column = Nhwc ? across : at_fast, group = output / c.group_outputs;
-    const int top = row * c.row_stride - c.row_padding, left = column * c.column_stride - c.column_padding;
+  S* const kernels = cuda::dynamic_shared<S>();
+  if (shared) {
+    for (int i = int(threadIdx.x); i < c.outputs * c.terms; i += conv_direct_block)
+      kernels[i % c.terms * c.outputs + i / c.terms] = S(c.weight[i]);
+    __syncthreads();
+  }
+  const ConvAxis &along = strips.along, &across = strips.across;
+  const bool tight = along.kernel == 3 && along.stride == 1 && along.dilation == 1;
+  const std::int64_t channel_step = Nhwc ? 1 : c.pixels;
+  for (std::int64_t i = cuda::thread_index(); i < strips.count; i += cuda::thread_count()) {
+    // From the fastest: nhwc channel, strip, row; nchw column, strip, channel. Then the image.
+    const int fast = Nhwc ? c.outputs : across.out, slow = Nhwc ? across.out : c.outputs;
+    const std::int64_t line = quotient(i, fast), block = quotient(line, strips.high),
+                       image = quotient(block, slow);
+    const int at_fast = int(i - line * fast), strip = int(line - block * strips.high) * conv_strip,
+              at_slow = int(block - image * slow), output = Nhwc ? at_fast : at_slow,
+              other = Nhwc ? at_slow : at_fast, group = output / c.group_outputs;
+    const int first = strip * along.stride - along.padding, begin = other * across.stride - across.padding;
     const T *x = c.x + image * c.image_size + group * c.depth * c.plane(),
             *weight = c.weight + std::int64_t(output) * c.terms;
     S sum[conv_strip] = {};
     for (int k = 0; k < c.depth; ++k, x += c.plane())
-      for (int r = 0; r < window.rows; ++r) {
-        const int h = top + r * window.row_dilation;
-        for (int s = 0; s < window.columns; ++s) {
-          const int w = left + s * window.column_dilation, place = r * window.columns + s;
-          const S factor = S(weight[Nhwc ? place * c.depth + k : k * window.rows * window.columns + place]);
-          const T* const from = x + h * c.row_size + w * c.column_size;
-#pragma unroll
-          for (int j = 0; j < conv_strip; ++j) {
-            const bool inside = Nhwc ? unsigned(h) < unsigned(c.rows) &&
-                                           unsigned(w) + unsigned(j * c.column_stride) < unsigned(c.columns)
-                                     : unsigned(h) + unsigned(j * c.row_stride) < unsigned(c.rows) &&
-                                           unsigned(w) < unsigned(c.columns);
-            if (inside) sum[j] += factor * S(from[j * next]);
-          }
-        }
+#pragma unroll 3
+      for (int r = 0; r < across.kernel; ++r) {
+        const int at = begin + r * across.dilation;
+        if (unsigned(at) >= unsigned(across.in)) continue;
+        const auto kernel = [&](int s) {
+          const int term =
+              int(s * along.kernel_step + r * across.kernel_step) + (Nhwc ? k : k * (c.terms / c.depth));
+          return shared ? kernels[term * c.outputs + output] : S(weight[term]);
+        };
+        if (tight)
+          add_terms<true>(sum, x + at * across.step, along, first, kernel);
+        else
+          add_terms<false>(sum, x + at * across.step, along, first, kernel);
       }
+    const S bias = c.bias ? S(c.bias[output]) : S(0);
+    T* const y = c.y + image * c.outputs * c.pixels + output * channel_step + strip * along.out_step +
+                 other * across.out_step;
 #pragma unroll
-    for (int j = 0; j < conv_strip; ++j) {
-      const int p = Nhwc ? row : row + j, q = Nhwc ? column + j : column;
-      if (p < window.out_rows && q < c.out_columns)
-        c.finish(image * c.pixels + std::int64_t(p) * c.out_columns + q, group,
-                 output - group * c.group_outputs, sum[j]);
-    }
+    for (int j = 0; j < conv_strip; ++j)
+      if (strip + j < along.out) y[j * along.out_step] = T(activate(c.activation, sum[j] + bias));
   }
 }
 
