@@ -297,7 +297,9 @@ struct ListedPoint {
 
 /// A warp computes `per_warp` points of the 32 estimates from 32 blockIdx.y on.
 template <int K, int X, bool OneZ, class T>
-__global__ void __launch_bounds__(ksg_block, X > 1 ? 8 : OneZ ? 14 : 16) ksg_listed(KsgPlan<T> p, int per_warp) {
+__global__ void __launch_bounds__(ksg_block, X > 1  ? 8
+                                             : OneZ ? 14
+                                                    : 16) ksg_listed(KsgPlan<T> p, int per_warp) {
   const std::int64_t group = std::int64_t(blockIdx.y) * 32, me = group + threadIdx.x % 32;
   const bool active = me < p.lanes;
   const std::int64_t lane = active ? me : p.lanes - 1, first = thread_index() / 32 * per_warp;

@@ -11,7 +11,7 @@ from kolmo import _kolmo
 from test_operators import DEVICES, NO_ROOM, names_an_argument
 
 OPERATORS = [d for d in (json.loads(_kolmo.Operator(name).describe()) for name in kolmo.ops.__all__) if d["alias_of"] is None]
-PROBLEMS = 25
+PROBLEMS = 25  # or more, until a quarter of so many is not refused
 
 
 def outcome(described, arguments, device):
@@ -34,7 +34,9 @@ def narrowest(arguments):
 @pytest.mark.parametrize("described", OPERATORS, ids=lambda d: d["name"])
 def test_devices_agree(described):
     answered = 0
-    for seed in range(PROBLEMS):
+    for seed in range(4 * PROBLEMS):
+        if seed >= PROBLEMS and answered >= PROBLEMS // 4:
+            break
         arguments = draw(described, seed)
         shown = {k: (v.shape, str(v.dtype)) if isinstance(v, np.ndarray) else v for k, v in arguments.items()}
         first, *others = (outcome(described, arguments, device) for device in DEVICES)

@@ -88,13 +88,23 @@ struct Gemm {
 #pragma unroll
     for (Sum& sum : sums.value) sum *= alpha;
     if (c) {
+      const auto summands = elements<W>(c + at);
 #pragma unroll
-      for (int w = 0; w < W; ++w) sums.value[w] += beta * Sum(c[at + w]);
+      for (int w = 0; w < W; ++w) sums.value[w] += beta * summands.value[w];
     }
     if (bias) {
+      const auto summands = elements<W>(bias + column);
 #pragma unroll
-      for (int w = 0; w < W; ++w) sums.value[w] += Sum(bias[column + w]);
+      for (int w = 0; w < W; ++w) sums.value[w] += summands.value[w];
     }
+  }
+  /// Neighbouring elements, which may begin anywhere.
+  template <int W>
+  __device__ static Pack<Sum, W> elements(const T* from) {
+    Pack<T, W> pack;
+#pragma unroll
+    for (int w = 0; w < W; ++w) pack.value[w] = from[w];
+    return widened(pack);
   }
   __device__ void finish(std::int64_t at, int column, Sum sum) const {
     sum = activate(activation, combined(at, column, sum));

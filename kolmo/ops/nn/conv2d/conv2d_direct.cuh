@@ -1,6 +1,7 @@
 #pragma once
 // conv2d where a group has few output channels, which would fill a small part of a tile: a thread sums `conv_strip`
 // neighbouring outputs by itself. Anonymous namespace: see device/grid.cuh.
+#include "kolmo/base/convert.hpp"
 #include "kolmo/ops/nn/conv2d/conv2d_problem.cuh"
 
 namespace kolmo {
@@ -49,15 +50,17 @@ template <bool Tight, class S, class T, class Kernel>
 __device__ void add_terms(S (&sum)[conv_strip], const T* x, const ConvAxis& along, int first,
                           const Kernel& kernel) {
   if constexpr (Tight) {
-    S value[conv_strip + 2];
+    Pack<T, conv_strip + 2> pixels;
 #pragma unroll
     for (int j = 0; j < conv_strip + 2; ++j)
-      value[j] = unsigned(first) + unsigned(j) < unsigned(along.in) ? S(x[(first + j) * along.step]) : S(0);
+      pixels.value[j] =
+          unsigned(first) + unsigned(j) < unsigned(along.in) ? x[(first + j) * along.step] : T(0.0f);
+    const auto values = widened(pixels);
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
       const S factor = kernel(i);
 #pragma unroll
-      for (int j = 0; j < conv_strip; ++j) sum[j] += factor * value[i + j];
+      for (int j = 0; j < conv_strip; ++j) sum[j] += factor * values.value[i + j];
     }
   } else {
     for (int i = 0; i < along.kernel; ++i, first += along.dilation) {
