@@ -50,7 +50,7 @@ template <bool Tight, class S, class T, class Kernel>
 __device__ void add_terms(S (&sum)[conv_strip], const T* x, const ConvAxis& along, int first,
                           const Kernel& kernel) {
   if constexpr (Tight) {
-    Pack<T, conv_strip + 2> pixels;
+    Pack<T, 2 * conv_strip> pixels{};
 #pragma unroll
     for (int j = 0; j < conv_strip + 2; ++j)
       pixels.value[j] =
