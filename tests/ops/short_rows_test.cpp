@@ -1,6 +1,7 @@
-// Rows computed by a few threads with loads of 16 bytes: same bits as on the CPU for every length and
-// alignment.
+// Sums of rows have the same bits for every length and alignment: on the GPU, where a few threads with loads of 16 bytes
+// compute short ones, as on the CPU; and with any instruction set of the CPU.
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <array>
 #include <vector>
@@ -33,26 +34,55 @@ std::vector<std::byte> sums(const std::vector<Tensor>& tensors, std::int64_t ski
   return out;
 }
 
-TEST(ShortRows, HaveTheBitsOfTheCpu) {
-  const Device simt{DeviceKind::simt};
-  if (!available(simt)) GTEST_SKIP() << "this build has no emulated GPU";
-  for (const DType dtype : dtypes) {
-    std::vector<Array> host;
-    std::vector<Tensor> one, two;
+/// Two tensors of n elements.
+struct Factors {
+  std::vector<Array> host;
+  std::vector<Tensor> one, two;
+  Factors(DType dtype, int n) {
     for (std::uint64_t i = 0; i < 2; ++i) {
-      host.emplace_back(dtype, std::vector<int>{300 * 40});
+      host.emplace_back(dtype, std::vector<int>{n});
       draw(host.back().tensor, Domain::real, 7, i);
       put(host.back().tensor, 5, -0.0L);
       two.push_back(host.back().tensor);
     }
     one.push_back(two[0]);
+  }
+};
+
+TEST(ShortRows, HaveTheBitsOfTheCpu) {
+  const Device simt{DeviceKind::simt};
+  if (!available(simt)) GTEST_SKIP() << "this build has no emulated GPU";
+  for (const DType dtype : dtypes) {
+    const Factors factors(dtype, 300 * 40);
     for (std::int64_t k = 1; k <= 40; ++k)
       for (const std::int64_t rows : {1, 3, 257})
         for (const std::int64_t skipped : {0, 1})
-          for (const auto& tensors : {one, two})
+          for (const auto& tensors : {factors.one, factors.two})
             ASSERT_EQ(sums(tensors, skipped, rows, k, simt), sums(tensors, skipped, rows, k, {}))
                 << to_string(dtype) << " " << rows << " rows of " << k << " from " << skipped << ", "
                 << tensors.size() << " tensors";
+  }
+}
+
+TEST(Rows, HaveTheSameBitsWithAnyInstructionSet) {
+  const std::int64_t all = hwy::SupportedTargets();
+  const auto use = [](std::int64_t targets) {
+    hwy::SetSupportedTargetsForTest(targets);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  };
+  for (const DType dtype : dtypes) {
+    const Factors factors(dtype, 3 * 2100);
+    for (const std::int64_t k : {1, 7, 33, 40, 65, 100, 128, 129, 200, 256, 300, 515, 1024, 2100})
+      for (const auto& tensors : {factors.one, factors.two}) {
+        const auto best = sums(tensors, 0, 3, k, {});
+        for (const std::int64_t targets : {HWY_AVX3, HWY_AVX2, HWY_SSE4 | HWY_SCALAR})
+          if (all & targets) {
+            use(targets);
+            EXPECT_EQ(sums(tensors, 0, 3, k, {}), best) << to_string(dtype) << ", k " << k << ", "
+                                                        << tensors.size() << " tensors, targets " << targets;
+          }
+        use(0);
+      }
   }
 }
 

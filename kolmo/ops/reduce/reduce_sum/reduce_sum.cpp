@@ -17,6 +17,7 @@ constexpr Case<A> cases[] = {
     {.name = "k=24 f16", .sizes = {{"...", 7}, {"k", 24}}, .dtype = DType::f16, .tolerance = 0x1p-11},
     {.name = "k=32 bf16", .sizes = {{"...", 130}, {"k", 32}}, .dtype = DType::bf16, .tolerance = 0x1p-8},
     {.name = "k=33 f32", .sizes = {{"...", 65}, {"k", 33}}, .dtype = DType::f32, .tolerance = 0x1p-24},
+    {.name = "k=100 f64", .sizes = {{"...", 3}, {"k", 100}}, .tolerance = 0x1p-42},
     {.name = "k=1024 f32", .sizes = {{"...", 9}, {"k", 1024}}, .dtype = DType::f32, .tolerance = 0x1p-24},
     {.name = "k=2100 f64", .sizes = {{"...", 5}, {"k", 2100}}, .tolerance = 0x1p-37},
     {.name = "k=9001 f32", .sizes = {{"...", 2}, {"k", 9001}}, .dtype = DType::f32, .tolerance = 0x1p-24},
