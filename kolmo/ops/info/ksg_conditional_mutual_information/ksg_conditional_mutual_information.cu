@@ -143,7 +143,7 @@ void lay(Arena& arena, const Args& a, const Site& site) {
   visit<double, float>(a.x.dtype, [&]<class T> { make_plan<T>(a, site.row, arena); });
 }
 
-/// Without a condition lists are short of so many rows of a problem that searching them anew takes less.
+/// Rows of a problem without a condition. With more the lists are often too short, and the other row is faster.
 constexpr std::int64_t most_listed_pairs = 10000;
 
 bool fits(const Args& a, int variant) {
