@@ -28,7 +28,7 @@ def below_copy(record: dict) -> list[dict]:
             computing = result["flops"] / flops_per_second(op["name"], result["case"], device)
             share = memory / result["seconds"]
             if result["bytes"] >= BYTES and memory > computing and share < ASKED:
-                found.append(result | {"shown": named(result, op), "share": share})
+                found.append(result | {"operator": op["name"], "shown": named(result, op), "share": share})
     return found
 
 

@@ -18,9 +18,13 @@ def named(result: dict, op: dict) -> str:
     return result["case"] if result["case"].startswith(name) else f"{name} {result['case']}"
 
 
-def table(record: dict, torch: dict) -> str:
+def compared(record: dict, torch: dict) -> list[tuple[float, tuple[str, str], str, float, float]]:
+    """PyTorch's time over Kolmo's, operator and case, what these are called, both times in microseconds; slowest first."""
     theirs = {tuple(key.split(": ", 1)): median(samples) for key, samples in torch["microseconds"].items() if ": " in key}
     names = {(op["name"], result["case"]): named(result, op) for op in record["ops"] for result in op["results"]}
-    rows = sorted((theirs[case] / own, names[case], own, theirs[case]) for case, own in times(record).items() if case in theirs)
-    lines = [f"| {name} | {shown(own)} | {shown(their)} | {ratio:.2f} |" for ratio, name, own, their in rows]
+    return sorted((theirs[case] / own, case, names[case], own, theirs[case]) for case, own in times(record).items() if case in theirs)
+
+
+def table(record: dict, torch: dict) -> str:
+    lines = [f"| {name} | {shown(own)} | {shown(their)} | {ratio:.2f} |" for ratio, _, name, own, their in compared(record, torch)]
     return "\n".join(["| case | Kolmo | PyTorch | PyTorch / Kolmo |", "|---|---|---|---|", *lines]) + "\n"

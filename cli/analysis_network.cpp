@@ -26,6 +26,7 @@
 #include "kolmo/flow/network_json.hpp"
 #include "kolmo/flow/progress.hpp"
 #include "kolmo/io/file.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -58,16 +59,16 @@ void say_where_work_is(const std::string& checkpoint) {
   say_at_interrupt(text);  // finished work is on disk; SQLite rolls back the rest
 }
 
-std::string text_of(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 void add_te_commands(NetworkDocument& document, const NetworkFlags& o, const Network& network,
-                     const Series& series) {
+                     const Series& series, int threads) {
   std::map<std::int32_t, Embedding> embedding;
   for (const TargetResult& t : network.targets) embedding[t.target] = t.embedding;
-  for (std::size_t i = 0; i < network.links.size(); ++i)
-    document.links[i].command = te_command(o, series, network.links[i], embedding[network.links[i].target]);
+  const auto write = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = std::size_t(begin); i < std::size_t(end); ++i)
+      document.links[i].command =
+          te_command(o, series, network.links[i], embedding.at(network.links[i].target));
+  };
+  parallel_ranges(threads, std::int64_t(network.links.size()), write, 64);
 }
 
 /// Throws InvalidArgument if the results for so many variables do not fit into this machine's memory.
@@ -171,7 +172,7 @@ void run_network(NetworkFlags& o, const Context& context) {
   if (!call) std::signal(SIGINT, SIG_IGN);  // not interrupted: the result is written as a whole
   NetworkDocument document = network_document(
       network, series, n, {context.command_line, to_string(stream.device()), used}, o.bits());
-  add_te_commands(document, o, network, series);
+  add_te_commands(document, o, network, series, stream.threads());
   document.date = utc_now().substr(0, 10), document.data = data;
   const std::vector<Warning> of_network = inspect(network, series, n);
   document.warnings = o.warnings();
@@ -179,7 +180,7 @@ void run_network(NetworkFlags& o, const Context& context) {
   o.output.describe(document);
   if (checkpoint && !checkpoint->failure().empty())
     o.note(checkpoint->failure() + "; finished work was not kept");
-  o.output.write(document, series, n.variables);
+  o.output.write(document, series, n.variables, stream.threads());
   if (checkpoint) checkpoint->remove();
   o.warn(of_network);
   if (call) {
@@ -187,9 +188,8 @@ void run_network(NetworkFlags& o, const Context& context) {
     return;
   }
   if (o.json) {
-    Json shown = network_json(document);
-    shown["seconds"] = seconds.count(), shown["threads"] = stream.threads();
-    std::cout << text_of(shown);
+    std::cout << network_text(document, stream.threads(),
+                              {{"seconds", seconds.count()}, {"threads", stream.threads()}});
     return;
   }
   if (o.output.to_standard_output()) return;

@@ -82,8 +82,7 @@ class Benchmarks {
       : peaks(check::measured_peaks(stream)), o_(o), stream_(stream) {
     for (const OpEntry* entry : o.selection.entries()) {
       const auto cases = entry->op->cases();
-      for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (!entry->has(cases[i]) || cases[i].name.find(o.filter) == std::string_view::npos) continue;
+      for (const std::size_t i : chosen_cases(*entry, o.filter)) {
         if (stream.device().kind == DeviceKind::simt && cases[i].benchmark_only)
           ++too_large;
         else
@@ -259,7 +258,8 @@ void add_bench(CLI::App& app, Context& context) {
       app.add_subcommand("bench", "Time operators: median, quartiles, share of what the device allows");
   o.selection.add(*command);
   o.device.add(*command);
-  command->add_option("--case", o.filter, "only cases with this text in their name")->type_name("TEXT");
+  command->add_option("--case", o.filter, "only the case of this name, or cases with this text in their name")
+      ->type_name("TEXT");
   auto* variants =
       command->add_flag("--variants", o.all_variants, "every variant that fits, not only the one in use");
   command->add_flag("--default", o.by_default, "the default variant, whatever was tuned")->excludes(variants);

@@ -51,11 +51,9 @@ void NetworkOutput::describe(NetworkDocument& document) const {
 }
 
 void NetworkOutput::write(const NetworkDocument& document, const Series& series,
-                          const std::vector<std::int32_t>& variables) const {
+                          const std::vector<std::int32_t>& variables, int threads) const {
   std::vector<std::pair<std::string, std::string>> files;
-  if (!out_.empty())
-    files.emplace_back(
-        out_, network_json(document).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  if (!out_.empty()) files.emplace_back(out_, network_text(document, threads));
   if (!report_.empty()) {
     ReportSeries shown;
     for (const std::int32_t v : variables) {

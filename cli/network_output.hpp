@@ -22,7 +22,7 @@ class NetworkOutput {
   /// Adds the time step and the groups to a document.
   void describe(NetworkDocument& document) const;
   void write(const NetworkDocument& document, const Series& series,
-             const std::vector<std::int32_t>& variables) const;
+             const std::vector<std::int32_t>& variables, int threads) const;
   /// The path of the checkpoint, beside the first output that is a file; "" if none is.
   std::string checkpoint() const;
   bool to_standard_output() const;

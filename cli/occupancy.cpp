@@ -78,13 +78,10 @@ std::vector<Row> rows_of(const OpEntry& entry, std::size_t index) {
 
 /// The selected cases; by default the last case of the operator and of each of its aliases.
 std::vector<std::size_t> cases_of(const OpEntry& entry, const OccupancyFlags& o) {
-  std::vector<std::size_t> all;
+  std::vector<std::size_t> all = chosen_cases(entry, o.filter);
   std::map<std::string_view, std::size_t> last;
   const auto cases = entry.op->cases();
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!entry.has(cases[i]) || cases[i].name.find(o.filter) == std::string_view::npos) continue;
-    all.push_back(i), last[entry.of(cases[i]).name()] = i;
-  }
+  for (const std::size_t i : all) last[entry.of(cases[i]).name()] = i;
   if (o.filter.empty())
     std::erase_if(all, [&](std::size_t i) { return last.at(entry.of(cases[i]).name()) != i; });
   return all;

@@ -22,6 +22,17 @@ std::vector<const OpEntry*> Selection::entries() const {
   return all;
 }
 
+std::vector<std::size_t> chosen_cases(const OpEntry& entry, std::string_view text) {
+  const auto cases = entry.op->cases();
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!entry.has(cases[i]) || cases[i].name.find(text) == std::string_view::npos) continue;
+    if (cases[i].name == text) return {i};
+    all.push_back(i);
+  }
+  return all;
+}
+
 void require_case(const std::vector<const OpEntry*>& entries, const std::string& text) {
   if (text.empty()) return;
   std::vector<std::string> names;

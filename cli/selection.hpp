@@ -21,6 +21,9 @@ struct Selection {
   std::vector<const OpEntry*> entries() const;
 };
 
+/// The operator's cases for `--case TEXT`: the one of this name if there is one, else those with the text in their names.
+std::vector<std::size_t> chosen_cases(const OpEntry& entry, std::string_view text);
+
 /// For `--case TEXT`: throws InvalidArgument, which names the cases there are, if no case of these operators has the
 /// text in its name.
 void require_case(const std::vector<const OpEntry*>& entries, const std::string& text);

@@ -46,8 +46,7 @@ std::unique_ptr<OperatorLoad> make_load(const std::string& name, const std::stri
   const auto cases = entry.op->cases();
   std::unique_ptr<OperatorLoad> most;
   double most_work = -1;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!entry.has(cases[i]) || cases[i].name.find(filter) == std::string_view::npos) continue;
+  for (const std::size_t i : chosen_cases(entry, filter)) {
     if (filter.empty() && cases[i].benchmark_only) continue;
     auto load = std::make_unique<OperatorLoad>(entry, i, stream);
     const Cost c = cost(*entry.op, load->placed.args());

@@ -151,8 +151,7 @@ class Tuner {
 std::vector<std::size_t> cases_of(const OpEntry& entry, const TuneCommand& o, bool emulated) {
   const auto cases = entry.op->cases();
   std::vector<std::size_t> large, all;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!entry.has(cases[i]) || cases[i].name.find(o.filter) == std::string_view::npos) continue;
+  for (const std::size_t i : chosen_cases(entry, o.filter)) {
     if (emulated && cases[i].benchmark_only) continue;
     all.push_back(i);
     if (cases[i].benchmark_only) large.push_back(i);

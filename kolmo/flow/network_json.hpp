@@ -8,6 +8,10 @@ namespace kolmo {
 
 /// The document that `kolmo network --out` writes; missing numbers are null.
 nlohmann::ordered_json network_json(const NetworkDocument& document);
+/// Its text, indented by two spaces, with the members of `more` at its end. Bytes that are not UTF-8 are replaced. Links
+/// are written by `threads` threads.
+std::string network_text(const NetworkDocument& document, int threads,
+                         const nlohmann::ordered_json& more = nlohmann::ordered_json::object());
 /// A list of {name, text}, as in the document.
 nlohmann::ordered_json warnings_json(const std::vector<Warning>& warnings);
 

@@ -231,6 +231,11 @@ class Bench(CommandTest):
         record = result("bench", "layer_norm", "--case", "fused_layernorm_gelu k=300", "--samples", "3", "--device", "cpu")
         self.assertEqual([r["name"] for r in record["ops"][0]["results"]], ["fused_layernorm_gelu"])
 
+    def test_a_whole_name_is_one_case_though_others_begin_with_it(self):
+        args = ["bench", "gelu", "--device", "cpu", "--threads", "1", "--samples", "3", "--case"]
+        for text, cases in (("n=1025 f32", ["n=1025 f32"]), ("n=1025", ["n=1025 f32", "n=1025 f32 to 8, tanh"])):
+            self.assertEqual([r["case"] for r in result(*args, text)["ops"][0]["results"]], cases)
+
     def test_a_baseline_is_timed_beside_unless_it_is_not_wanted(self):
         args = ["bench", "fp16_to_fp32", "--default", "--case", "n=1003", "--samples", "3", "--device", "cpu"]
         self.assertTrue(all(r["baseline"]["variant"] == "one by one" for r in result(*args)["ops"][0]["results"]))

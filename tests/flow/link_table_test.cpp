@@ -89,5 +89,22 @@ TEST(NetworkJson, LinksHaveNamesAndDerivedValues) {
   EXPECT_NE(j["caution"].get<std::string>().find("common driver"), std::string::npos);
 }
 
+TEST(NetworkJson, TextIsThatOfTheDocument) {
+  auto network = tiny();
+  network.variables[0] = "a\n  \"links\": [\x80";  // a bad byte is replaced
+  network.warnings = {{"name", "\n  \"links\": ["}};
+  const auto shown = [](const nlohmann::ordered_json& j) { return j.dump(2) + "\n"; };
+  for (const std::size_t links : {0, 1, 2, 63, 64, 65, 129}) {
+    network.links.resize(std::max(links, std::size_t(2)), network.links[1]);
+    network.links.resize(links);
+    if (links > 2) network.links.back().command = "kolmo te 'a\\n'";
+    auto j = network_json(network);
+    EXPECT_EQ(network_text(network, 1), shown(j)) << links;
+    j["seconds"] = 0.5;
+    EXPECT_EQ(network_text(network, 3, {{"seconds", 0.5}}), shown(j)) << links;
+    network.links = tiny().links;
+  }
+}
+
 }  // namespace
 }  // namespace kolmo

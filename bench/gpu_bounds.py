@@ -1,0 +1,96 @@
+"""What bounds operators on a GPU, by its counters: python3 bench/gpu_bounds.py KOLMO BENCH.json TORCH.json RECORD.json
+
+Of each case of a record of `kolmo bench` that is memory-bound and below the share of the copy that was asked, or slower than
+PyTorch, Nsight Compute profiles the kernels of a few calls. The record has of each kernel its share of the time, and the shares of
+their peaks that the memory, the issue slots and the pipes reach. Takes about two seconds a case."""
+import argparse
+import csv
+import io
+import json
+import subprocess
+from collections import defaultdict
+from datetime import datetime, timezone
+from pathlib import Path
+
+from below_copy import below_copy
+from beside_pytorch import compared
+
+TIME = "gpu__time_duration.sum"
+PEAK = ".avg.pct_of_peak_sustained_elapsed"
+ACTIVE = ".avg.pct_of_peak_sustained_active"
+COUNTERS = {"dram": "dram__throughput" + PEAK, "l2": "lts__throughput" + PEAK, "l1": "l1tex__throughput" + ACTIVE,
+            "issue": "sm__inst_issued" + ACTIVE, "warps": "sm__warps_active" + ACTIVE}
+PIPES = {pipe: f"sm__inst_executed_pipe_{name}{ACTIVE}" for pipe, name in
+         {"alu": "alu", "fma": "fma", "f64": "fp64", "special functions": "xu", "load and store": "lsu"}.items()}
+PIPES["tensor cores"] = "sm__pipe_tensor_cycles_active" + ACTIVE
+LAUNCHES = 40  # that are profiled of a case
+
+
+def profile(kolmo: str, operator: str, case: str) -> list[dict]:
+    """A row of counters for each launch."""
+    metrics = ",".join([TIME, *COUNTERS.values(), *PIPES.values()])
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--launch-count", str(LAUNCHES),
+               "--metrics", metrics, kolmo, "bench", operator, "--case", case, "--device", "cuda", "--no-baseline", "--samples", "3"]
+    out = subprocess.run(command, check=True, text=True, capture_output=True).stdout
+    start = out.find('"ID"')
+    if start < 0:
+        raise RuntimeError(f"{operator}: {case}: ncu profiled nothing:\n{out[-2000:]}")
+    rows = csv.DictReader(io.StringIO(out[start:]))
+    return [row for row in rows if row["ID"]]  # the first row holds the units
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", "") or "nan")
+
+
+def kernels(rows: list[dict]) -> list[dict]:
+    """Means of each kernel's launches, those with most of the time first."""
+    launches = defaultdict(list)
+    for row in rows:
+        launches[row["Kernel Name"].split("(")[0].split("<")[0].split("::")[-1]].append(row)
+    total = sum(number(row[TIME]) for row in rows)
+    found = []
+    for name, of_kernel in launches.items():
+        def mean(metric, of_kernel=of_kernel):
+            return round(sum(number(row[metric]) for row in of_kernel) / len(of_kernel), 1)
+
+        pipes = {pipe: mean(metric) for pipe, metric in PIPES.items()}
+        share = sum(number(row[TIME]) for row in of_kernel) / total
+        found.append({"kernel": name, "share_of_time": round(share, 3), **{k: mean(m) for k, m in COUNTERS.items()}, "pipes": pipes})
+    return sorted(found, key=lambda k: -k["share_of_time"])
+
+
+def table(record: dict) -> str:
+    """Of each case the kernel with most of the time."""
+    lines = ["| case | kernel, of the time | memory | L2 | L1 | issue slots | busiest pipe | warps |", "|---|---|---|---|---|---|---|---|"]
+    for case in record["cases"]:
+        k = case["kernels"][0]
+        pipe = max(k["pipes"], key=k["pipes"].get)
+        shares = " | ".join(f"{k[name]:.0f} %" for name in ("dram", "l2", "l1", "issue"))
+        lines.append(f"| {case['shown']} | `{k['kernel']}`, {k['share_of_time'] * 100:.0f} % | {shares} | {pipe} {k['pipes'][pipe]:.0f} % | "
+                     f"{k['warps']:.0f} % |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kolmo")
+    parser.add_argument("bench")
+    parser.add_argument("torch")
+    parser.add_argument("record")
+    arguments = parser.parse_args()
+    bench = json.loads(Path(arguments.bench).read_text(encoding="utf-8"))
+    torch = json.loads(Path(arguments.torch).read_text(encoding="utf-8"))
+    wanted = {case: shown for ratio, case, shown, *_ in compared(bench, torch) if ratio < 1}
+    wanted |= {(r["operator"], r["case"]): r["shown"] for r in below_copy(bench)}
+    cases = []
+    for (operator, case), shown in wanted.items():
+        cases.append({"operator": operator, "case": case, "shown": shown, "kernels": kernels(profile(arguments.kolmo, operator, case))})
+        print(shown, cases[-1]["kernels"][0], flush=True)
+    record = {key: bench[key] for key in ("kolmo_version", "commit", "device", "driver")}
+    record |= {"kind": "bounds", "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "cases": cases}
+    Path(arguments.record).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
