@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
                 column = heads_last ? int(tile.group % c.kv_heads) * D : 0;
       cuda::expect_bytes(q_full, M::queries);
       for (int i = 0; i < M::boxes; ++i)
-        cuda::copy_box<1>(q + i * M::rows * M::row, map_q, q_full, column + i * 64, int(tile.row), entry);
+        cuda::copy_box<1>(q + i * M::rows * M::row, map_q, q_full, column + i * 64, tile.row, entry);
       for (int step = 0; step < last; ++step) {
         const int key = step * warpgroup_keys;
         const std::uint32_t full_k = k_full + stage(step) * 8, full_v = v_full + stage(step) * 8;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
 
   cuda::take_registers<(Groups == 2 ? 240 : 160)>();
   const int lane = int(threadIdx.x) % 32, group = int(threadIdx.x) / 128 - 1;
-  const std::int64_t first = tile.row + group * 64 + int(threadIdx.x) % 128 / 32 * 16 + lane / 4;
+  const int first = tile.row + group * 64 + int(threadIdx.x) % 128 / 32 * 16 + lane / 4;
   const int end[2] = {AttentionRow(c, tile, first).end, AttentionRow(c, tile, first + 8).end};
   const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
   float score[warpgroup_keys / 2], sum[D / 2] = {}, most[2] = {-INFINITY, -INFINITY}, total[2] = {};
