@@ -124,9 +124,13 @@ void launch_warpgroups(const A& a, Stream& s) {
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
     const auto launch = [&]<int D, int Groups> {
       using M = AttentionMemory<D, Groups>;
-      const std::int64_t blocks = groups * ((rows_of_group(a) + M::rows - 1) / M::rows);
-      cuda::launch(attend_warpgroups<T, D, Groups>, unsigned(blocks), M::threads, M::bytes, cuda::native(s),
-                   AttentionCall<T>(a), !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
+      const auto tiles = unsigned(attention_blocks(a, M::rows));
+      // Equal tiles are shared in rounds; those of causal attention go to blocks as these become free.
+      const auto blocks = a.causal == Causal::none
+                              ? std::min(tiles, unsigned(cuda::multiprocessors(a.q.device.index)))
+                              : tiles;
+      cuda::launch(attend_warpgroups<T, D, Groups>, blocks, M::threads, M::bytes, cuda::native(s),
+                   AttentionCall<T>(a), tiles, !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
     };
     if (n.d == 128)
       launch.template operator()<128, 2>();

@@ -23,23 +23,30 @@ struct KeyParts {
   C *sums, *weights;
 };
 
-/// A block's rows of a group, and its range of steps through the keys. Blocks with the most keys begin first.
+/// A block's rows of a group, and its range of steps through the keys. Of the groups of a section those with the most
+/// keys begin first.
 struct AttentionTile {
   const std::uint8_t* mask;  ///< of the first position
   int group, row, part, first_step, last_step;
   int whole_steps;  ///< leading steps of which every row sees every key, if there is no mask
 
   template <class T>
-  __device__ AttentionTile(const AttentionCall<T>& c, int rows, int keys, int parts) {
-    const std::int64_t high = (c.rows + rows - 1) / rows, of_part = blockIdx.x % (c.groups * high);
-    part = int(blockIdx.x / (c.groups * high));
-    group = int(of_part / high), row = int(high - 1 - of_part % high) * rows;
-    const std::int64_t first = row, last = (first + rows < c.rows ? first + rows : c.rows) - 1;
-    const bool one_head = first / c.s == last / c.s;
-    const std::int64_t end = c.end(one_head ? last % c.s : c.s - 1),
-                       whole = c.end(one_head ? first % c.s : 0) / keys, steps = (end + keys - 1) / keys;
-    first_step = int(steps * part / parts), last_step = int(steps * (part + 1) / parts);
-    whole_steps = c.mask ? 0 : int(whole), mask = c.row(group, 0);
+  __device__ AttentionTile(const AttentionCall<T>& c, int rows, int keys, int parts,
+                           unsigned index = blockIdx.x) {
+    const auto all = unsigned(c.rows), s = unsigned(c.s), groups = unsigned(c.groups),
+               high = (all + unsigned(rows) - 1) / unsigned(rows), of_part = index % (groups * high),
+               section = of_part / (unsigned(c.section) * high) * unsigned(c.section),
+               of_section = of_part - section * high,
+               count = groups - section < unsigned(c.section) ? groups - section : unsigned(c.section);
+    part = int(index / (groups * high));
+    group = int(section + of_section % count), row = int(high - 1 - of_section / count) * rows;
+    const unsigned first = unsigned(row),
+                   last = (first + unsigned(rows) < all ? first + unsigned(rows) : all) - 1;
+    const bool one_head = first / s == last / s;
+    const int end = int(c.end(one_head ? last % s : s - 1)), steps = (end + keys - 1) / keys;
+    first_step = int(quotient(std::int64_t(steps) * part, parts));
+    last_step = int(quotient(std::int64_t(steps) * (part + 1), parts));
+    whole_steps = c.mask ? 0 : int(c.end(one_head ? first % s : 0)) / keys, mask = c.row(group, 0);
   }
 };
 
