@@ -199,7 +199,7 @@ struct AttentionResult {
 
 /// A block of 128 columns, 4 of a thread, of 8 rows or, with many parts of the keys, of a row and 8 shares of these.
 constexpr int combine_lanes = 32, combine_of_thread = 4, combine_columns = combine_lanes * combine_of_thread,
-              combine_shares = 8, combine_block = combine_lanes * combine_shares;
+              combine_at_once = 4, combine_shares = 8, combine_block = combine_lanes * combine_shares;
 KOLMO_HD constexpr int shares_of(int parts) { return parts < 16 ? 1 : combine_shares; }
 
 /// The sums of W columns of some parts of the keys, relative to 2^most.
@@ -234,16 +234,22 @@ __global__ void __launch_bounds__(combine_block)
                        first = (i - of_rows * wide) * combine_columns + x;
     const auto column = [&](int n) { return first + n * combine_lanes; };
     Sum of_all{C(-INFINITY)};
-    if (row < all)
-#pragma unroll 4
-      for (int part = share; part < p.parts; part += shares) {
-        const std::int64_t at = part * all + row;
-        Sum of_part{p.weights[at * 2], p.weights[at * 2 + 1]};
+    for (int part = share; row < all && part < p.parts; part += shares * combine_at_once) {
+      Sum of_part[combine_at_once] = {};
+#pragma unroll
+      for (int i = 0; i < combine_at_once; ++i) {
+        const int its = part + i * shares;
+        const std::int64_t at = its * all + row;
+        of_part[i].most = C(-INFINITY);
+        if (its >= p.parts) continue;
+        of_part[i].most = p.weights[at * 2], of_part[i].total = p.weights[at * 2 + 1];
 #pragma unroll
         for (int n = 0; n < combine_of_thread; ++n)
-          if (column(n) < c.d) of_part.sum.value[n] = p.sums[at * c.d + column(n)];
-        of_all.add(of_part);
+          if (column(n) < c.d) of_part[i].sum.value[n] = p.sums[at * c.d + column(n)];
       }
+#pragma unroll
+      for (int i = 0; i < combine_at_once; ++i) of_all.add(of_part[i]);
+    }
     if (shares > 1) {
       __syncthreads();  // the previous ones may still be read
       of_share[y][x] = of_all;
