@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -143,6 +144,26 @@ TEST(Attention, NaNStaysInItsRow) {
     if (!available(device)) continue;
     expect_nan_in_its_row<float>(device), expect_nan_in_its_row<Half>(device);
   }
+}
+
+TEST(Attention, OfFewQueriesNeedNotBeginAtMultiplesOf16Bytes) {
+  const Device device{DeviceKind::simt, 0};
+  if (!available(device)) GTEST_SKIP() << "no emulated GPU";
+  constexpr std::int64_t s = 2, t = 600, d = 16;
+  auto q = numbers(s * d + 1, 2, 1), k = numbers(t * d + 1, 2, 2), v = numbers(t * d + 1, 1, 3), y = q;
+  const auto result = [&](std::size_t shift) {
+    Stream stream(device);
+    attention({.q = tensor(q.data() + shift, {1, s, d}, device),
+               .k = tensor(k.data() + shift, {1, t, d}, device),
+               .v = tensor(v.data() + shift, {1, t, d}, device),
+               .y = tensor(y.data() + shift, {1, s, d}, device)},
+              stream);
+    stream.synchronize();
+    return std::vector<float>(y.begin() + std::ptrdiff_t(shift), y.begin() + std::ptrdiff_t(shift) + s * d);
+  };
+  const std::vector<float> shifted = result(1);
+  for (auto* x : {&q, &k, &v}) std::rotate(x->begin(), x->begin() + 1, x->end());
+  EXPECT_THAT(result(0), testing::Pointwise(testing::FloatNear(4 * 0x1p-11F), shifted));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kolmo/ops/nn/attention/attention_few.cuh"
 #include "kolmo/ops/nn/attention/attention_mma.cuh"
 #include "kolmo/ops/nn/attention/attention_tiles.cuh"
 #ifndef SIMT
@@ -31,26 +32,28 @@ std::int64_t rows_of_group(const A& a) {
   const AttentionSizes n(a);
   return n.kv_heads ? n.heads / n.kv_heads * n.s : 0;
 }
-bool has_few_rows(const A& a) { return is_narrow(a) && rows_of_group(a) <= mma_few_rows; }
-int mma_shape_of(const A& a) { return shape_of(a) + (has_few_rows(a) ? mma_widths : 0); }
+/// Up to two blocks of attend_few read the same keys, one of them from the cache.
+bool has_few_rows(const A& a) {
+  return is_narrow(a) && rows_of_group(a) <= 2 * few_rows && a.q.dim(-1) % pack_width<Half> == 0;
+}
 
 int rows_of_block(const A& a) {
-  return is_narrow(a) ? mma_shapes[mma_shape_of(a)].rows()
+  if (has_few_rows(a)) return few_rows;
+  return is_narrow(a) ? mma_shapes[shape_of(a)].rows()
                       : (a.q.dtype == DType::f32 ? tile_shapes_f32 : tile_shapes_f64)[shape_of(a)].rows;
 }
 
-std::int64_t attention_blocks(const A& a) {
+std::int64_t attention_blocks(const A& a, int of_block) {
   const AttentionSizes n(a);
-  const std::int64_t rows = rows_of_group(a), of_block = rows_of_block(a);
-  return n.batch * n.kv_heads * ((rows + of_block - 1) / of_block);
+  return n.batch * n.kv_heads * ((rows_of_group(a) + of_block - 1) / of_block);
 }
+std::int64_t attention_blocks(const A& a) { return attention_blocks(a, rows_of_block(a)); }
 
 /// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more; a function of the
 /// shapes alone, so results depend on nothing else.
 int parts_of_keys(const A& a) {
   constexpr std::int64_t multiprocessors = 132, least_keys = 256;
-  const std::int64_t wanted_blocks =
-      multiprocessors * (has_few_rows(a) ? mma_shapes[mma_shape_of(a)].blocks : 2);
+  const std::int64_t wanted_blocks = multiprocessors * (has_few_rows(a) ? few_shapes[shape_of(a)].blocks : 2);
   const std::int64_t blocks = attention_blocks(a), most = AttentionSizes(a).t / least_keys;
   const std::int64_t parts = blocks ? wanted_blocks / blocks : 1;
   return int(parts < 2 || most < 2 ? 1 : parts < most ? parts : most);
@@ -121,9 +124,13 @@ void launch_warpgroups(const A& a, Stream& s) {
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
     const auto launch = [&]<int D, int Groups> {
       using M = AttentionMemory<D, Groups>;
-      const std::int64_t blocks = groups * ((rows_of_group(a) + M::rows - 1) / M::rows);
-      cuda::launch(attend_warpgroups<T, D, Groups>, unsigned(blocks), M::threads, M::bytes, cuda::native(s),
-                   AttentionCall<T>(a), !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
+      const auto tiles = unsigned(attention_blocks(a, M::rows));
+      // Equal tiles are shared in rounds; those of causal attention go to blocks as these become free.
+      const auto blocks = a.causal == Causal::none
+                              ? std::min(tiles, unsigned(cuda::multiprocessors(a.q.device.index)))
+                              : tiles;
+      cuda::launch(attend_warpgroups<T, D, Groups>, blocks, M::threads, M::bytes, cuda::native(s),
+                   AttentionCall<T>(a), tiles, !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
     };
     if (n.d == 128)
       launch.template operator()<128, 2>();
@@ -139,9 +146,13 @@ void launch_tensor_cores(const A& a, Arena& arena, Stream& s) {
   visit<Half, BFloat16>(a.q.dtype, [&]<class T> {
     const AttentionCall<T> c(a);
     const auto p = lay_parts<float>(arena, a);
-    cuda::select<std::size(mma_shapes)>(mma_shape_of(a), [&]<int V> {
-      cuda::launch(attend_mma<T, V>, unsigned(attention_blocks(a) * p.parts), mma_shapes[V].threads(),
-                   std::size_t(mma_shapes[V].bytes()), cuda::native(s), c, p, unit_of(a));
+    cuda::select<std::size(mma_shapes)>(shape_of(a), [&]<int V> {
+      if (has_few_rows(a) && unit_of(a) == 16)
+        return cuda::launch(attend_few<T, V>, unsigned(attention_blocks(a) * p.parts), few_block, 0,
+                            cuda::native(s), c, p);
+      constexpr MmaShape shape = mma_shapes[V];
+      cuda::launch(attend_mma<T, V>, unsigned(attention_blocks(a, shape.rows()) * p.parts), mma_block,
+                   std::size_t(shape.bytes()), cuda::native(s), c, p, unit_of(a));
     });
     combine_parts_of_keys(c, p, s);
   });

@@ -1,8 +1,8 @@
 #pragma once
 // attention on tensor cores: f16 and bf16. A warp has up to 32 rows; scores, weights and sums of values stay in its
 // registers, and the weights of a step are the left operand of the product with the values. The values of a step
-// arrive while its scores are computed, and the next keys while its values are multiplied. Few rows have blocks of one
-// warp, so that more parts of the keys are on their way at once. Anonymous namespace: see device/grid.cuh.
+// arrive while its scores are computed, and the next keys while its values are multiplied. Anonymous namespace: see
+// device/grid.cuh.
 // Method: Dao 2023 (FlashAttention-2).
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 #include "kolmo/ops/nn/attention/mma_registers.cuh"
@@ -10,22 +10,19 @@
 namespace kolmo {
 namespace {
 
-/// For d <= width: each of the warps has `tall` times 16 rows, and a step has `keys` keys. `blocks` blocks share a
-/// multiprocessor's registers.
+constexpr int mma_block = 128;
+
+/// For d <= width: each of four warps has `tall` times 16 rows, and a step has `keys` keys.
 struct MmaShape {
-  int width, warps, tall, keys, blocks;
-  constexpr int rows() const { return 16 * warps * tall; }
-  constexpr int threads() const { return 32 * warps; }
+  int width, tall, keys;
+  constexpr int rows() const { return mma_block / 2 * tall; }
   constexpr int stride() const { return width + 8; }  // rows of 8x8 tiles fall on different banks
   constexpr int bytes() const { return (rows() + 2 * keys) * stride() * 2; }
 };
-constexpr MmaShape mma_shapes[] = {{64, 4, 2, 64, 2},  {128, 4, 2, 32, 2},  {256, 4, 1, 32, 2},
-                                   {64, 1, 1, 64, 10}, {128, 1, 1, 32, 10}, {256, 1, 1, 32, 5}};
-constexpr int mma_widths = 3, mma_few_rows = 16;  // the last three shapes are of so many rows
+constexpr MmaShape mma_shapes[] = {{64, 2, 64}, {128, 2, 32}, {256, 1, 32}};
 
 template <class T, int V>
-__global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
-    attend_mma(AttentionCall<T> c, KeyParts<float> p, int unit) {
+__global__ void __launch_bounds__(mma_block, 2) attend_mma(AttentionCall<T> c, KeyParts<float> p, int unit) {
   constexpr MmaShape S = mma_shapes[V];
   constexpr int tall = S.tall, stride = S.stride(), depth = S.width / 16, across = S.width / 8,
                 scores = S.keys / 8;
@@ -35,17 +32,11 @@ __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
   const int lane = int(threadIdx.x) % 32, first = int(threadIdx.x) / 32 * 16 * tall;
   const bool active = tile.row + first < c.rows;  // the same in all lanes of a warp
 
-  fetch_rows<S.rows(), S.width, stride, S.threads()>(q, c.d, unit, [&](int r) {
+  fetch_rows<S.rows(), S.width, stride, mma_block>(q, c.d, unit, [&](int r) {
     return tile.row + r < c.rows ? c.q + c.query_at(tile.group, tile.row + r) : nullptr;
   });
   const auto fetch = [&](T* to, const T* from, int step) {
-    if (step < tile.last_step) {
-      const std::int64_t key = std::int64_t(step) * S.keys;
-      const T* const origin = from + c.key_at(tile.group, key);
-      fetch_rows<S.keys, S.width, stride, S.threads()>(
-          to, c.d, unit, [&](int r) { return key + r < c.t ? origin + r * c.k_row : nullptr; });
-    }
-    cuda::commit_copies();
+    fetch_step<S.keys, S.width, stride, mma_block>(to, c, tile, from, step, unit);
   };
   fetch(k, c.k, tile.first_step);
 
@@ -125,7 +116,7 @@ __global__ void __launch_bounds__(mma_shapes[V].threads(), mma_shapes[V].blocks)
       float all = total[i][h];
       all += __shfl_xor_sync(~0u, all, 1);
       all += __shfl_xor_sync(~0u, all, 2);
-      const std::int64_t row = tile.row + first + 16 * i + 8 * h + lane / 4;
+      const int row = tile.row + first + 16 * i + 8 * h + lane / 4;
       if (row >= c.rows) continue;
       const AttentionResult<T> result(c, p, tile, row, most[i][h], all, lane % 4 == 0);
 #pragma unroll

@@ -23,24 +23,30 @@ struct KeyParts {
   C *sums, *weights;
 };
 
-/// A block's rows of a group, and its range of steps through the keys. Blocks with the most keys begin first.
+/// A block's rows of a group, and its range of steps through the keys. Of the groups of a section those with the most
+/// keys begin first.
 struct AttentionTile {
-  std::int64_t group, row;
   const std::uint8_t* mask;  ///< of the first position
-  int part, first_step, last_step;
+  int group, row, part, first_step, last_step;
   int whole_steps;  ///< leading steps of which every row sees every key, if there is no mask
 
   template <class T>
-  __device__ AttentionTile(const AttentionCall<T>& c, int rows, int keys, int parts) {
-    const std::int64_t high = (c.rows + rows - 1) / rows, of_part = blockIdx.x % (c.groups * high);
-    part = int(blockIdx.x / (c.groups * high));
-    group = of_part / high, row = (high - 1 - of_part % high) * rows;
-    const std::int64_t last = (row + rows < c.rows ? row + rows : c.rows) - 1;
-    const bool one_head = row / c.s == last / c.s;
-    const std::int64_t end = c.end(one_head ? last % c.s : c.s - 1),
-                       whole = c.end(one_head ? row % c.s : 0) / keys, steps = (end + keys - 1) / keys;
-    first_step = int(steps * part / parts), last_step = int(steps * (part + 1) / parts);
-    whole_steps = c.mask ? 0 : int(whole), mask = c.row(group, 0);
+  __device__ AttentionTile(const AttentionCall<T>& c, int rows, int keys, int parts,
+                           unsigned index = blockIdx.x) {
+    const auto all = unsigned(c.rows), s = unsigned(c.s), groups = unsigned(c.groups),
+               high = (all + unsigned(rows) - 1) / unsigned(rows), of_part = index % (groups * high),
+               section = of_part / (unsigned(c.section) * high) * unsigned(c.section),
+               of_section = of_part - section * high,
+               count = groups - section < unsigned(c.section) ? groups - section : unsigned(c.section);
+    part = int(index / (groups * high));
+    group = int(section + of_section % count), row = int(high - 1 - of_section / count) * rows;
+    const unsigned first = unsigned(row),
+                   last = (first + unsigned(rows) < all ? first + unsigned(rows) : all) - 1;
+    const bool one_head = first / s == last / s;
+    const int end = int(c.end(one_head ? last % s : s - 1)), steps = (end + keys - 1) / keys;
+    first_step = int(quotient(std::int64_t(steps) * part, parts));
+    last_step = int(quotient(std::int64_t(steps) * (part + 1), parts));
+    whole_steps = c.mask ? 0 : int(c.end(one_head ? first % s : 0)) / keys, mask = c.row(group, 0);
   }
 };
 
@@ -49,8 +55,8 @@ struct AttentionRow {
   int end = 0;                         ///< keys from here on are not seen; 0 outside the group
   const std::uint8_t* mask = nullptr;  ///< if there is one
   template <class T>
-  __device__ AttentionRow(const AttentionCall<T>& c, const AttentionTile& tile, std::int64_t row) {
-    if (row >= c.rows) return;
+  __device__ AttentionRow(const AttentionCall<T>& c, const AttentionTile& tile, int row) {
+    if (row >= int(c.rows)) return;
     const auto position = std::int64_t(std::uint32_t(row) % std::uint32_t(c.s));
     end = int(c.end(position));
     if (tile.mask) mask = tile.mask + position * c.of_row;
@@ -74,9 +80,9 @@ inline __device__ float weight(float x) { return power_of_2(x); }
 
 /// Turns N scores at(j) of a row, of which each is to be taken `factor` > 0 times, into weights relative to its largest
 /// score so far, to the base 2, and adds them to this thread's `total`; returns the factor of what was summed before.
-/// The row is shared by Lanes neighbouring lanes. With factor = 1 the largest weight is 1; otherwise it may be off by
+/// The row is shared by Lanes lanes, Step apart. With factor = 1 the largest weight is 1; otherwise it may be off by
 /// the rounding of its score. Chains of maxima and sums are short: there are few warps to wait for.
-template <int N, int Lanes, class C, class At>
+template <int N, int Lanes, int Step = 1, class C, class At>
 __device__ C weigh(C& most, C& total, C factor, const At& at) {
   constexpr int chains = N % 4 == 0 ? 4 : 1;
   C of_chain[chains], sums[chains] = {};
@@ -88,7 +94,7 @@ __device__ C weigh(C& most, C& total, C factor, const At& at) {
   for (int j = 1; j < chains; ++j) of_chain[0] = std::fmax(of_chain[0], of_chain[j]);
 #pragma unroll
   for (int half = Lanes / 2; half; half /= 2)
-    of_chain[0] = std::fmax(of_chain[0], __shfl_xor_sync(~0u, of_chain[0], half));
+    of_chain[0] = std::fmax(of_chain[0], __shfl_xor_sync(~0u, of_chain[0], half * Step));
   const C largest = std::fmax(most, of_chain[0] * factor);
   const C from = largest == C(-INFINITY) ? C(0) : largest, rescaling = weight(most - from);
   most = largest, total *= rescaling;
@@ -132,6 +138,19 @@ __device__ void fetch_rows(T* to, std::int64_t d, int unit, const At& at) {
     for (int n = 0; n < at_once; ++n)
       if (const int i = first + n * Threads; i < Rows * Width) to[i / Width * Stride + i % Width] = value[n];
   }
+}
+
+/// The same of the keys or values of a step of a block. Closes a group of copies.
+template <int Keys, int Width, int Stride, int Threads, class T>
+__device__ void fetch_step(T* to, const AttentionCall<T>& c, const AttentionTile& tile, const T* from,
+                           int step, int unit) {
+  if (step < tile.last_step) {
+    const T* const first = from + c.key_at(tile.group, std::int64_t(step) * Keys);
+    const int there = int(c.t) - step * Keys;
+    fetch_rows<Keys, Width, Stride, Threads>(
+        to, c.d, unit, [&](int r) { return r < there ? first + r * c.k_row : nullptr; });
+  }
+  cuda::commit_copies();
 }
 
 /// Where a row of a block goes: to y, or to the part's share of it.
@@ -178,20 +197,23 @@ struct AttentionResult {
   }
 };
 
-/// A block of 32 columns of 8 rows or, with many parts of the keys, of a row and 8 shares of these.
-constexpr int combine_columns = 32, combine_shares = 8, combine_block = combine_columns * combine_shares;
+/// A block of 128 columns, 4 of a thread, of 8 rows or, with many parts of the keys, of a row and 8 shares of these.
+constexpr int combine_lanes = 32, combine_of_thread = 4, combine_columns = combine_lanes * combine_of_thread,
+              combine_at_once = 4, combine_shares = 8, combine_block = combine_lanes * combine_shares;
 KOLMO_HD constexpr int shares_of(int parts) { return parts < 16 ? 1 : combine_shares; }
 
-/// The sums of some parts of the keys, relative to 2^most.
-template <class C>
+/// The sums of W columns of some parts of the keys, relative to 2^most.
+template <class C, int W>
 struct SumOfKeys {
-  C most, total, sum;
+  C most, total;
+  Pack<C, W> sum;
 
   __device__ void add(const SumOfKeys& other) {
-    const C larger = other.most > most ? other.most : most;
-    if (larger == C(-INFINITY)) return;
-    const C mine = std::exp2(most - larger), its = std::exp2(other.most - larger);
-    most = larger, total = total * mine + other.total * its, sum = sum * mine + other.sum * its;
+    const C larger = other.most > most ? other.most : most, from = larger == C(-INFINITY) ? C(0) : larger,
+            mine = weight(most - from), its = weight(other.most - from);
+    most = larger, total = total * mine + other.total * its;
+#pragma unroll
+    for (int i = 0; i < W; ++i) sum.value[i] = sum.value[i] * mine + other.sum.value[i] * its;
   }
 };
 
@@ -200,32 +222,45 @@ template <class T>
 __global__ void __launch_bounds__(combine_block)
     combine_keys(cuda::EarlyStart early, AttentionCall<T> c, KeyParts<Compute<T>> p) {
   using C = Compute<T>;
+  using Sum = SumOfKeys<C, combine_of_thread>;
   early.wait();
-  __shared__ SumOfKeys<C> of_share[combine_shares][combine_columns];
-  const int x = int(threadIdx.x) % combine_columns, y = int(threadIdx.x) / combine_columns,
+  __shared__ Sum of_share[combine_shares][combine_lanes];
+  const int x = int(threadIdx.x) % combine_lanes, y = int(threadIdx.x) / combine_lanes,
             shares = shares_of(p.parts), share = y % shares, high = combine_shares / shares;
   const std::int64_t all = c.groups * c.rows, wide = (c.d + combine_columns - 1) / combine_columns,
                      blocks = (all + high - 1) / high * wide;
   for (std::int64_t i = blockIdx.x; i < blocks; i += gridDim.x) {
     const std::int64_t of_rows = quotient(i, wide), row = of_rows * high + y / shares,
-                       column = (i - of_rows * wide) * combine_columns + x;
-    const bool inside = row < all && column < c.d;
-    SumOfKeys<C> of_all{C(-INFINITY), 0, 0};
-    if (inside)
-#pragma unroll 4
-      for (int part = share; part < p.parts; part += shares) {
-        const std::int64_t at = part * all + row;
-        of_all.add({p.weights[at * 2], p.weights[at * 2 + 1], p.sums[at * c.d + column]});
+                       first = (i - of_rows * wide) * combine_columns + x;
+    const auto column = [&](int n) { return first + n * combine_lanes; };
+    Sum of_all{C(-INFINITY)};
+    for (int part = share; row < all && part < p.parts; part += shares * combine_at_once) {
+      Sum of_part[combine_at_once] = {};
+#pragma unroll
+      for (int i = 0; i < combine_at_once; ++i) {
+        const int its = part + i * shares;
+        const std::int64_t at = its * all + row;
+        of_part[i].most = C(-INFINITY);
+        if (its >= p.parts) continue;
+        of_part[i].most = p.weights[at * 2], of_part[i].total = p.weights[at * 2 + 1];
+#pragma unroll
+        for (int n = 0; n < combine_of_thread; ++n)
+          if (column(n) < c.d) of_part[i].sum.value[n] = p.sums[at * c.d + column(n)];
       }
+#pragma unroll
+      for (int i = 0; i < combine_at_once; ++i) of_all.add(of_part[i]);
+    }
     if (shares > 1) {
       __syncthreads();  // the previous ones may still be read
       of_share[y][x] = of_all;
       __syncthreads();
     }
-    if (share > 0 || !inside) continue;
+    if (share > 0 || row >= all) continue;
     for (int other = 1; other < shares; ++other) of_all.add(of_share[other][x]);
-    c.y[c.query_at(row / c.rows, row % c.rows) + column] =
-        T(of_all.total == 0 ? C(0) : of_all.sum / of_all.total);
+    T* const to = c.y + c.query_at(row / c.rows, row % c.rows);
+#pragma unroll
+    for (int n = 0; n < combine_of_thread; ++n)
+      if (column(n) < c.d) to[column(n)] = T(of_all.total == 0 ? C(0) : of_all.sum.value[n] / of_all.total);
   }
 }
 

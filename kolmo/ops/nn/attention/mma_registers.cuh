@@ -38,6 +38,14 @@ __device__ std::uint32_t pair_at(const T* first, int step) {
 }
 #endif
 
+/// The lower halves of two pairs, and the upper ones.
+__device__ inline std::uint32_t low_halves(std::uint32_t a, std::uint32_t b) {
+  return __byte_perm(a, b, 0x5410);
+}
+__device__ inline std::uint32_t high_halves(std::uint32_t a, std::uint32_t b) {
+  return __byte_perm(a, b, 0x7632);
+}
+
 // Tiles in shared memory: rows start `stride` elements apart, at multiples of 16 bytes.
 
 /// A left operand from a row-major 16x16 tile.
