@@ -2,72 +2,116 @@
 #include <limits>
 
 #include "kolmo/base/log.hpp"
+#include "kolmo/base/row_terms.hpp"
 #include "kolmo/base/status.hpp"
 #include "kolmo/ops/dynamics/entropy_production/entropy_production.hpp"
-#include "kolmo/skeleton/row_sum.hpp"
 
 namespace kolmo {
 
-/// (f - g) ln(f / g) of the fluxes in both directions of each pair of states i < j.
+/// (f - g) ln(f / g), of fluxes of which not both are from 2^-450 to 2^450.
+KOLMO_HD inline double flux_term_of_any(double f, double g) {
+  if (f == 0 && g == 0) return 0;
+  if (!(f - f == 0 && g - g == 0)) return std::numeric_limits<double>::quiet_NaN();
+  return exact_mul(exact_add(f, -g), exact_add(log_exact(f), -log_exact(g)));
+}
+KOLMO_HD inline bool is_moderate(double flux) { return is_between<-450, 450>(flux); }
+
+/// (f - g) ln(f / g) of W pairs of moderate fluxes; the logarithm within 6 roundings. Each coefficient is used W times.
+/// Method: ln(f / g) = k ln 2 + 2 artanh(s) with G = 2^k g in [f / 1.502, 1.502 f] and s = (f - G) / (f + G); f - G is exact.
+/// The series of artanh is interpolated at Chebyshev nodes, to 2^-53.9.
+template <int W>
+KOLMO_HD void flux_terms(const double (&f)[W], const double (&g)[W], double (&to)[W]) {
+  double k[W], s[W], z[W], sum[W];
+  const auto each = [](auto&& step) {
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (int w = 0; w < W; ++w) step(w);
+  };
+  each([&](int w) {
+    const auto upper = [](double x) { return std::uint32_t(std::bit_cast<std::uint64_t>(x) >> 32); };
+    const std::int32_t exponent = std::int32_t(upper(f[w]) - upper(g[w]) + (1u << 19)) >> 20;
+    k[w] = exponent;
+    const double scaled = std::bit_cast<double>(std::bit_cast<std::uint64_t>(g[w]) +
+                                                (std::uint64_t(std::int64_t(exponent)) << 52));
+    s[w] = exact_quotient(exact_add(f[w], -scaled), exact_add(f[w], scaled)), z[w] = exact_mul(s[w], s[w]);
+    sum[w] = 0x1.35af89985abbp-3;
+  });
+  for (const double c : {0x1.3900f50437d68p-3, 0x1.746bcc38e0c89p-3, 0x1.c71c3c81e8af8p-3,
+                         0x1.2492495261d21p-2, 0x1.999999997c1bcp-2, 0x1.555555555556p-1})
+    each([&](int w) { sum[w] = exact_add(c, exact_mul(sum[w], z[w])); });
+  // ln 2 in two parts; k times the first is exact.
+  constexpr double ln2_high = 0x1.62e42fefap-1, ln2_low = 0x1.cf79abc9e3b3ap-40;
+  each([&](int w) {
+    const double small = exact_add(exact_mul(s[w], exact_mul(z[w], sum[w])), exact_mul(k[w], ln2_low));
+    const double force = exact_add(exact_mul(k[w], ln2_high), exact_add(exact_add(s[w], s[w]), small));
+    to[w] = exact_mul(exact_add(f[w], -g[w]), force);
+  });
+}
+
+/// A job of base/sums.hpp: for each state i of each process the terms of the pairs with states j above it.
 template <class T>
-struct FluxPairs {
+struct StateSums {
+  static constexpr int sums = 1;
   const T *rates, *p;
+  double* sum;
   std::int64_t n;
 
-  struct Row {
-    const T *rates, *p;
-    std::int64_t n;
-    KOLMO_HD double flux(std::int64_t i, std::int64_t j) const {
-      const auto w = double(rates[i * n + j]);
-      return p ? exact_mul(double(p[i]), w) : w;
+  struct Terms {
+    const T *rates, *p;  ///< of the process
+    std::int64_t n, i;
+    KOLMO_HD double flux(std::int64_t from, std::int64_t to) const {
+      const auto w = double(rates[from * n + to]);
+      return p ? exact_mul(double(p[from]), w) : w;
     }
-    struct Fluxes {
-      double there, back;
-    };
-    KOLMO_HD Fluxes fetch(std::int64_t pair) const {
-      const std::int64_t i = quotient(pair, n), j = pair - i * n;
-      return i < j ? Fluxes{flux(i, j), flux(j, i)} : Fluxes{};
+    KOLMO_HD Sums<1> operator()(std::int64_t j) const {
+      if (j <= i) return {{0}};
+      const double f[] = {flux(i, j)}, g[] = {flux(j, i)};
+      if (!(is_moderate(f[0]) && is_moderate(g[0]))) return {{flux_term_of_any(f[0], g[0])}};
+      double term[1];
+      flux_terms(f, g, term);
+      return {{term[0]}};
     }
-    KOLMO_HD Sums<1> of(const Fluxes& x) const {
-      const double f = x.there, g = x.back;
-      if (f == 0 && g == 0) return {{0}};
-      const bool moderate = is_between<-450, 450>(f) && is_between<-450, 450>(g);
-      if (!moderate && !(f - f == 0 && g - g == 0)) return {{std::numeric_limits<double>::quiet_NaN()}};
-      const double force =
-          moderate ? log_scaled(exact_quotient(f, g), 0) : exact_add(log_exact(f), -log_exact(g));
-      return {{exact_mul(exact_add(f, -g), force)}};
-    }
-    KOLMO_HD Sums<1> operator()(std::int64_t pair) const { return of(fetch(pair)); }
   };
-  KOLMO_HD Row operator()(std::int64_t row) const {
-    return {rates + row * n * n, p ? p + row * n : nullptr, n};
+  KOLMO_HD Terms terms(std::int64_t item) const {
+    const std::int64_t process = quotient(item, n);
+    return {rates + process * n * n, p ? p + process * n : nullptr, n, item - process * n};
   }
+  KOLMO_HD std::int64_t length(std::int64_t) const { return n; }
+  KOLMO_HD void finish(std::int64_t item, const Sums<1>& s) const { sum[item] = s.value[0]; }
 };
 
 struct ProductionOfProcess {
   double* production;
-  Status status = {};
+  Status status;
   KOLMO_HD void operator()(std::int64_t process, const Sums<1>& s) const {
     if (s.value[0] != s.value[0]) status.report(0, process);
     production[process] = one_nan(s.value[0]);
   }
 };
 
-struct FluxSums {
-  using A = EntropyProductionArgs;
-  static constexpr int sums = 1;
-  using DTypes = ElementTypes<double, float>;
-  static const Tensor& element(const A& a) { return a.rates; }
-  static std::int64_t rows(const A& a) { return a.production.size(); }
-  static std::int64_t length(const A& a) { return a.rates.dim(-1) * a.rates.dim(-1); }
-  template <class T>
-  static FluxPairs<T> terms(const A& a) {
-    return {a.rates.as<T>(), a.p.as<T>(), a.rates.dim(-1)};
-  }
-  template <class T>
-  static ProductionOfProcess done(const A& a) {
-    return {a.production.as<double>()};
-  }
+/// The sums of each state, and partial sums of these.
+struct FluxScratch {
+  std::int64_t processes, n;
+  double* states;
+  Sums<1>* partial;
+
+  FluxScratch(Arena& arena, const EntropyProductionArgs& a)
+      : processes(a.production.size()),
+        n(a.rates.dim(-1)),
+        states(arena.take<double>(processes * n)),
+        partial(take_partial_sums<1>(arena, processes, n)) {}
 };
+
+/// `run` is that of sum_rows.
+template <class Run>
+void produce_entropy(const EntropyProductionArgs& a, Arena& arena, const Status& status, const Run& run) {
+  const FluxScratch s(arena, a);
+  visit<double, float>(a.rates.dtype, [&]<class T> {
+    run(StateSums<T>{a.rates.as<T>(), a.p.as<T>(), s.states, s.n}, s.processes * s.n, s.n);
+  });
+  sum_rows<1>(ValueRows<double>{s.states, s.n}, ProductionOfProcess{a.production.as<double>(), status},
+              s.processes, s.n, s.partial, run);
+}
 
 }  // namespace kolmo

@@ -1,29 +1,10 @@
+#include "kolmo/device/unit_vectors.cuh"
 #include "kolmo/ops/dynamics/order_parameter/order_parameter_terms.hpp"
 #include "kolmo/skeleton/row_sum.cuh"
 
 namespace kolmo {
 namespace {
-
-/// Cosine and sine, within 2^-53 each; faster than those of CUDA, whose ulp may be smaller.
-/// Method: x = k pi / 2 + r; polynomials in r^2 that interpolate at Chebyshev nodes, to 2^-56.
-__device__ inline Sums<2> unit_vector(double x) {
-  if (!(std::abs(x) < 0x1p20)) return {{std::cos(x), std::sin(x)}};
-  constexpr double integers = 0x1.8p52;  // numbers of this size end in the digit of 1
-  const double shifted = __fma_rn(x, 0x1.45f306dc9c883p-1, integers), k = __dadd_rn(shifted, -integers);
-  const auto quadrant = unsigned(std::bit_cast<std::uint64_t>(shifted));
-  const double r = __fma_rn(k, -0x1.1a62633145c07p-54, __fma_rn(k, -0x1.921fb54442d18p+0, x)), z = r * r;
-  double sine = 1.5918115263265974e-10, cosine = -1.1382623647474604e-11;
-  for (const double c : {-2.505113165023518e-08, 2.7557316101617874e-06, -0.00019841269836756774,
-                         0.008333333333330948, -0.16666666666666666})
-    sine = __fma_rn(sine, z, c);
-  for (const double c : {2.087614614655861e-09, -2.7557317271145144e-07, 2.480158729876456e-05,
-                         -0.0013888888888887398, 0.041666666666666664})
-    cosine = __fma_rn(cosine, z, c);
-  sine = __fma_rn(r * z, sine, r);
-  cosine = __fma_rn(z * z, cosine, __fma_rn(z, -0.5, 1.0));
-  const double along = quadrant & 1 ? sine : cosine, across = quadrant & 1 ? cosine : sine;
-  return {{(quadrant + 1) & 2 ? -along : along, quadrant & 2 ? -across : across}};
-}
+using A = OrderParameterArgs;
 
 template <class T>
 struct PhaseRows {
@@ -32,15 +13,85 @@ struct PhaseRows {
 
   struct Row {
     const T* theta;
-    __device__ T fetch(std::int64_t i) const { return theta[i]; }
-    __device__ Sums<2> of(T phase) const { return unit_vector(double(phase)); }
-    __device__ Sums<2> operator()(std::int64_t i) const { return of(fetch(i)); }
+    __device__ Sums<2> operator()(std::int64_t i) const {
+      const T phase[] = {theta[i]};
+      const auto vector = cuda::unit_vectors(phase);
+      return {{vector.cosine[0], vector.sine[0]}};
+    }
+    template <int W>
+    __device__ void load(std::int64_t i, Sums<2> (&terms)[W]) const {
+      const auto vectors = cuda::unit_vectors(load_pack<W>(theta + i).value);
+#pragma unroll
+      for (int w = 0; w < W; ++w) terms[w] = {{vectors.cosine[w], vectors.sine[w]}};
+    }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {theta + row * n}; }
 };
 
+constexpr int phase_block = 256;
+
+/// The sums of chunks of rows, a warp each. A thread adds W neighbours at a time, as the sums need not be those of a CPU.
+template <int W, class Chunks>
+__global__ void __launch_bounds__(phase_block, 3)
+    sum_phases(cuda::EarlyStart early, Chunks chunks, std::int64_t items) {
+  constexpr int warps = phase_block / 32;
+  const int thread = int(threadIdx.x) % 32;
+  early.wait();
+  for (std::int64_t item = std::int64_t(blockIdx.x) * warps + threadIdx.x / 32; item < items;
+       item += std::int64_t(gridDim.x) * warps) {
+    const auto terms = chunks.terms(item);
+    const std::int64_t n = chunks.length(item), whole = n - n % W;
+    Sums<2> lane[1] = {};
+    for (std::int64_t i = thread * W; i < whole; i += 32 * W) {
+      Sums<2> next[W];
+      terms.load(i, next);
+#pragma unroll
+      for (int half = W / 2; half; half /= 2)
+#pragma unroll
+        for (int w = 0; w < half; ++w) next[w] = next[w] + next[w + half];
+      lane[0] = lane[0] + next[0];
+    }
+    if (whole + thread < n) lane[0] = lane[0] + terms(whole + thread);
+    const auto sum = cuda::tree<32>(lane);
+    if (thread == 0) chunks.finish(item, sum);
+  }
+}
+
+/// Short rows by parts of a warp. Others that are not aligned are read one phase at a time.
+struct SumPhases {
+  Stream& s;
+  bool packed;
+  template <class Job>
+  void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
+    if constexpr (cuda::are_partials<Job>) {
+      cuda::SumItems{cuda::native(s), 256}(job, items, terms);
+    } else if (terms <= cuda::sum_shapes[0].width()) {
+      cuda::launch_early(cuda::sum_items<0, Job>, cuda::sum_blocks<0>(items), cuda::sum_block, 0,
+                         cuda::native(s), job, items);
+    } else {
+      using T = std::remove_cvref_t<decltype(*job.rows.theta)>;
+      const auto launch = [&](auto* kernel) {
+        cuda::launch_early(kernel, cuda::blocks(items, phase_block / 32), phase_block, 0, cuda::native(s),
+                           job, items);
+      };
+      packed ? launch(sum_phases<pack_width<T>, Job>) : launch(sum_phases<1, Job>);
+    }
+  }
+};
+
+using R = OrderSums<PhaseRows>;
+
+void launch(const A& a, Arena scratch, Stream& s, int) {
+  R::DTypes::visit(a.theta.dtype, [&]<class T> {
+    const bool packed = packed_rows<T>(R::rows(a), R::length(a), a.theta.as<T>());
+    sum_rows<2>(R::terms<T>(a), R::done<T>(a), R::rows(a), R::length(a), row_sum_scratch<R>(scratch, a),
+                SumPhases{s, packed});
+  });
+}
+
 }  // namespace
 
-extern constinit const Impl<OrderParameterArgs> order_parameter_cuda = cuda::row_sum<OrderSums<PhaseRows>>();
+extern constinit const Impl<A> order_parameter_cuda{
+    {.launch = launch, .lay = [](Arena& arena, const A& a, const Site&) { row_sum_scratch<R>(arena, a); }}};
 
 }  // namespace kolmo

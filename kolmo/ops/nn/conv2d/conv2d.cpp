@@ -154,10 +154,25 @@ constexpr Case<A> cases[] = {
      .optional = "bias",
      .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 12, a.padding = {1}; },
      .alias = "fused_conv_relu"},
-    {.name = "3 x 4 x 700 f64 nhwc, 700 groups of one channel, 3 x 3",  // kernels of more than 48 KiB
-     .sizes = {{"...", 1}, {"x1", 3}, {"x2", 4}, {"x3", 700}, {"o", 700}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
+    {.name =
+         "2 of 9 x 10 x 8 f32 nhwc, 8 groups of one channel, 3 x 2, stride 2 1, padding 1 2, dilation 1 2",
+     .sizes = {{"...", 2}, {"x1", 9}, {"x2", 10}, {"x3", 8}, {"o", 8}, {"w1", 3}, {"w2", 2}, {"w3", 1}},
+     .dtype = DType::f32,
+     .tolerance = bound(6, f32),
+     .optional = "bias",
+     .setup =
+         [](A& a) {
+           a.layout = ImageLayout::nhwc, a.groups = 8, a.stride = {2, 1}, a.padding = {1, 2};
+           a.dilation = {1, 2};
+         }},
+    {.name = "10 x 5 x 6 f64 nhwc, 6 groups of one channel, 3 x 3",
+     .sizes = {{"...", 1}, {"x1", 10}, {"x2", 5}, {"x3", 6}, {"o", 6}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
      .tolerance = bound(9, f64),
-     .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 700; }},
+     .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 6; }},
+    {.name = "3 x 4 x 701 f64 nhwc, 701 groups of one channel, 3 x 3",  // kernels of more than 48 KiB
+     .sizes = {{"...", 1}, {"x1", 3}, {"x2", 4}, {"x3", 701}, {"o", 701}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
+     .tolerance = bound(9, f64),
+     .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 701; }},
     {.name = "8 x 9 x 16 f16 nhwc, 33 of 3 x 3 x 16, relu",
      .sizes = {{"...", 1}, {"x1", 8}, {"x2", 9}, {"x3", 16}, {"o", 33}, {"w1", 3}, {"w2", 3}, {"w3", 16}},
      .dtype = DType::f16,

@@ -1,6 +1,7 @@
 #include <iterator>
 
 #include "kolmo/op/impl.hpp"
+#include "kolmo/ops/nn/conv2d/conv2d_depthwise.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_direct.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_tensor_cores.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_tiles.cuh"
@@ -73,6 +74,7 @@ void launch_direct(const A& a, Stream& s) {
   const Conv2dSizes sizes(a);
   const ConvStrips strips(sizes);
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
+    if (DepthwisePlan<T>::fits(a)) return launch_depthwise<T>(a, s);
     with_layout(sizes.nhwc, [&]<bool Nhwc> {
       const std::int64_t bytes = a.weight.size() * std::int64_t(sizeof(Compute<T>));
       const bool shared = Nhwc && bytes <= conv_shared_kernels;

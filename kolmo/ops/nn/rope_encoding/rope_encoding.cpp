@@ -16,7 +16,9 @@ void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     const RopeTables<Compute<T>> tables(arena, a);
     cpu::do_step(tables, s);
-    cpu::do_step(RotateItem<T>(a, tables), s);
+    with_rope_packs<T>(a, [&]<int W, bool Halves, bool Packed> {
+      cpu::do_step(RotateItem<T, W, Halves, Packed>(a, tables), s);
+    });
   });
 }
 

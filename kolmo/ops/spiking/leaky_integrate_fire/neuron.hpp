@@ -31,23 +31,26 @@ struct LeakyNeuron {
         threshold(T(a.threshold)),
         reset(T(a.reset)),
         wait(std::int32_t(std::fmax(0, std::nearbyint(a.refractory / a.dt) - 1))) {}
+  /// The potential after a step that neither waits nor fires.
+  KOLMO_HD T next(T v, T input) const {
+    return exact_add(v, exact_mul(rate, exact_add(exact_mul(resistance, input), -exact_add(v, -rest))));
+  }
   /// One step; whether the neuron fires.
   KOLMO_HD bool step(T& v, std::int32_t& left, T input) const {
     const bool waits = left > 0;
-    const T next =
-        exact_add(v, exact_mul(rate, exact_add(exact_mul(resistance, input), -exact_add(v, -rest))));
-    const bool fires = !waits && next > threshold;
-    v = waits ? v : fires ? reset : next;
-    left = fires ? wait : left - waits;
+    const T next_v = next(v, input);
+    const bool fires = !waits && next_v > threshold;
+    v = waits ? v : fires ? reset : next_v;
+    left = fires ? wait : waits ? left - 1 : 0;
     return fires;
   }
 };
 
-/// All steps of W neighbouring neurons. Currents of `Ahead` steps are read before their spikes are written.
-template <class T, int W, int Ahead>
-struct LeakyNeurons : LeakyNeuron<T> {
+/// All steps of W neighbouring neurons.
+template <class T, int W>
+struct LeakyPacks : LeakyNeuron<T> {
   using N = LeakyNeuron<T>;
-  explicit LeakyNeurons(const LeakyIntegrateFireArgs& a) : N(a) {}
+  explicit LeakyPacks(const LeakyIntegrateFireArgs& a) : N(a) {}
 
   /// Whether neurons come in W that are aligned to their size.
   bool fits() const {
@@ -59,22 +62,16 @@ struct LeakyNeurons : LeakyNeuron<T> {
   }
   std::int64_t items() const { return N::neurons / W; }
   KOLMO_HD void operator()(std::int64_t item) const {
-    std::int64_t at = item * W, t = 0;
-    Pack<T, W> v = load_pack<W>(N::potential + at);
-    Pack<std::int32_t, W> left = load_pack<W>(N::waiting + at);
-    const auto take = [&](const Pack<T, W>& input) {
+    const std::int64_t first = item * W;
+    Pack<T, W> v = load_pack<W>(N::potential + first);
+    Pack<std::int32_t, W> left = load_pack<W>(N::waiting + first);
+    for (std::int64_t t = 0; t < N::steps; ++t) {
+      const Pack<T, W> input = load_pack<W>(N::current + t * N::neurons + first);
       Pack<bool, W> fires;
       for (int w = 0; w < W; ++w) fires.value[w] = N::step(v.value[w], left.value[w], input.value[w]);
-      store_pack(N::spike + at, fires);
-      at += N::neurons;
-    };
-    for (; t + Ahead <= N::steps; t += Ahead) {
-      Pack<T, W> input[Ahead];
-      for (int k = 0; k < Ahead; ++k) input[k] = load_pack<W>(N::current + at + k * N::neurons);
-      for (int k = 0; k < Ahead; ++k) take(input[k]);
+      store_pack(N::spike + t * N::neurons + first, fires);
     }
-    for (; t < N::steps; ++t) take(load_pack<W>(N::current + at));
-    store_pack(N::potential + item * W, v), store_pack(N::waiting + item * W, left);
+    store_pack(N::potential + first, v), store_pack(N::waiting + first, left);
   }
 };
 
