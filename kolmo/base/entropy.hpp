@@ -11,9 +11,53 @@
 
 namespace kolmo {
 
+namespace detail {
+
+/// n ln n of small counts, rounded.
+inline constexpr int small_counts = 64;
+struct alignas(128) CountTable {
+  double value[small_counts];
+};
+// clang-format off
+inline constexpr CountTable count_table{{
+    0, 0, 0x1.62e42fefa39efp+0, 0x1.a5ddfb8038490p+1, 0x1.62e42fefa39efp+2, 0x1.018293af47840p+3, 0x1.58048fb9f9802p+3,
+    0x1.b3e24586c0f0cp+3, 0x1.0a2b23f3bab73p+4, 0x1.3c667ca02a36cp+4, 0x1.7069e2aa2aa5bp+4, 0x1.a60791c4eec08p+4,
+    0x1.dd1a21b3d6dbbp+4, 0x1.0ac1363184202p+5, 0x1.27930d3fcc433p+5, 0x1.44f74d5b8739dp+5, 0x1.62e42fefa39efp+5,
+    0x1.815127e1a2771p+5, 0x1.a036aa1b903b7p+5, 0x1.bf8e0272594c5p+5, 0x1.df5131a50dc76p+5, 0x1.ff7ad22d29548p+5,
+    0x1.1003011fa77f9p+6, 0x1.207728e6eb955p+6, 0x1.3117d9d6da1bbp+6, 0x1.41e3389b19650p+6, 0x1.52d78fee315c6p+6,
+    0x1.63f34c342f7d9p+6, 0x1.7534f7bc380dfp+6, 0x1.869b378b2ae4cp+6, 0x1.9824c897b1931p+6, 0x1.a9d07d64ca1ffp+6,
+    0x1.bb9d3beb8c86bp+6, 0x1.cd89fbc7c6698p+6, 0x1.df95c49d49ed5p+6, 0x1.f1bfacad972a0p+6, 0x1.02036bcb7b201p+7,
+    0x1.0b353a9b9fb79p+7, 0x1.1474e056beefcp+7, 0x1.1dc1ffbb2e86fp+7, 0x1.271c404ff8748p+7, 0x1.30834e08f6662p+7,
+    0x1.39f6d8f3e5825p+7, 0x1.437694ed60e9bp+7, 0x1.4d02395cd79eep+7, 0x1.569980f6b29c8p+7, 0x1.603c2983fafbep+7,
+    0x1.69e9f3aee70c6p+7, 0x1.73a2a2d3c8c97p+7, 0x1.7d65fcd5e8d2bp+7, 0x1.8733c9f7e75a1p+7, 0x1.910bd4b748ccbp+7,
+    0x1.9aede9aade98bp+7, 0x1.a4d9d763c5a3dp+7, 0x1.aecf6e50bc012p+7, 0x1.b8ce80a396631p+7, 0x1.c2d6e238a3d8bp+7,
+    0x1.cce8687fd3aeep+7, 0x1.d702ea6775f6cp+7, 0x1.e126404873477p+7, 0x1.eb5243d3dbec5p+7, 0x1.f586d001b1df9p+7,
+    0x1.ffc3c100d3c07p+7, 0x1.05047a13f8bbbp+8}};
+// clang-format on
+#ifdef __CUDACC__
+static __device__ const CountTable count_table_on_gpu = count_table;
+#endif
+
+}  // namespace detail
+
+/// x ln x; 0 for x = 0, NaN for x < 0. Small counts are looked up, others computed, once for a kernel's code.
 KOLMO_HD constexpr double x_log_x(double x) {
-  if (is_normal(x)) return exact_mul(x, log_scaled(x, 0));
-  return x == 0 ? 0 : exact_mul(x, log_exact(x));
+  // x + 2^52 has a small x in its last bits.
+  const auto n = std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
+  if (n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x) {
+#ifdef __CUDA_ARCH__
+    return detail::count_table_on_gpu.value[n];
+#else
+    return detail::count_table.value[n];
+#endif
+  }
+  double factor = x, scaled = x;
+  int k = 0;
+  if (!is_normal(x)) {
+    factor = x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
+    scaled = exact_mul(x, 0x1p54), k = -54;
+  }
+  return exact_mul(factor, log_scaled(scaled, k));
 }
 
 /// Sets negative values to 0: rounding may push a non-negative quantity slightly below 0. NaN stays NaN.
@@ -71,16 +115,21 @@ struct EntropyOfRow {
 
 /// p ln(p / q); 0 for p = 0, inf for q = 0 < p, NaN when either is negative or NaN, or is infinite and p is not 0.
 KOLMO_HD constexpr double divergence_term(double p, double q) {
-  if (is_between<-450, 450>(p) && is_between<-450, 450>(q))
-    return exact_mul(p, log_scaled(exact_quotient(p, q), 0));
-  if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
-  if (p == 0) return 0;
-  const double ratio = p / q;
-  const bool usable =
-      ratio >= std::numeric_limits<double>::min() && ratio <= std::numeric_limits<double>::max();
-  if (usable) return exact_mul(p, log_exact(ratio));
-  if (!(p - p == 0 && q - q == 0)) return std::numeric_limits<double>::quiet_NaN();
-  return exact_mul(p, exact_add(log_exact(p), -log_exact(q)));
+  double over = p, under = q;
+  int k = 0;
+  if (!(is_between<-450, 450>(p) && is_between<-450, 450>(q))) {
+    if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
+    if (p == 0) return 0;
+    if (!(p - p == 0 && q - q == 0)) return std::numeric_limits<double>::quiet_NaN();
+    if (q == 0) return std::numeric_limits<double>::infinity();
+    const auto nearer_to_1 = [](double& x) {
+      const int by = x < 0x1p-450 ? 624 : x < 0x1p450 ? 0 : -624;
+      x = by == 0 ? x : exact_mul(x, by > 0 ? 0x1p624 : 0x1p-624);
+      return by;
+    };
+    k = nearer_to_1(under) - nearer_to_1(over);
+  }
+  return exact_mul(p, log_scaled(exact_quotient(over, under), k));
 }
 template <class T>
 struct DivergenceRows {
