@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kolmo/base/log.hpp"
+#include "kolmo/base/pack.hpp"
 #include "kolmo/base/status.hpp"
 #include "kolmo/base/sums.hpp"
 
@@ -84,6 +85,10 @@ struct WeightRows {
   struct Row {
     const T* weight;
     KOLMO_HD T fetch(std::int64_t i) const { return weight[i]; }
+    template <int W>
+    KOLMO_HD auto fetch_pack(std::int64_t i) const {
+      return load_pack<W>(weight + i);
+    }
     KOLMO_HD Sums<3> of(T weight) const {
       const double w = double(weight);
       return {{w, x_log_x(w), double(weight > 0)}};
@@ -141,7 +146,16 @@ struct DivergenceRows {
     struct Pair {
       T p, q;
     };
+    template <int W>
+    struct Pairs {
+      Pack<T, W> p, q;
+      KOLMO_HD Pair operator[](int w) const { return {p[w], q[w]}; }
+    };
     KOLMO_HD Pair fetch(std::int64_t i) const { return {p[i], q[i]}; }
+    template <int W>
+    KOLMO_HD Pairs<W> fetch_pack(std::int64_t i) const {
+      return {load_pack<W>(p + i), load_pack<W>(q + i)};
+    }
     KOLMO_HD Sums<1> of(const Pair& x) const { return {{divergence_term(double(x.p), double(x.q))}}; }
     KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
   };

@@ -209,15 +209,30 @@ __global__ void __launch_bounds__(sum_block)
     const bool active = first + group < count;  // idle groups take part in shuffles
     const std::int64_t r = active ? first + group : first;
     const auto row = rows(r);
+    constexpr bool long_terms = requires { row.template fetch_pack<W>(0); };
+    const auto at = [&](int p) { return (p * threads + thread) * W; };
     Sums<N> lane[each][W] = {};
+    if constexpr (long_terms) {
+      decltype(row.template fetch_pack<W>(0)) next[each] = {};
 #pragma unroll
-    for (int p = 0; p < each; ++p)
-      if (const int at = (p * threads + thread) * W; at < k) {
-        Sums<N> next[W];
-        row.load(at, next);
+      for (int p = 0; p < each; ++p)
+        if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
 #pragma unroll
-        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
-      }
+      for (int p = 0; p < each; ++p)
+        if (at(p) < k) {
+#pragma unroll
+          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + row.of(next[p][w]);
+        }
+    } else {
+#pragma unroll
+      for (int p = 0; p < each; ++p)
+        if (at(p) < k) {
+          Sums<N> next[W];
+          row.load(at(p), next);
+#pragma unroll
+          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
+        }
+    }
 #pragma unroll
     for (int half = each / 2; half; half /= 2)
 #pragma unroll
@@ -232,8 +247,26 @@ __global__ void __launch_bounds__(sum_block)
     for (int half = W / 2; half; half /= 2)
 #pragma unroll
       for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
-    if (active && thread == 0) done(r, lane[0][0]);
+    if constexpr (long_terms) {  // and long ends, by whole warps
+      __shared__ Sums<N> sums[groups];
+      if (thread == 0) sums[group] = lane[0][0];
+      __syncthreads();
+      if (const int i = int(threadIdx.x); i < groups && first + i < count) done(first + i, sums[i]);
+      __syncthreads();
+    } else if (active && thread == 0) {
+      done(r, lane[0][0]);
+    }
   }
+}
+
+template <int W>
+constexpr bool are_short(std::int64_t k) {
+  return k <= short_terms && k % W == 0;
+}
+template <int W, int N, class Rows, class Done>
+void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, Stream& s) {
+  cuda::launch_early(sum_short_rows<W, N, Rows, Done>, blocks(count, sum_block / short_threads<W>), sum_block,
+                     0, native(s), rows, done, count, int(k));
 }
 
 /// A block sums a row, one chunk after the other: the naive variant.
@@ -319,10 +352,7 @@ void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::in
                        count);
   } else {
     if constexpr (Plan.method == SumMethod::wide && W > 1)
-      if (k <= short_terms && k % W == 0)
-        return cuda::launch_early(sum_short_rows<W, N, Rows, Done>,
-                                  blocks(count, sum_block / short_threads<W>), sum_block, 0, native(s), rows,
-                                  done, count, int(k));
+      if (are_short<W>(k)) return launch_short_rows<W, N>(rows, done, count, k, s);
     constexpr int warps = Plan.block / 32;
     const std::int64_t chunks = sum_chunks(k);
     const auto wide = [&](const Chunks& job, bool whole) {

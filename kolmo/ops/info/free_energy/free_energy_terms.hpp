@@ -19,7 +19,16 @@ struct BeliefRows {
     struct State {
       T q, p, log_likelihood;
     };
+    template <int W>
+    struct States {
+      Pack<T, W> q, p, log_likelihood;
+      KOLMO_HD State operator[](int w) const { return {q[w], p[w], log_likelihood[w]}; }
+    };
     KOLMO_HD State fetch(std::int64_t i) const { return {q[i], p[i], log_likelihood[i]}; }
+    template <int W>
+    KOLMO_HD States<W> fetch_pack(std::int64_t i) const {
+      return {load_pack<W>(q + i), load_pack<W>(p + i), load_pack<W>(log_likelihood + i)};
+    }
     KOLMO_HD Sums<2> of(const State& s) const {
       const double belief = double(s.q), expects = double(s.log_likelihood);
       const bool known = expects == expects && !(belief > 0 && expects == HUGE_VAL);
@@ -62,6 +71,10 @@ struct FreeEnergySums {
   template <class T>
   static FreeEnergyOfRow done(const A& a) {
     return {a.free_energy.as<double>(), a.complexity.as<double>(), a.accuracy.as<double>()};
+  }
+  template <class T>
+  static bool packed(const A& a) {
+    return packed_rows<T>(rows(a), length(a), a.q.as<T>(), a.p.as<T>(), a.log_likelihood.as<T>());
   }
 };
 
