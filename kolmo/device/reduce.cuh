@@ -103,6 +103,35 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   }
 }
 
+/// The tree of a warp whose thread t has the lanes t W, t W + 1, ... in lane[0], ... Of each pair of threads one goes on with the
+/// lower half of their lanes and one with the upper, so that each exchange has half as many as the one before.
+template <int W, int L, int N>
+__device__ inline Sums<N> tree_of_wide(Sums<N> (&lane)[L], int thread) {
+  int width = W;
+#pragma unroll
+  for (int half = 16; half; half /= 2) {
+    if (width == 1) {
+      lane[0] = lane[0] + shuffle_xor(lane[0], half);
+      continue;
+    }
+    width /= 2;
+    const bool upper = thread & half;
+#pragma unroll
+    for (int w = 0; w < width; ++w) {
+      Sums<N> kept, passed;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        const double low = lane[w].value[i], high = lane[w + width].value[i];
+        kept.value[i] = upper ? high : low, passed.value[i] = upper ? low : high;
+      }
+      lane[w] = kept + shuffle_xor(passed, half);
+    }
+  }
+#pragma unroll
+  for (int half = 16; half > 16 / W; half /= 2) lane[0] = lane[0] + shuffle_xor(lane[0], half);
+  return lane[0];
+}
+
 /// Sum of terms(0) ... terms(n - 1) by a warp, which reads W terms per thread at once; the first thread gets
 /// the result. Of every 32 W neighbouring lanes, thread t holds W, from lane t W on.
 template <int W, int N, class Terms>
@@ -127,15 +156,7 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
   for (int half = groups / 2; half; half /= 2)
 #pragma unroll
     for (int a = 0; a < half * W; ++a) lane[a] = lane[a] + lane[a + half * W];
-#pragma unroll
-  for (int half = 16; half; half /= 2)
-#pragma unroll
-    for (int w = 0; w < W; ++w) lane[w] = lane[w] + shuffle_xor(lane[w], half);
-#pragma unroll
-  for (int half = W / 2; half; half /= 2)
-#pragma unroll
-    for (int w = 0; w < half; ++w) lane[w] = lane[w] + lane[w + half];
-  return lane[0];
+  return tree_of_wide<W>(lane, thread);
 }
 
 /// Computes the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, a block has all chunks of
