@@ -140,7 +140,7 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
   Sums<N> lane[groups * W] = {};
   std::int64_t first = thread * W;
   const std::int64_t whole = n - n % sum_lanes;
-#pragma unroll W
+#pragma unroll(W < 4 ? W : 4)
   for (; first < whole; first += sum_lanes)
 #pragma unroll
     for (int g = 0; g < groups; ++g) {
@@ -162,7 +162,7 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
 /// Computes the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, a block has all chunks of
 /// its rows, 2, 4 or 8 each, and adds their sums too.
 template <int W, int Block, class Chunks>
-__global__ void __launch_bounds__(Block, W <= 4 ? 4 : 3)
+__global__ void __launch_bounds__(Block, 4)
     sum_chunks_wide(EarlyStart early, Chunks chunks, std::int64_t items, bool whole) {
   constexpr int warps = Block / 32;
   const int thread = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
