@@ -4,6 +4,7 @@
 // are not checked one by one.
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "kolmo/base/log.hpp"
 #include "kolmo/base/pack.hpp"
@@ -79,6 +80,7 @@ KOLMO_HD inline void report_weights(const Status& status, std::int64_t row, doub
 /// Sums over the weights w of a row: sum w, sum w ln w, number of w > 0.
 template <class T>
 struct WeightRows {
+  using Element = T;
   const T* weight;
   std::int64_t k;
 
@@ -96,6 +98,7 @@ struct WeightRows {
     KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {weight + row * k}; }
+  bool packed(std::int64_t rows) const { return packed_rows<T>(rows, k, weight); }
 };
 
 /// Entropy from the sums of WeightRows. Counts: ln N - (sum w ln w) / N with N = sum w, and 0 for a single
@@ -138,6 +141,7 @@ KOLMO_HD constexpr double divergence_term(double p, double q) {
 }
 template <class T>
 struct DivergenceRows {
+  using Element = T;
   const T *p, *q;
   std::int64_t k;
 
@@ -160,6 +164,7 @@ struct DivergenceRows {
     KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {p + row * k, q + row * k}; }
+  bool packed(std::int64_t rows) const { return packed_rows<T>(rows, k, p, q); }
 };
 
 struct DivergenceOfRow {
@@ -178,24 +183,33 @@ struct StoreSums {
   KOLMO_HD void operator()(std::int64_t row, const Sums<N>& s) const { to[row] = s; }
 };
 
-/// Column sums of tables of weights of shape (bx, by). Row table * by + y of the job is column y of the
-/// table.
+/// Column sums of pieces of at most rows_at_a_time rows of tables of shape (bx, by). Row (table * pieces + p) * by + y of the
+/// job is column y of a table's piece p. T may be Sums<1>, for the pieces of pieces.
 template <class T>
-struct WeightColumns {
-  const T* weight;
-  std::int64_t bx, by;
+struct ColumnPieces {
+  static constexpr int rows_at_a_time = 32;
+  const T* x;
+  std::int64_t bx, by, pieces;
 
   struct Row {
-    const T* weight;
+    const T* x;
     std::int64_t step;
-    KOLMO_HD T fetch(std::int64_t i) const { return weight[i * step]; }
-    KOLMO_HD Sums<1> of(T w) const { return {{double(w)}}; }
-    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
+    int count;
+    KOLMO_HD Sums<1> of(const T& w) const {
+      if constexpr (std::is_same_v<T, Sums<1>>)
+        return w;
+      else
+        return {{double(w)}};
+    }
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return i < count ? of(x[i * step]) : Sums<1>{}; }
   };
   KOLMO_HD Row operator()(std::int64_t row) const {
-    const std::int64_t table = quotient(row, by);
-    return {weight + table * bx * by + (row - table * by), by};
+    const std::int64_t piece = quotient(row, by), table = quotient(piece, pieces),
+                       first = (piece - table * pieces) * rows_at_a_time, left = bx - first;
+    return {x + (table * bx + first) * by + (row - piece * by), by,
+            int(left < rows_at_a_time ? left : rows_at_a_time)};
   }
+  static bool columns() { return true; }
 };
 
 /// The contribution of each row (i < bx) and then of each of the `by` columns of a table to its entropies:
@@ -254,24 +268,45 @@ struct MutualInformationOfTable {
 struct TableShape {
   std::int64_t tables = 1, bx, by;
 
+  TableShape(std::int64_t t, std::int64_t x, std::int64_t y) : tables(t), bx(x), by(y) {}
   TableShape(int rank, const std::int64_t* extent) : bx(extent[rank - 2]), by(extent[rank - 1]) {
     for (int d = 0; d < rank - 2; ++d) tables *= extent[d];
   }
 };
 
-/// Scratch memory of sum_tables: sums of all rows and columns, and partial sums of long ones.
+/// Scratch memory of sum_tables: sums of all rows and columns, partial sums of long rows, and two lists of sums of pieces.
 struct TableScratch {
   Sums<3>*rows, *row_parts;
-  Sums<1>*columns, *column_parts;
+  Sums<1>*columns, *pieces[2];
   Sums<5>* table_parts;
 
   TableScratch(Arena& arena, const TableShape& shape)
       : rows(arena.take<Sums<3>>(shape.tables * shape.bx)),
         row_parts(take_partial_sums<3>(arena, shape.tables * shape.bx, shape.by)),
         columns(arena.take<Sums<1>>(shape.tables * shape.by)),
-        column_parts(take_partial_sums<1>(arena, shape.tables * shape.by, shape.bx)),
-        table_parts(take_partial_sums<5>(arena, shape.tables, shape.bx + shape.by)) {}
+        table_parts(take_partial_sums<5>(arena, shape.tables, shape.bx + shape.by)) {
+    std::int64_t rows_left = shape.bx;
+    for (auto& list : pieces) {
+      rows_left = pieces_of(rows_left);
+      list = arena.take<Sums<1>>(rows_left > 1 ? shape.tables * rows_left * shape.by : 0);
+    }
+  }
+  static std::int64_t pieces_of(std::int64_t rows) {
+    constexpr int each = ColumnPieces<double>::rows_at_a_time;
+    return rows <= each ? 1 : (rows + each - 1) / each;
+  }
 };
+
+/// The column sums of x of the shape. Sums of pieces go to the list named, from which they are summed likewise.
+template <class T, class Run>
+void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratch, int list, const Run& run) {
+  const auto [tables, bx, by] = shape;
+  const std::int64_t pieces = scratch.pieces_of(bx);
+  Sums<1>* const to = pieces == 1 ? scratch.columns : scratch.pieces[list];
+  sum_rows<1>(ColumnPieces<T>{x, bx, by, pieces}, StoreSums<1>{to}, tables * pieces * by,
+              std::min<std::int64_t>(bx, ColumnPieces<T>::rows_at_a_time), nullptr, run);
+  if (pieces > 1) sum_columns(to, TableShape{tables, pieces, by}, scratch, 1 - list, run);
+}
 
 /// Calls done(table, sums of TableMargins) for every table; `run` is that of sum_rows.
 template <bool WithColumns, class T, class Done, class Run>
@@ -279,9 +314,7 @@ void sum_tables(const T* weight, const TableShape& shape, const Done& done, cons
                 const Run& run) {
   const auto [tables, bx, by] = shape;
   sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{scratch.rows}, tables * bx, by, scratch.row_parts, run);
-  if constexpr (WithColumns)
-    sum_rows<1>(WeightColumns<T>{weight, bx, by}, StoreSums<1>{scratch.columns}, tables * by, bx,
-                scratch.column_parts, run);
+  if constexpr (WithColumns) sum_columns(weight, shape, scratch, 0, run);
   const TableMargins margins{scratch.rows, scratch.columns, bx, WithColumns ? by : 0};
   sum_rows<5>(margins, done, tables, bx + margins.by, scratch.table_parts, run);
 }

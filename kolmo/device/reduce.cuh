@@ -285,9 +285,10 @@ constexpr bool are_short(std::int64_t k) {
   return k <= short_terms && k % W == 0;
 }
 template <int W, int N, class Rows, class Done>
-void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, Stream& s) {
+void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k,
+                       cudaStream_t stream) {
   cuda::launch_early(sum_short_rows<W, N, Rows, Done>, blocks(count, sum_block / short_threads<W>), sum_block,
-                     0, native(s), rows, done, count, int(k));
+                     0, stream, rows, done, count, int(k));
 }
 
 /// A block sums a row, one chunk after the other: the naive variant.
@@ -336,13 +337,53 @@ inline constexpr bool are_partials = false;
 template <int N, class Done>
 inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
-/// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes
-/// sums of more than `block_above` terms.
+/// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
+template <int All, int Half, int N, class Row, class T>
+__device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
+  if constexpr (Half == All)
+    return l < row.count ? row.of(value[l]) : Sums<N>{};
+  else
+    return tree_of_column<All, 2 * Half, N>(row, value, l) +
+           tree_of_column<All, 2 * Half, N>(row, value, l + Half);
+}
+
+/// A thread for each sum of a piece of a column, so that a warp reads neighbouring columns.
+template <int N, class Rows, class Done, class T>
+__global__ void __launch_bounds__(sum_block, sizeof(T) <= 4 ? 3 : 2)
+    sum_columns_of(EarlyStart early, Rows rows, Done done, std::int64_t items) {
+  early.wait();
+  for (std::int64_t item = thread_index(); item < items; item += thread_count()) {
+    constexpr int all = Rows::rows_at_a_time;
+    const auto row = rows(item);
+    T value[all];
+#pragma unroll
+    for (int i = 0; i < all; ++i)
+      if (i < row.count) value[i] = row.x[i * row.step];
+    done(item, tree_of_column<all, 1, N>(row, value, 0));
+  }
+}
+template <int N, class Rows, class Done>
+void launch_column_sums(const Rows& rows, const Done& done, std::int64_t items, cudaStream_t stream) {
+  using T = std::remove_cvref_t<decltype(*rows.x)>;
+  cuda::launch_early(sum_columns_of<N, Rows, Done, T>, blocks(items, sum_block), sum_block, 0, stream, rows,
+                     done, items);
+}
+
+/// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes sums of more than
+/// `block_above` terms. Short rows that rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread
+/// each.
 struct SumItems {
   cudaStream_t stream;
   std::int64_t block_above;
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
+    if constexpr (requires { job.rows.columns(); })
+      if (job.rows.columns()) return launch_column_sums<Job::sums>(job.rows, job.done, items, stream);
+    if constexpr (requires { job.rows.packed(items); }) {
+      constexpr int width = pack_width<typename decltype(job.rows)::Element>;
+      if (job.chunks == 1 && are_short<width>(terms) && job.rows.packed(items))
+        return launch_short_rows<width, Job::sums>(job.rows, job.done, items, terms, stream);
+    }
     if constexpr (are_partials<Job>)
       if (terms > block_above)
         return cuda::launch_early(sum_partials<Job>, blocks(items, 1), sum_block, 0, stream, job, items);
@@ -373,7 +414,7 @@ void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::in
                        count);
   } else {
     if constexpr (Plan.method == SumMethod::wide && W > 1)
-      if (are_short<W>(k)) return launch_short_rows<W, N>(rows, done, count, k, s);
+      if (are_short<W>(k)) return launch_short_rows<W, N>(rows, done, count, k, native(s));
     constexpr int warps = Plan.block / 32;
     const std::int64_t chunks = sum_chunks(k);
     const auto wide = [&](const Chunks& job, bool whole) {

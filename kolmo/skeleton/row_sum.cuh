@@ -10,26 +10,20 @@ namespace {
 constexpr Row<std::int64_t> row_sum_rows[] = {
     {"block above 1024 terms", 1024}, {"block above 256 terms", 256}, {"block above 2048 terms", sum_chunk}};
 
-/// A block computes sums of more terms than the row specifies; a warp or a part of one the others. Terms of short rows that
-/// R::packed(a) says are aligned are read 16 bytes at once.
+/// A block computes sums of more terms than the row specifies; a warp or a part of one the others.
 template <class R>
 constexpr Impl<typename R::A> row_sum() {
   using A = typename R::A;
-  return ImplCode<A>{
-      .rows = row_sum_rows,
-      .launch =
-          [](const A& a, Arena scratch, Stream& s, int row) {
-            R::DTypes::visit(R::element(a).dtype, [&]<class T> {
-              const auto rows = R::template terms<T>(a);
-              const auto done = row_sum_done<R, T>(a, s.status());
-              if constexpr (requires { R::template packed<T>(a); })
-                if (are_short<pack_width<T>>(R::length(a)) && R::template packed<T>(a))
-                  return launch_short_rows<pack_width<T>, R::sums>(rows, done, R::rows(a), R::length(a), s);
-              sum_rows<R::sums>(rows, done, R::rows(a), R::length(a), row_sum_scratch<R>(scratch, a),
-                                SumItems{native(s), row_sum_rows[row].config});
-            });
-          },
-      .lay = [](Arena& arena, const A& a, const Site&) { row_sum_scratch<R>(arena, a); }};
+  return ImplCode<A>{.rows = row_sum_rows,
+                     .launch =
+                         [](const A& a, Arena scratch, Stream& s, int row) {
+                           R::DTypes::visit(R::element(a).dtype, [&]<class T> {
+                             sum_rows<R::sums>(R::template terms<T>(a), row_sum_done<R, T>(a, s.status()),
+                                               R::rows(a), R::length(a), row_sum_scratch<R>(scratch, a),
+                                               SumItems{native(s), row_sum_rows[row].config});
+                           });
+                         },
+                     .lay = [](Arena& arena, const A& a, const Site&) { row_sum_scratch<R>(arena, a); }};
 }
 
 constexpr Row<SumPlan> packed_row_sum_rows[] = {

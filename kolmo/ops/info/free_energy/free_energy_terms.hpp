@@ -11,6 +11,7 @@ namespace kolmo {
 /// The terms of complexity and accuracy.
 template <class T>
 struct BeliefRows {
+  using Element = T;
   const T *q, *p, *log_likelihood;
   std::int64_t k;
 
@@ -41,6 +42,7 @@ struct BeliefRows {
   KOLMO_HD Row operator()(std::int64_t row) const {
     return {q + row * k, p + row * k, log_likelihood + row * k};
   }
+  bool packed(std::int64_t rows) const { return packed_rows<T>(rows, k, q, p, log_likelihood); }
 };
 
 struct FreeEnergyOfRow {
@@ -71,10 +73,6 @@ struct FreeEnergySums {
   template <class T>
   static FreeEnergyOfRow done(const A& a) {
     return {a.free_energy.as<double>(), a.complexity.as<double>(), a.accuracy.as<double>()};
-  }
-  template <class T>
-  static bool packed(const A& a) {
-    return packed_rows<T>(rows(a), length(a), a.q.as<T>(), a.p.as<T>(), a.log_likelihood.as<T>());
   }
 };
 

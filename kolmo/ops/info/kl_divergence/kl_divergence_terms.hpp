@@ -20,10 +20,6 @@ struct Divergence {
   static DivergenceOfRow done(const A& a) {
     return {a.divergence.as<double>()};
   }
-  template <class T>
-  static bool packed(const A& a) {
-    return packed_rows<T>(rows(a), length(a), a.p.as<T>(), a.q.as<T>());
-  }
 };
 
 }  // namespace kolmo

@@ -20,10 +20,6 @@ struct EntropySums {
   static EntropyOfRow done(const A& a) {
     return {a.entropy.as<double>(), a.kind == WeightKind::counts, a.miller_madow};
   }
-  template <class T>
-  static bool packed(const A& a) {
-    return packed_rows<T>(rows(a), length(a), a.weights.as<T>());
-  }
 };
 
 }  // namespace kolmo
