@@ -1,6 +1,7 @@
 #include "kolmo/base/convert.hpp"
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/device/activation.cuh"
+#include "kolmo/device/read_once.cuh"
 #include "kolmo/device/reduce.cuh"
 #include "kolmo/ops/nn/batch_norm/batch_norm_channels.hpp"
 #include "kolmo/skeleton/steps.cuh"
@@ -38,7 +39,7 @@ struct NormaliseItem {
   const ChannelMap<C>* map;
   BatchShape shape;
   Activation activation;
-  bool packed;
+  bool training, packed;
 
   NormaliseItem(const A& a, const ChannelMap<C>* m)
       : x(a.x.as<T>()),
@@ -46,9 +47,14 @@ struct NormaliseItem {
         map(m),
         shape(a),
         activation(a.activation),
+        training(a.training),
         packed(a.x.size() % width == 0 && packed_rows<T>(1, 0, x, y)) {}
-  std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
-  __device__ void operator()(std::int64_t i) const { packed ? normalise<width>(i) : normalise<1>(i); }
+  KOLMO_HD std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
+  /// In training from the last item on, as caches hold what was read last for the statistics.
+  __device__ void operator()(std::int64_t i) const {
+    if (training) i = items() - 1 - i;
+    packed ? normalise<width>(i) : normalise<1>(i);
+  }
 
  private:
   template <int W>
@@ -77,7 +83,10 @@ struct NormaliseItem {
       }
     }
     if (activation != Activation::none) v = cuda::activated(activation, v);
-    store_pack(y + i * W, narrowed<T>(v));
+    if (training)
+      cuda::write_once(y + i * W, narrowed<T>(v));
+    else
+      store_pack(y + i * W, narrowed<T>(v));
   }
 };
 
