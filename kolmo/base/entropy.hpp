@@ -46,13 +46,8 @@ static __device__ const CountTable count_table_on_gpu = count_table;
 KOLMO_HD constexpr double x_log_x(double x) {
   // x + 2^52 has a small x in its last bits.
   const auto n = std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
-  if (n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x) {
-#ifdef __CUDA_ARCH__
-    return detail::count_table_on_gpu.value[n];
-#else
-    return detail::count_table.value[n];
-#endif
-  }
+  if (n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x)
+    return KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu).value[n];
   double factor = x, scaled = x;
   int k = 0;
   if (!is_normal(x)) {

@@ -35,6 +35,32 @@ KOLMO_HD constexpr T exact_polynomial(T x, std::type_identity_t<T> c0, C... rest
   return exact_add(c0, exact_mul(x, exact_polynomial(x, rest...)));
 }
 
+/// name() is an array of numbers, which a kernel reads as operands, where literals take instructions of their own.
+#ifdef __CUDA_ARCH__
+#define KOLMO_OF_SIDE(host, gpu) gpu
+#else
+#define KOLMO_OF_SIDE(host, gpu) host
+#endif
+#ifdef __CUDACC__
+#define KOLMO_NUMBERS(name, ...)                              \
+  inline constexpr double name##_of_host[] = {__VA_ARGS__};   \
+  static __constant__ double name##_of_gpu[] = {__VA_ARGS__}; \
+  KOLMO_HD constexpr const auto& name() { return KOLMO_OF_SIDE(name##_of_host, name##_of_gpu); }
+#else
+#define KOLMO_NUMBERS(name, ...)                            \
+  inline constexpr double name##_of_host[] = {__VA_ARGS__}; \
+  constexpr const auto& name() { return name##_of_host; }
+#endif
+
+/// The polynomial of these coefficients, as above.
+template <int I = 0, int N>
+KOLMO_HD constexpr double exact_polynomial(double x, const double (&c)[N]) {
+  if constexpr (I == N - 1)
+    return c[I];
+  else
+    return exact_add(c[I], exact_mul(x, exact_polynomial<I + 1>(x, c)));
+}
+
 namespace detail {
 
 /// Points c of sixteen intervals of [0.703125, 1.40625) near their middle, 1 / c, and ln c, which is a multiple of 2^-42 but
@@ -55,36 +81,16 @@ inline constexpr LogPoints log_points{
      0x1.c7b7733afcp-3, 0x1.15d8f586f7p-2, 0x1.458a29e93cp-2}};
 // clang-format on
 
-/// (ln(1 + r) - r) / r^2 for |r| <= 1/32, interpolated at Chebyshev nodes: error 2^-56 / |r|. Then ln 2 in two parts, of which
-/// k times the first is exact. A kernel reads these constants as operands.
-struct LogConstants {
-  double series[8], ln2_high, ln2_low;
-};
-inline constexpr LogConstants log_constants{
-    {-0.5, 0.3333333333333795, -0.25000000001673606, 0.19999999949204686, -0.16666657173502394,
-     0.14285846951075457, -0.12517367895253162, 0.11020614093173205},
-    0x1.62e42fefap-1,
-    0x1.cf79abc9e3b3ap-40};
-
 #ifdef __CUDACC__
 static __device__ const LogPoints log_points_on_gpu = log_points;
-static __constant__ LogConstants log_constants_on_gpu = log_constants;
 #endif
+KOLMO_HD constexpr const LogPoints& points_of_log() { return KOLMO_OF_SIDE(log_points, log_points_on_gpu); }
 
-KOLMO_HD constexpr const LogPoints& points_of_log() {
-#ifdef __CUDA_ARCH__
-  return log_points_on_gpu;
-#else
-  return log_points;
-#endif
-}
-KOLMO_HD constexpr const LogConstants& constants_of_log() {
-#ifdef __CUDA_ARCH__
-  return log_constants_on_gpu;
-#else
-  return log_constants;
-#endif
-}
+/// (ln(1 + r) - r) / r^2 for |r| <= 1/32, interpolated at Chebyshev nodes: error 2^-56 / |r|.
+KOLMO_NUMBERS(log_series, -0.5, 0.3333333333333795, -0.25000000001673606, 0.19999999949204686,
+              -0.16666657173502394, 0.14285846951075457, -0.12517367895253162, 0.11020614093173205)
+/// ln 2 in two parts; k times the first is exact.
+KOLMO_NUMBERS(parts_of_ln2, 0x1.62e42fefap-1, 0x1.cf79abc9e3b3ap-40)
 
 }  // namespace detail
 
@@ -94,15 +100,14 @@ KOLMO_HD constexpr const LogConstants& constants_of_log() {
 KOLMO_HD constexpr double log_scaled(double x, int k) {
   constexpr std::uint64_t one = 0x3ff0000000000000, least = 0x3fe6800000000000;
   const auto& points = detail::points_of_log();
-  const auto& [series, ln2_high, ln2_low] = detail::constants_of_log();
+  const auto& [ln2_high, ln2_low] = detail::parts_of_ln2();
   const std::uint64_t shifted = std::bit_cast<std::uint64_t>(x) + (one - least);
   const double m = std::bit_cast<double>((shifted & 0xfffffffffffff) + least),
                exponent = k + int(shifted >> 52) - 1023;
   const int i = int(shifted >> 48) & 15;
   const double r = exact_mul(m - points.point[i], points.inverse[i]);
-  double rest = series[7];
-  for (int j = 6; j >= 0; --j) rest = exact_add(series[j], exact_mul(rest, r));
-  const double small = exact_add(exact_mul(exact_mul(r, r), rest), exact_mul(exponent, ln2_low));
+  const double small = exact_add(exact_mul(exact_mul(r, r), exact_polynomial(r, detail::log_series())),
+                                 exact_mul(exponent, ln2_low));
   return exact_add(exact_add(exact_mul(exponent, ln2_high), points.log[i]), exact_add(r, small));
 }
 
