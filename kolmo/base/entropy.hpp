@@ -83,8 +83,13 @@ struct WeightRows {
     const T* weight;
     KOLMO_HD T fetch(std::int64_t i) const { return weight[i]; }
     template <int W>
-    KOLMO_HD auto fetch_pack(std::int64_t i) const {
-      return load_pack<W>(weight + i);
+    struct Weights {
+      Pack<T, W> weight;
+      KOLMO_HD T operator[](int w) const { return weight.value[w]; }
+    };
+    template <int W>
+    KOLMO_HD Weights<W> fetch_pack(std::int64_t i) const {
+      return {load_pack<W>(weight + i)};
     }
     KOLMO_HD Sums<3> of(T weight) const {
       const double w = double(weight);
@@ -148,7 +153,7 @@ struct DivergenceRows {
     template <int W>
     struct Pairs {
       Pack<T, W> p, q;
-      KOLMO_HD Pair operator[](int w) const { return {p[w], q[w]}; }
+      KOLMO_HD Pair operator[](int w) const { return {p.value[w], q.value[w]}; }
     };
     KOLMO_HD Pair fetch(std::int64_t i) const { return {p[i], q[i]}; }
     template <int W>

@@ -10,8 +10,6 @@ namespace kolmo {
 template <class T, int W>
 struct alignas(sizeof(T) * W) Pack {
   T value[W];
-
-  KOLMO_HD constexpr const T& operator[](int w) const { return value[w]; }
 };
 
 /// The number of elements of T in the 16 bytes that kernels read and write at once.

@@ -23,7 +23,7 @@ struct BeliefRows {
     template <int W>
     struct States {
       Pack<T, W> q, p, log_likelihood;
-      KOLMO_HD State operator[](int w) const { return {q[w], p[w], log_likelihood[w]}; }
+      KOLMO_HD State operator[](int w) const { return {q.value[w], p.value[w], log_likelihood.value[w]}; }
     };
     KOLMO_HD State fetch(std::int64_t i) const { return {q[i], p[i], log_likelihood[i]}; }
     template <int W>
