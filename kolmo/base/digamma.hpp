@@ -4,18 +4,22 @@
 namespace kolmo {
 namespace detail {
 
+KOLMO_NUMBERS(digamma_series, 0.951055876031833, -0.21181371064073026, 0.06013562106019355,
+              -0.018550615381738605, 0.005936795278433826, -0.0019350666647832667, 0.000636888028319074,
+              -0.00021074841215733007, 6.995020484160625e-05, -2.325823828431376e-05, 7.741156881253708e-06,
+              -2.578107848270217e-06, 8.591324222417666e-07, -2.8628755280038686e-07, 9.500926192924096e-08,
+              -3.166618072027162e-08, 1.10370884388543e-08, -3.6788868183645545e-09, 8.668257373761658e-10,
+              -2.889363639216111e-10, 2.4765474440031764e-10, -8.25512972008104e-11)
+/// B_2k / (2k).
+KOLMO_NUMBERS(asymptotic_series, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12,
+              -3617. / 8160)
+
 /// psi on [1, 2]: (x - x0) times the polynomial in t = 2x - 3 that interpolates psi(x) / (x - x0) at 22
 /// Chebyshev nodes (relative error 2e-17). x0 is the positive zero of psi, stored in two parts to keep the
 /// relative accuracy near it.
 KOLMO_HD constexpr double digamma_1_2(double x) {
   constexpr double zero_high = 0x1.762d86356be3fp+0, zero_low = 0x1.b86a722197829p-54;
-  const double quotient = exact_polynomial(
-      exact_add(exact_mul(2, x), -3), 0.951055876031833, -0.21181371064073026, 0.06013562106019355,
-      -0.018550615381738605, 0.005936795278433826, -0.0019350666647832667, 0.000636888028319074,
-      -0.00021074841215733007, 6.995020484160625e-05, -2.325823828431376e-05, 7.741156881253708e-06,
-      -2.578107848270217e-06, 8.591324222417666e-07, -2.8628755280038686e-07, 9.500926192924096e-08,
-      -3.166618072027162e-08, 1.10370884388543e-08, -3.6788868183645545e-09, 8.668257373761658e-10,
-      -2.889363639216111e-10, 2.4765474440031764e-10, -8.25512972008104e-11);
+  const double quotient = exact_polynomial(exact_add(exact_mul(2, x), -3), digamma_series());
   return exact_mul(exact_add(exact_add(x, -zero_high), -zero_low), quotient);
 }
 
@@ -38,8 +42,7 @@ KOLMO_HD constexpr double digamma_positive(double x) {
   }
   // ln x - 1/(2x) - sum B_2k / (2k x^2k): truncation after eight terms errs by less than 4e-18.
   const double inverse = exact_inverse(x), z = exact_mul(inverse, inverse);
-  const double series = exact_polynomial(z, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760,
-                                         1. / 12, -3617. / 8160);
+  const double series = exact_polynomial(z, asymptotic_series());
   return exact_add(log_exact(x), -exact_add(exact_mul(0.5, inverse), exact_mul(z, series)));
 }
 

@@ -4,16 +4,57 @@
 // are not checked one by one.
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "kolmo/base/log.hpp"
+#include "kolmo/base/pack.hpp"
 #include "kolmo/base/status.hpp"
 #include "kolmo/base/sums.hpp"
 
 namespace kolmo {
 
+namespace detail {
+
+/// n ln n of small counts, rounded.
+inline constexpr int small_counts = 64;
+struct alignas(128) CountTable {
+  double value[small_counts];
+};
+// clang-format off
+inline constexpr CountTable count_table{{
+    0, 0, 0x1.62e42fefa39efp+0, 0x1.a5ddfb8038490p+1, 0x1.62e42fefa39efp+2, 0x1.018293af47840p+3, 0x1.58048fb9f9802p+3,
+    0x1.b3e24586c0f0cp+3, 0x1.0a2b23f3bab73p+4, 0x1.3c667ca02a36cp+4, 0x1.7069e2aa2aa5bp+4, 0x1.a60791c4eec08p+4,
+    0x1.dd1a21b3d6dbbp+4, 0x1.0ac1363184202p+5, 0x1.27930d3fcc433p+5, 0x1.44f74d5b8739dp+5, 0x1.62e42fefa39efp+5,
+    0x1.815127e1a2771p+5, 0x1.a036aa1b903b7p+5, 0x1.bf8e0272594c5p+5, 0x1.df5131a50dc76p+5, 0x1.ff7ad22d29548p+5,
+    0x1.1003011fa77f9p+6, 0x1.207728e6eb955p+6, 0x1.3117d9d6da1bbp+6, 0x1.41e3389b19650p+6, 0x1.52d78fee315c6p+6,
+    0x1.63f34c342f7d9p+6, 0x1.7534f7bc380dfp+6, 0x1.869b378b2ae4cp+6, 0x1.9824c897b1931p+6, 0x1.a9d07d64ca1ffp+6,
+    0x1.bb9d3beb8c86bp+6, 0x1.cd89fbc7c6698p+6, 0x1.df95c49d49ed5p+6, 0x1.f1bfacad972a0p+6, 0x1.02036bcb7b201p+7,
+    0x1.0b353a9b9fb79p+7, 0x1.1474e056beefcp+7, 0x1.1dc1ffbb2e86fp+7, 0x1.271c404ff8748p+7, 0x1.30834e08f6662p+7,
+    0x1.39f6d8f3e5825p+7, 0x1.437694ed60e9bp+7, 0x1.4d02395cd79eep+7, 0x1.569980f6b29c8p+7, 0x1.603c2983fafbep+7,
+    0x1.69e9f3aee70c6p+7, 0x1.73a2a2d3c8c97p+7, 0x1.7d65fcd5e8d2bp+7, 0x1.8733c9f7e75a1p+7, 0x1.910bd4b748ccbp+7,
+    0x1.9aede9aade98bp+7, 0x1.a4d9d763c5a3dp+7, 0x1.aecf6e50bc012p+7, 0x1.b8ce80a396631p+7, 0x1.c2d6e238a3d8bp+7,
+    0x1.cce8687fd3aeep+7, 0x1.d702ea6775f6cp+7, 0x1.e126404873477p+7, 0x1.eb5243d3dbec5p+7, 0x1.f586d001b1df9p+7,
+    0x1.ffc3c100d3c07p+7, 0x1.05047a13f8bbbp+8}};
+// clang-format on
+#ifdef __CUDACC__
+static __device__ const CountTable count_table_on_gpu = count_table;
+#endif
+
+}  // namespace detail
+
+/// x ln x; 0 for x = 0, NaN for x < 0. Small counts are looked up, others computed, once for a kernel's code.
 KOLMO_HD constexpr double x_log_x(double x) {
-  if (is_normal(x)) return exact_mul(x, log_scaled(x, 0));
-  return x == 0 ? 0 : exact_mul(x, log_exact(x));
+  // x + 2^52 has a small x in its last bits.
+  const auto n = std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
+  if (n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x)
+    return KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu).value[n];
+  double factor = x, scaled = x;
+  int k = 0;
+  if (!is_normal(x)) {
+    factor = x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
+    scaled = exact_mul(x, 0x1p54), k = -54;
+  }
+  return exact_mul(factor, log_scaled(scaled, k));
 }
 
 /// Sets negative values to 0: rounding may push a non-negative quantity slightly below 0. NaN stays NaN.
@@ -34,12 +75,22 @@ KOLMO_HD inline void report_weights(const Status& status, std::int64_t row, doub
 /// Sums over the weights w of a row: sum w, sum w ln w, number of w > 0.
 template <class T>
 struct WeightRows {
+  using Element = T;
   const T* weight;
   std::int64_t k;
 
   struct Row {
     const T* weight;
     KOLMO_HD T fetch(std::int64_t i) const { return weight[i]; }
+    template <int W>
+    struct Weights {
+      Pack<T, W> weight;
+      KOLMO_HD T operator[](int w) const { return weight.value[w]; }
+    };
+    template <int W>
+    KOLMO_HD Weights<W> fetch_pack(std::int64_t i) const {
+      return {load_pack<W>(weight + i)};
+    }
     KOLMO_HD Sums<3> of(T weight) const {
       const double w = double(weight);
       return {{w, x_log_x(w), double(weight > 0)}};
@@ -47,6 +98,7 @@ struct WeightRows {
     KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {weight + row * k}; }
+  bool packed(std::int64_t rows) const { return packed_rows<T>(rows, k, weight); }
 };
 
 /// Entropy from the sums of WeightRows. Counts: ln N - (sum w ln w) / N with N = sum w, and 0 for a single
@@ -71,19 +123,25 @@ struct EntropyOfRow {
 
 /// p ln(p / q); 0 for p = 0, inf for q = 0 < p, NaN when either is negative or NaN, or is infinite and p is not 0.
 KOLMO_HD constexpr double divergence_term(double p, double q) {
-  if (is_between<-450, 450>(p) && is_between<-450, 450>(q))
-    return exact_mul(p, log_scaled(exact_quotient(p, q), 0));
-  if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
-  if (p == 0) return 0;
-  const double ratio = p / q;
-  const bool usable =
-      ratio >= std::numeric_limits<double>::min() && ratio <= std::numeric_limits<double>::max();
-  if (usable) return exact_mul(p, log_exact(ratio));
-  if (!(p - p == 0 && q - q == 0)) return std::numeric_limits<double>::quiet_NaN();
-  return exact_mul(p, exact_add(log_exact(p), -log_exact(q)));
+  double over = p, under = q;
+  int k = 0;
+  if (!(is_between<-450, 450>(p) && is_between<-450, 450>(q))) {
+    if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
+    if (p == 0) return 0;
+    if (!(p - p == 0 && q - q == 0)) return std::numeric_limits<double>::quiet_NaN();
+    if (q == 0) return std::numeric_limits<double>::infinity();
+    const auto nearer_to_1 = [](double& x) {
+      const int by = x < 0x1p-450 ? 624 : x < 0x1p450 ? 0 : -624;
+      x = by == 0 ? x : exact_mul(x, by > 0 ? 0x1p624 : 0x1p-624);
+      return by;
+    };
+    k = nearer_to_1(under) - nearer_to_1(over);
+  }
+  return exact_mul(p, log_scaled(exact_quotient(over, under), k));
 }
 template <class T>
 struct DivergenceRows {
+  using Element = T;
   const T *p, *q;
   std::int64_t k;
 
@@ -92,11 +150,21 @@ struct DivergenceRows {
     struct Pair {
       T p, q;
     };
+    template <int W>
+    struct Pairs {
+      Pack<T, W> p, q;
+      KOLMO_HD Pair operator[](int w) const { return {p.value[w], q.value[w]}; }
+    };
     KOLMO_HD Pair fetch(std::int64_t i) const { return {p[i], q[i]}; }
+    template <int W>
+    KOLMO_HD Pairs<W> fetch_pack(std::int64_t i) const {
+      return {load_pack<W>(p + i), load_pack<W>(q + i)};
+    }
     KOLMO_HD Sums<1> of(const Pair& x) const { return {{divergence_term(double(x.p), double(x.q))}}; }
     KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {p + row * k, q + row * k}; }
+  bool packed(std::int64_t rows) const { return packed_rows<T>(rows, k, p, q); }
 };
 
 struct DivergenceOfRow {
@@ -115,24 +183,33 @@ struct StoreSums {
   KOLMO_HD void operator()(std::int64_t row, const Sums<N>& s) const { to[row] = s; }
 };
 
-/// Column sums of tables of weights of shape (bx, by). Row table * by + y of the job is column y of the
-/// table.
+/// Column sums of pieces of at most rows_at_a_time rows of tables of shape (bx, by). Row (table * pieces + p) * by + y of the
+/// job is column y of a table's piece p. T may be Sums<1>, for the pieces of pieces.
 template <class T>
-struct WeightColumns {
-  const T* weight;
-  std::int64_t bx, by;
+struct ColumnPieces {
+  static constexpr int rows_at_a_time = 32;
+  const T* x;
+  std::int64_t bx, by, pieces;
 
   struct Row {
-    const T* weight;
+    const T* x;
     std::int64_t step;
-    KOLMO_HD T fetch(std::int64_t i) const { return weight[i * step]; }
-    KOLMO_HD Sums<1> of(T w) const { return {{double(w)}}; }
-    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
+    int count;
+    KOLMO_HD Sums<1> of(const T& w) const {
+      if constexpr (std::is_same_v<T, Sums<1>>)
+        return w;
+      else
+        return {{double(w)}};
+    }
+    KOLMO_HD Sums<1> operator()(std::int64_t i) const { return i < count ? of(x[i * step]) : Sums<1>{}; }
   };
   KOLMO_HD Row operator()(std::int64_t row) const {
-    const std::int64_t table = quotient(row, by);
-    return {weight + table * bx * by + (row - table * by), by};
+    const std::int64_t piece = quotient(row, by), table = quotient(piece, pieces),
+                       first = (piece - table * pieces) * rows_at_a_time, left = bx - first;
+    return {x + (table * bx + first) * by + (row - piece * by), by,
+            int(left < rows_at_a_time ? left : rows_at_a_time)};
   }
+  static bool columns() { return true; }
 };
 
 /// The contribution of each row (i < bx) and then of each of the `by` columns of a table to its entropies:
@@ -191,24 +268,45 @@ struct MutualInformationOfTable {
 struct TableShape {
   std::int64_t tables = 1, bx, by;
 
+  TableShape(std::int64_t t, std::int64_t x, std::int64_t y) : tables(t), bx(x), by(y) {}
   TableShape(int rank, const std::int64_t* extent) : bx(extent[rank - 2]), by(extent[rank - 1]) {
     for (int d = 0; d < rank - 2; ++d) tables *= extent[d];
   }
 };
 
-/// Scratch memory of sum_tables: sums of all rows and columns, and partial sums of long ones.
+/// Scratch memory of sum_tables: sums of all rows and columns, partial sums of long rows, and two lists of sums of pieces.
 struct TableScratch {
   Sums<3>*rows, *row_parts;
-  Sums<1>*columns, *column_parts;
+  Sums<1>*columns, *pieces[2];
   Sums<5>* table_parts;
 
   TableScratch(Arena& arena, const TableShape& shape)
       : rows(arena.take<Sums<3>>(shape.tables * shape.bx)),
         row_parts(take_partial_sums<3>(arena, shape.tables * shape.bx, shape.by)),
         columns(arena.take<Sums<1>>(shape.tables * shape.by)),
-        column_parts(take_partial_sums<1>(arena, shape.tables * shape.by, shape.bx)),
-        table_parts(take_partial_sums<5>(arena, shape.tables, shape.bx + shape.by)) {}
+        table_parts(take_partial_sums<5>(arena, shape.tables, shape.bx + shape.by)) {
+    std::int64_t rows_left = shape.bx;
+    for (auto& list : pieces) {
+      rows_left = pieces_of(rows_left);
+      list = arena.take<Sums<1>>(rows_left > 1 ? shape.tables * rows_left * shape.by : 0);
+    }
+  }
+  static std::int64_t pieces_of(std::int64_t rows) {
+    constexpr int each = ColumnPieces<double>::rows_at_a_time;
+    return rows <= each ? 1 : (rows + each - 1) / each;
+  }
 };
+
+/// The column sums of x of the shape. Sums of pieces go to the list named, from which they are summed likewise.
+template <class T, class Run>
+void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratch, int list, const Run& run) {
+  const auto [tables, bx, by] = shape;
+  const std::int64_t pieces = scratch.pieces_of(bx);
+  Sums<1>* const to = pieces == 1 ? scratch.columns : scratch.pieces[list];
+  sum_rows<1>(ColumnPieces<T>{x, bx, by, pieces}, StoreSums<1>{to}, tables * pieces * by,
+              std::min<std::int64_t>(bx, ColumnPieces<T>::rows_at_a_time), nullptr, run);
+  if (pieces > 1) sum_columns(to, TableShape{tables, pieces, by}, scratch, 1 - list, run);
+}
 
 /// Calls done(table, sums of TableMargins) for every table; `run` is that of sum_rows.
 template <bool WithColumns, class T, class Done, class Run>
@@ -216,9 +314,7 @@ void sum_tables(const T* weight, const TableShape& shape, const Done& done, cons
                 const Run& run) {
   const auto [tables, bx, by] = shape;
   sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{scratch.rows}, tables * bx, by, scratch.row_parts, run);
-  if constexpr (WithColumns)
-    sum_rows<1>(WeightColumns<T>{weight, bx, by}, StoreSums<1>{scratch.columns}, tables * by, bx,
-                scratch.column_parts, run);
+  if constexpr (WithColumns) sum_columns(weight, shape, scratch, 0, run);
   const TableMargins margins{scratch.rows, scratch.columns, bx, WithColumns ? by : 0};
   sum_rows<5>(margins, done, tables, bx + margins.by, scratch.table_parts, run);
 }

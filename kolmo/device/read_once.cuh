@@ -1,5 +1,6 @@
 #pragma once
 // Anonymous namespace: see device/grid.cuh.
+#include <bit>
 #include <cstdint>
 
 #include "kolmo/base/pack.hpp"
@@ -27,6 +28,15 @@ __device__ Pack<std::uint32_t, W> read_once(const T* from) {
 #else
   return load_pack<W>(reinterpret_cast<const std::uint32_t*>(from));
 #endif
+}
+
+/// Writes 16 bytes that caches should give up first: what they hold of inputs is read sooner.
+template <class T, int W>
+__device__ void write_once(T* to, const Pack<T, W>& pack) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(pack) == 16) return __stcs(reinterpret_cast<uint4*>(to), std::bit_cast<uint4>(pack));
+#endif
+  store_pack(to, pack);
 }
 
 }  // namespace

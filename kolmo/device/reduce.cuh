@@ -103,6 +103,35 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   }
 }
 
+/// The tree of a warp whose thread t has the lanes t W, t W + 1, ... in lane[0], ... Of each pair of threads one goes on with the
+/// lower half of their lanes and one with the upper, so that each exchange has half as many as the one before.
+template <int W, int L, int N>
+__device__ inline Sums<N> tree_of_wide(Sums<N> (&lane)[L], int thread) {
+  int width = W;
+#pragma unroll
+  for (int half = 16; half; half /= 2) {
+    if (width == 1) {
+      lane[0] = lane[0] + shuffle_xor(lane[0], half);
+      continue;
+    }
+    width /= 2;
+    const bool upper = thread & half;
+#pragma unroll
+    for (int w = 0; w < width; ++w) {
+      Sums<N> kept, passed;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        const double low = lane[w].value[i], high = lane[w + width].value[i];
+        kept.value[i] = upper ? high : low, passed.value[i] = upper ? low : high;
+      }
+      lane[w] = kept + shuffle_xor(passed, half);
+    }
+  }
+#pragma unroll
+  for (int half = 16; half > 16 / W; half /= 2) lane[0] = lane[0] + shuffle_xor(lane[0], half);
+  return lane[0];
+}
+
 /// Sum of terms(0) ... terms(n - 1) by a warp, which reads W terms per thread at once; the first thread gets
 /// the result. Of every 32 W neighbouring lanes, thread t holds W, from lane t W on.
 template <int W, int N, class Terms>
@@ -111,7 +140,7 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
   Sums<N> lane[groups * W] = {};
   std::int64_t first = thread * W;
   const std::int64_t whole = n - n % sum_lanes;
-#pragma unroll W
+#pragma unroll(W < 4 ? W : 4)
   for (; first < whole; first += sum_lanes)
 #pragma unroll
     for (int g = 0; g < groups; ++g) {
@@ -127,21 +156,13 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int threa
   for (int half = groups / 2; half; half /= 2)
 #pragma unroll
     for (int a = 0; a < half * W; ++a) lane[a] = lane[a] + lane[a + half * W];
-#pragma unroll
-  for (int half = 16; half; half /= 2)
-#pragma unroll
-    for (int w = 0; w < W; ++w) lane[w] = lane[w] + shuffle_xor(lane[w], half);
-#pragma unroll
-  for (int half = W / 2; half; half /= 2)
-#pragma unroll
-    for (int w = 0; w < half; ++w) lane[w] = lane[w] + lane[w + half];
-  return lane[0];
+  return tree_of_wide<W>(lane, thread);
 }
 
 /// Computes the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, a block has all chunks of
 /// its rows, 2, 4 or 8 each, and adds their sums too.
 template <int W, int Block, class Chunks>
-__global__ void __launch_bounds__(Block, W <= 4 ? 4 : 3)
+__global__ void __launch_bounds__(Block, 4)
     sum_chunks_wide(EarlyStart early, Chunks chunks, std::int64_t items, bool whole) {
   constexpr int warps = Block / 32;
   const int thread = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
@@ -209,15 +230,30 @@ __global__ void __launch_bounds__(sum_block)
     const bool active = first + group < count;  // idle groups take part in shuffles
     const std::int64_t r = active ? first + group : first;
     const auto row = rows(r);
+    constexpr bool long_terms = requires { row.template fetch_pack<W>(0); };
+    const auto at = [&](int p) { return (p * threads + thread) * W; };
     Sums<N> lane[each][W] = {};
+    if constexpr (long_terms) {
+      decltype(row.template fetch_pack<W>(0)) next[each] = {};
 #pragma unroll
-    for (int p = 0; p < each; ++p)
-      if (const int at = (p * threads + thread) * W; at < k) {
-        Sums<N> next[W];
-        row.load(at, next);
+      for (int p = 0; p < each; ++p)
+        if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
 #pragma unroll
-        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
-      }
+      for (int p = 0; p < each; ++p)
+        if (at(p) < k) {
+#pragma unroll
+          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + row.of(next[p][w]);
+        }
+    } else {
+#pragma unroll
+      for (int p = 0; p < each; ++p)
+        if (at(p) < k) {
+          Sums<N> next[W];
+          row.load(at(p), next);
+#pragma unroll
+          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
+        }
+    }
 #pragma unroll
     for (int half = each / 2; half; half /= 2)
 #pragma unroll
@@ -232,8 +268,27 @@ __global__ void __launch_bounds__(sum_block)
     for (int half = W / 2; half; half /= 2)
 #pragma unroll
       for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
-    if (active && thread == 0) done(r, lane[0][0]);
+    if constexpr (long_terms) {  // and long ends, by whole warps
+      __shared__ Sums<N> sums[groups];
+      if (thread == 0) sums[group] = lane[0][0];
+      __syncthreads();
+      if (const int i = int(threadIdx.x); i < groups && first + i < count) done(first + i, sums[i]);
+      __syncthreads();
+    } else if (active && thread == 0) {
+      done(r, lane[0][0]);
+    }
   }
+}
+
+template <int W>
+constexpr bool are_short(std::int64_t k) {
+  return k <= short_terms && k % W == 0;
+}
+template <int W, int N, class Rows, class Done>
+void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k,
+                       cudaStream_t stream) {
+  cuda::launch_early(sum_short_rows<W, N, Rows, Done>, blocks(count, sum_block / short_threads<W>), sum_block,
+                     0, stream, rows, done, count, int(k));
 }
 
 /// A block sums a row, one chunk after the other: the naive variant.
@@ -282,13 +337,53 @@ inline constexpr bool are_partials = false;
 template <int N, class Done>
 inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
-/// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes
-/// sums of more than `block_above` terms.
+/// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
+template <int All, int Half, int N, class Row, class T>
+__device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
+  if constexpr (Half == All)
+    return l < row.count ? row.of(value[l]) : Sums<N>{};
+  else
+    return tree_of_column<All, 2 * Half, N>(row, value, l) +
+           tree_of_column<All, 2 * Half, N>(row, value, l + Half);
+}
+
+/// A thread for each sum of a piece of a column, so that a warp reads neighbouring columns.
+template <int N, class Rows, class Done, class T>
+__global__ void __launch_bounds__(sum_block, sizeof(T) <= 4 ? 3 : 2)
+    sum_columns_of(EarlyStart early, Rows rows, Done done, std::int64_t items) {
+  early.wait();
+  for (std::int64_t item = thread_index(); item < items; item += thread_count()) {
+    constexpr int all = Rows::rows_at_a_time;
+    const auto row = rows(item);
+    T value[all];
+#pragma unroll
+    for (int i = 0; i < all; ++i)
+      if (i < row.count) value[i] = row.x[i * row.step];
+    done(item, tree_of_column<all, 1, N>(row, value, 0));
+  }
+}
+template <int N, class Rows, class Done>
+void launch_column_sums(const Rows& rows, const Done& done, std::int64_t items, cudaStream_t stream) {
+  using T = std::remove_cvref_t<decltype(*rows.x)>;
+  cuda::launch_early(sum_columns_of<N, Rows, Done, T>, blocks(items, sum_block), sum_block, 0, stream, rows,
+                     done, items);
+}
+
+/// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes sums of more than
+/// `block_above` terms. Short rows that rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread
+/// each.
 struct SumItems {
   cudaStream_t stream;
   std::int64_t block_above;
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
+    if constexpr (requires { job.rows.columns(); })
+      if (job.rows.columns()) return launch_column_sums<Job::sums>(job.rows, job.done, items, stream);
+    if constexpr (requires { job.rows.packed(items); }) {
+      constexpr int width = pack_width<typename decltype(job.rows)::Element>;
+      if (job.chunks == 1 && are_short<width>(terms) && job.rows.packed(items))
+        return launch_short_rows<width, Job::sums>(job.rows, job.done, items, terms, stream);
+    }
     if constexpr (are_partials<Job>)
       if (terms > block_above)
         return cuda::launch_early(sum_partials<Job>, blocks(items, 1), sum_block, 0, stream, job, items);
@@ -319,10 +414,7 @@ void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::in
                        count);
   } else {
     if constexpr (Plan.method == SumMethod::wide && W > 1)
-      if (k <= short_terms && k % W == 0)
-        return cuda::launch_early(sum_short_rows<W, N, Rows, Done>,
-                                  blocks(count, sum_block / short_threads<W>), sum_block, 0, native(s), rows,
-                                  done, count, int(k));
+      if (are_short<W>(k)) return launch_short_rows<W, N>(rows, done, count, k, native(s));
     constexpr int warps = Plan.block / 32;
     const std::int64_t chunks = sum_chunks(k);
     const auto wide = [&](const Chunks& job, bool whole) {

@@ -8,6 +8,7 @@
 
 #include "kolmo/base/convert.hpp"
 #include "kolmo/device/grid.cuh"
+#include "kolmo/device/read_once.cuh"
 #include "kolmo/device/warp.cuh"
 
 namespace kolmo::cuda {
@@ -92,12 +93,18 @@ struct RowTile {
     each([&](C& v) { most = Larger()(v, most); });
     return combine<Threads>(most, Larger());
   }
-  /// row[i] = f(W elements, index of the first); f returns a Pack<C, W>.
-  template <class F>
+  /// row[i] = f(W elements, index of the first); f returns a Pack<C, W>. `Once`: see device/read_once.cuh.
+  template <bool Once = false, class F>
   __device__ void write(T* row, const F& f) const {
 #pragma unroll
     for (int p = 0; p < E / W; ++p)
-      if (place(p) < n) store_pack(row + place(p), narrowed<T, W>(f(value + p * W, place(p))));
+      if (place(p) < n) {
+        const auto pack = narrowed<T, W>(f(value + p * W, place(p)));
+        if constexpr (Once)
+          write_once(row + place(p), pack);
+        else
+          store_pack(row + place(p), pack);
+      }
   }
 
  private:

@@ -77,8 +77,9 @@ __device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::
       continue;
     }
     const auto of_row = whole[row];
-    tile.write(t.y + row * t.k + begin,
-               [&](const auto* v, int at) { return op.template results<W, false>(v, begin + at, of_row); });
+    tile.template write<true>(t.y + row * t.k + begin, [&](const auto* v, int at) {
+      return op.template results<W, false>(v, begin + at, of_row);
+    });
   }
 }
 template <class Op, class T, int Block, int E>

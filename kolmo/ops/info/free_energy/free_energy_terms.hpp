@@ -11,6 +11,7 @@ namespace kolmo {
 /// The terms of complexity and accuracy.
 template <class T>
 struct BeliefRows {
+  using Element = T;
   const T *q, *p, *log_likelihood;
   std::int64_t k;
 
@@ -19,7 +20,16 @@ struct BeliefRows {
     struct State {
       T q, p, log_likelihood;
     };
+    template <int W>
+    struct States {
+      Pack<T, W> q, p, log_likelihood;
+      KOLMO_HD State operator[](int w) const { return {q.value[w], p.value[w], log_likelihood.value[w]}; }
+    };
     KOLMO_HD State fetch(std::int64_t i) const { return {q[i], p[i], log_likelihood[i]}; }
+    template <int W>
+    KOLMO_HD States<W> fetch_pack(std::int64_t i) const {
+      return {load_pack<W>(q + i), load_pack<W>(p + i), load_pack<W>(log_likelihood + i)};
+    }
     KOLMO_HD Sums<2> of(const State& s) const {
       const double belief = double(s.q), expects = double(s.log_likelihood);
       const bool known = expects == expects && !(belief > 0 && expects == HUGE_VAL);
@@ -32,6 +42,7 @@ struct BeliefRows {
   KOLMO_HD Row operator()(std::int64_t row) const {
     return {q + row * k, p + row * k, log_likelihood + row * k};
   }
+  bool packed(std::int64_t rows) const { return packed_rows<T>(rows, k, q, p, log_likelihood); }
 };
 
 struct FreeEnergyOfRow {

@@ -1,6 +1,7 @@
 #include "kolmo/base/convert.hpp"
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/device/activation.cuh"
+#include "kolmo/device/read_once.cuh"
 #include "kolmo/device/reduce.cuh"
 #include "kolmo/ops/nn/batch_norm/batch_norm_channels.hpp"
 #include "kolmo/skeleton/steps.cuh"
@@ -9,30 +10,6 @@ namespace kolmo {
 namespace {
 using A = BatchNormArgs;
 
-/// The sum of the lanes l, l + Half, l + 2 Half, ... of `rows_at_a_time`, in the order of base/sums.hpp.
-template <int Half, class Row, class T>
-__device__ Sums<2> tree(const Row& row, const T* value, int l) {
-  if constexpr (Half == BatchShape::rows_at_a_time)
-    return l < row.count ? row.of(value[l]) : Sums<2>{};
-  else
-    return tree<2 * Half>(row, value, l) + tree<2 * Half>(row, value, l + Half);
-}
-
-/// A thread for each column of a piece of the batch, so that a warp reads neighbouring columns.
-template <class T>
-__global__ void __launch_bounds__(256, sizeof(T) <= 4 ? 3 : 2)
-    sum_columns(cuda::EarlyStart early, DeviationRows<T> rows, StoreSums<2> done, std::int64_t items) {
-  early.wait();
-  for (std::int64_t item = cuda::thread_index(); item < items; item += cuda::thread_count()) {
-    const auto row = rows(item);
-    T value[BatchShape::rows_at_a_time];
-#pragma unroll
-    for (int i = 0; i < BatchShape::rows_at_a_time; ++i)
-      if (i < row.count) value[i] = row.x[i * row.step];
-    done(item, tree<1>(row, value, 0));
-  }
-}
-
 /// The `run` of sum_rows: a thread for each sum of a column, a warp for each of a short row, else a block.
 struct SumsOfChannels {
   cudaStream_t stream;
@@ -40,8 +17,7 @@ struct SumsOfChannels {
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
     if constexpr (requires { job.rows.shape; }) {
       if (job.rows.shape.columns())
-        return cuda::launch_early(sum_columns<std::remove_cvref_t<decltype(*job.rows.x)>>,
-                                  cuda::blocks(items, 256), 256, 0, stream, job.rows, job.done, items);
+        return cuda::launch_column_sums<Job::sums>(job.rows, job.done, items, stream);
       if (terms <= 256) return run<1>(job, items);
     }
     run<2>(job, items);
@@ -63,7 +39,7 @@ struct NormaliseItem {
   const ChannelMap<C>* map;
   BatchShape shape;
   Activation activation;
-  bool packed;
+  bool training, packed;
 
   NormaliseItem(const A& a, const ChannelMap<C>* m)
       : x(a.x.as<T>()),
@@ -71,9 +47,14 @@ struct NormaliseItem {
         map(m),
         shape(a),
         activation(a.activation),
+        training(a.training),
         packed(a.x.size() % width == 0 && packed_rows<T>(1, 0, x, y)) {}
-  std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
-  __device__ void operator()(std::int64_t i) const { packed ? normalise<width>(i) : normalise<1>(i); }
+  KOLMO_HD std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
+  /// In training from the last item on, as caches hold what was read last for the statistics.
+  __device__ void operator()(std::int64_t i) const {
+    if (training) i = items() - 1 - i;
+    packed ? normalise<width>(i) : normalise<1>(i);
+  }
 
  private:
   template <int W>
@@ -102,7 +83,10 @@ struct NormaliseItem {
       }
     }
     if (activation != Activation::none) v = cuda::activated(activation, v);
-    store_pack(y + i * W, narrowed<T>(v));
+    if (training)
+      cuda::write_once(y + i * W, narrowed<T>(v));
+    else
+      store_pack(y + i * W, narrowed<T>(v));
   }
 };
 

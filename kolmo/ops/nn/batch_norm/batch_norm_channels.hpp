@@ -27,6 +27,7 @@ struct BatchShape {
 /// Sums of differences from the channel's first value and of their squares, for each partial.
 template <class T>
 struct DeviationRows {
+  static constexpr int rows_at_a_time = BatchShape::rows_at_a_time;
   const T* x;
   BatchShape shape;
 
@@ -49,6 +50,7 @@ struct DeviationRows {
     const std::int64_t row = partial / (c * s) * BatchShape::rows_at_a_time, column = partial % (c * s);
     return {x + row * c * s + column, double(x[column / s * s]), c * s, n - row};
   }
+  bool columns() const { return shape.columns(); }
 };
 
 /// The partials of each channel.

@@ -118,6 +118,56 @@ __global__ void __launch_bounds__(add_threads) add_blocks(cuda::EarlyStart early
   }
 }
 
+/// Many draws from a row of few categories: a block has the row's sums in shared memory, and a guide to them: where draws whose
+/// first bits are g begin, at guide[g], and end. A thread takes both draws of a block of random words.
+constexpr int guide_bits = 10, guided_categories = 2048, guided_draws = 8192, guide_threads = 256;
+template <class T>
+__global__ void __launch_bounds__(guide_threads)
+    draw_guided(cuda::EarlyStart early, DrawCategory<T> draw, std::int64_t parts) {
+  constexpr int cells = 1 << guide_bits;
+  const auto& of = draw.of;
+  const int k = int(of.k);
+  __shared__ double sums[guided_categories];
+  __shared__ std::uint16_t guide[cells + 1];
+  const bool packed = draw.offset % 2 == 0 && reinterpret_cast<std::uintptr_t>(draw.index) % 16 == 0;
+  early.wait();
+  for (std::int64_t item = blockIdx.x; item < of.rows * parts; item += gridDim.x) {
+    const std::int64_t row = quotient(item, parts), begin = (item - row * parts) * guided_draws,
+                       end = begin + guided_draws < draw.n ? begin + guided_draws : draw.n;
+    const double* const before = of.before + row * (of.blocks + 1);
+    const double total = before[of.blocks];
+    const auto first_from = [&](int low, int high, double u) {
+      const Reached reached{u * total, total};
+      return first_of(low, high, [&](int i) { return reached(sums[i]); });
+    };
+    __syncthreads();
+    for (int i = int(threadIdx.x); i < k; i += guide_threads)
+      sums[i] = exact_add(before[i / of.length], of.inside[row * k + i]);
+    __syncthreads();
+    for (int g = int(threadIdx.x); g <= cells; g += guide_threads)
+      guide[g] = std::uint16_t(first_from(0, k - 1, double(g) / cells));
+    __syncthreads();
+    const std::int64_t first = draw.offset + row * draw.n + begin, last = first + end - begin;
+    for (std::int64_t block = first / 2 + threadIdx.x; 2 * block < last; block += guide_threads) {
+      const Philox::Words words = draw.philox(std::uint64_t(block), 0);
+      Pack<std::int64_t, 2> found;
+#pragma unroll
+      for (int odd = 0; odd < 2; ++odd) {
+        const unsigned g = words.w[2 * odd] >> (32 - guide_bits);
+        const int i = first_from(guide[g], guide[g + 1], draw.uniform(words, odd));
+        found.value[odd] = is_total(total) ? i : -1;
+      }
+      const std::int64_t e = 2 * block;
+      if (packed && e >= first && e + 1 < last) {
+        store_pack(draw.index + (e - draw.offset), found);
+      } else {
+        if (e >= first) draw.index[e - draw.offset] = found.value[0];
+        if (e + 1 < last) draw.index[e + 1 - draw.offset] = found.value[1];
+      }
+    }
+  }
+}
+
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float>(a.weight.dtype, [&]<class T> {
     const WeightBlocks<T> blocks(arena, a, s.status());
@@ -136,7 +186,12 @@ void launch(const A& a, Arena arena, Stream& s, int) {
               : sum_blocks<T, 1>);
     cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32), add_threads, 0,
                        cuda::native(s), blocks);
-    cuda::do_step<64>(DrawCategory<T>(blocks, a), s);
+    const DrawCategory<T> draw(blocks, a);
+    if (!blocks.inside || blocks.k > guided_categories || draw.n < guided_draws / 2)
+      return cuda::do_step<64>(draw, s);
+    const std::int64_t parts = (draw.n + guided_draws - 1) / guided_draws;
+    cuda::launch_early(draw_guided<T>, cuda::blocks(blocks.rows * parts, 1), guide_threads, 0,
+                       cuda::native(s), draw, parts);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <limits>
+#include <type_traits>
 
 #include "kolmo/base/arena.hpp"
 #include "kolmo/base/philox.hpp"
@@ -77,10 +78,10 @@ struct AddBlocks {
 };
 
 /// The first of low, low + 1, ... for which f is true; `high` if it is for none before.
-template <class F>
-KOLMO_HD std::int64_t first_of(std::int64_t low, std::int64_t high, const F& f) {
+template <class I, class F>
+KOLMO_HD I first_of(std::type_identity_t<I> low, I high, const F& f) {
   while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
+    const I middle = (low + high) / 2;
     if (f(middle))
       high = middle;
     else
@@ -88,6 +89,12 @@ KOLMO_HD std::int64_t first_of(std::int64_t low, std::int64_t high, const F& f) 
   }
   return low;
 }
+
+/// A draw takes the first category whose sum this is true for. Rounding may give `total` itself: then the first that reaches it.
+struct Reached {
+  double at, total;
+  KOLMO_HD bool operator()(double sum) const { return sum > at || sum == total; }
+};
 
 /// Draws from a row.
 template <class T>
@@ -100,6 +107,10 @@ struct DrawCategory {
   DrawCategory(const WeightBlocks<T>& blocks, const CategoricalSampleArgs& a)
       : of(blocks), philox(a.seed), offset(a.offset), n(a.n), index(a.index.as<std::int64_t>()) {}
   std::int64_t items() const { return of.rows * n; }
+  /// The number of draw e from the words of e / 2.
+  KOLMO_HD static double uniform(const Philox::Words& words, bool odd) {
+    return odd ? uniform53(words.w[2], words.w[3]) : uniform53(words.w[0], words.w[1]);
+  }
   KOLMO_HD void operator()(std::int64_t item) const {
     const std::int64_t row = quotient(item, n), e = offset + item;
     const Philox::Words words = philox(std::uint64_t(e / 2), 0);
@@ -107,9 +118,7 @@ struct DrawCategory {
     const double total = before[of.blocks];
     index[item] = -1;
     if (!is_total(total)) return;
-    const double at = (e % 2 ? uniform53(words.w[2], words.w[3]) : uniform53(words.w[0], words.w[1])) * total;
-    // Rounding may give `total` itself: then the first category that reaches it.
-    const auto reached = [=](double sum) { return sum > at || sum == total; };
+    const Reached reached{uniform(words, e % 2) * total, total};
     const std::int64_t low =
         first_of(0, of.blocks - 1, [&](std::int64_t b) { return reached(before[b + 1]); });
     constexpr int together = 8;  // reads that are in flight at once
