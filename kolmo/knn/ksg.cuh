@@ -15,6 +15,13 @@
 namespace kolmo::cuda {
 namespace {
 
+/// The other points of each point by distance, but for those in its Theiler window: all that are nearer than `reach`.
+template <class T>
+struct NeighbourList {
+  T *distance, *reach;
+  std::uint32_t *point, *length;
+};
+
 /// One call: t problems, whose rows are stored end to end in n rows, with b alternatives of x and e estimates
 /// of each. Within each problem, points are numbered in the order of the key: the first column of z, or of y
 /// without z. A lane is an estimate.
@@ -40,13 +47,13 @@ struct KsgPlan {
   double* constants;  // the additive constant of the estimator, per problem; NaN if its data are faulty
   std::int64_t column_step, row_step, first_lane, lanes;
 
-  // With neighbour lists: places of the rows of x in their sorted columns, laid out like x; and for each
-  // point the other points by distance in (y, z), `cap` entries per point. All points nearer than `reach` are
-  // listed.
+  // With neighbour lists: places of the rows of x in their sorted columns, and those of the current lanes, laid out
+  // like x, but points 2i and 2i + 1 of a lane side by side, with zeros up to a multiple of 8 points.
   std::uint16_t *place, *lane_place;
-  std::int64_t cap;
-  T *list_distance, *reach;
-  std::uint32_t *list_point, *list_length;
+  std::int64_t place_step;  // between columns
+  std::int64_t cap;         // entries of a list
+  NeighbourList<T> near_yz,
+      near_z;   // near_z only if z has more than one column, with where places are for points
   uint2* open;  // (point, lane) pairs whose lists are too short
   unsigned long long* open_count;
 
@@ -58,6 +65,10 @@ struct KsgPlan {
   __device__ std::int64_t lane_offset(std::int64_t lane) const {
     return row_step == 1 ? lane * n * dx : lane / 32 * 32 * n * dx + lane % 32;
   }
+  __device__ std::int64_t place_offset(std::int64_t lane) const {
+    return lane / 32 * place_step * dx + lane % 32 * 2;
+  }
+  __device__ static std::uint32_t place_of(std::uint32_t point) { return point / 2 * 64 + point % 2; }
   __device__ Range problem_of(std::int64_t r) const {
     if (!segments) return {0, 0, n};
     const int g = group[r];
@@ -173,32 +184,39 @@ __global__ void ksg_gather(KsgPlan<T> p) {
     p.check(KsgFault::x, p.source_x[i], i, i / p.dx % p.n);
 }
 
-/// Rearranges x for the current lanes: surrogates exist only in this copy.
+/// Rearranges rows first, first + step ... of x below `end` for a lane: surrogates exist only in this copy.
 template <class T>
-__global__ void ksg_fill(KsgPlan<T> p) {
-  if (p.open_count && blockIdx.x + blockIdx.y + threadIdx.x == 0) *p.open_count = 0;
-  for (std::int64_t l = blockIdx.y; l < p.lanes; l += gridDim.y) {
-    const std::int64_t lane = p.first_lane + l, b = lane / p.e, number = lane % p.e;
-    int made_for = -1;
-    SurrogateMap map({}, 0, 0, 0);
-    for (std::int64_t r = thread_index(); r < p.n; r += thread_count()) {
-      const auto range = p.problem_of(r);
-      if (range.problem != made_for) {
-        const std::int64_t rows = range.end - range.begin, stream = range.problem * p.b + b;
-        SurrogateOptions options = p.surrogate_options;
-        if (p.min_shifts) options.min_shift = p.min_shifts[stream];
-        map = SurrogateMap(options, rows, std::uint64_t(p.streams ? p.streams[stream] : stream),
-                           std::uint64_t(number));
-        made_for = range.problem;
-      }
-      const std::int64_t from = range.begin + map(std::uint32_t(r - range.begin)), at = p.at[r];
-      for (int c = 0; c < p.dx; ++c) {
-        const std::int64_t to = p.lane_offset(l) + c * p.column_step + at * p.row_step;
-        p.x[to] = p.source_x[(b * p.n + from) * p.dx + c];
-        if (p.place) p.lane_place[to] = p.place[(b * p.dx + c) * p.n + from];
-      }
+__device__ void rearrange(const KsgPlan<T>& p, std::int64_t l, std::int64_t first, std::int64_t end,
+                          std::int64_t step) {
+  const std::int64_t lane = p.first_lane + l, b = lane / p.e, number = lane % p.e;
+  int made_for = -1;
+  SurrogateMap map({}, 0, 0, 0);
+  for (std::int64_t r = first; r < end; r += step) {
+    const auto range = p.problem_of(r);
+    if (range.problem != made_for) {
+      const std::int64_t rows = range.end - range.begin, stream = range.problem * p.b + b;
+      SurrogateOptions options = p.surrogate_options;
+      if (p.min_shifts) options.min_shift = p.min_shifts[stream];
+      map = SurrogateMap(options, rows, std::uint64_t(p.streams ? p.streams[stream] : stream),
+                         std::uint64_t(number));
+      made_for = range.problem;
+    }
+    const std::int64_t from = range.begin + map(std::uint32_t(r - range.begin)), at = p.at[r];
+    for (int c = 0; c < p.dx; ++c) {
+      p.x[p.lane_offset(l) + c * p.column_step + at * p.row_step] = p.source_x[(b * p.n + from) * p.dx + c];
+      if (!p.place) continue;
+      std::uint16_t* const places = p.lane_place + p.place_offset(l) + c * p.place_step;
+      places[p.place_of(std::uint32_t(at))] = p.place[(b * p.dx + c) * p.n + from];
+      if (at + 1 == p.n)
+        for (std::int64_t i = p.n; i < p.place_step / 32; ++i) places[p.place_of(std::uint32_t(i))] = 0;
     }
   }
+}
+
+template <class T>
+__global__ void ksg_fill(KsgPlan<T> p) {
+  for (std::int64_t l = blockIdx.y; l < p.lanes; l += gridDim.y)
+    rearrange(p, l, thread_index(), p.n, thread_count());
 }
 
 template <class T>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "kolmo/base/arena.hpp"
 #include "kolmo/knn/ksg_lists.cuh"
@@ -13,6 +14,7 @@ namespace {
 
 using Args = KsgConditionalMutualInformationArgs;
 using cuda::KsgPlan;
+using cuda::NeighbourList;
 
 // Row 0 lists each point's neighbours in (y, z) once, and each lane of a warp computes one estimate of the
 // point; for many estimates of the same y and z. In row 1 a warp computes one point of one estimate.
@@ -68,23 +70,24 @@ KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
   if (!lists) return p;
   p.cap =
       p.n <= cuda::list_most ? p.n : std::min<std::int64_t>(cuda::list_most, 2 * knn::list_length(p.n, p.k));
+  p.place_step = (p.n + 7) / 8 * 256;
   p.place = arena.take<std::uint16_t>(n * x_columns);
-  p.lane_place = arena.take<std::uint16_t>(n * std::size_t(p.dx) * lanes);
-  p.list_distance = arena.take<T>(n * std::size_t(p.cap));
-  p.list_point = arena.take<std::uint32_t>(n * std::size_t(p.cap));
+  p.lane_place = arena.take<std::uint16_t>(std::size_t(p.place_step * p.dx) * (lanes + 31) / 32);
+  for (NeighbourList<T>* list : {&p.near_yz, &p.near_z}) {
+    if (list == &p.near_z && p.dz < 2) continue;
+    *list = {.distance = arena.take<T>(n * std::size_t(p.cap)),
+             .reach = arena.take<T>(n),
+             .point = arena.take<std::uint32_t>(n * std::size_t(p.cap)),
+             .length = arena.take<std::uint32_t>(n)};
+  }
   p.open = arena.take<uint2>(n * lanes), p.open_count = arena.take<unsigned long long>(1);
-  p.list_length = arena.take<std::uint32_t>(n), p.reach = arena.take<T>(n);
   return p;
-}
-
-/// Number of consecutive points per warp: enough warps to fill a device, few enough additions to memory.
-int points_per_warp(std::int64_t points, std::int64_t groups) {
-  return int(std::clamp<std::int64_t>(points * groups / 65536, 1, 8));
 }
 
 template <int K, int D, class T>
 void launch_points(const KsgPlan<T>& p, cudaStream_t s) {
-  const int each = points_per_warp(p.n, p.lanes);
+  // Enough warps to fill a device, few enough additions to memory.
+  const int each = int(std::clamp<std::int64_t>(p.n * p.lanes / 65536, 1, 8));
   const dim3 grid(cuda::blocks((p.n + each - 1) / each, block / 32, 1u << 31), unsigned(p.lanes));
   cuda::launch(cuda::ksg_points<K, D, T>, grid, block, 0, s, p, each);
 }
@@ -92,9 +95,9 @@ void launch_points(const KsgPlan<T>& p, cudaStream_t s) {
 template <int K, int X, bool OneZ, class T>
 void launch_listed(const KsgPlan<T>& p, cudaStream_t s) {
   const std::int64_t groups = (p.lanes + 31) / 32;
-  const int each = points_per_warp(p.n, groups);
-  const dim3 grid(cuda::blocks((p.n + each - 1) / each, block / 32, 1u << 31), unsigned(groups));
-  cuda::launch(cuda::ksg_listed<K, X, OneZ, T>, grid, block, 0, s, p, each);
+  const int each = p.n * groups < 16384 ? 1 : 2;
+  const dim3 grid(cuda::blocks((p.n + each - 1) / each, cuda::listed_block / 32, 1u << 31), unsigned(groups));
+  cuda::launch(cuda::ksg_listed<K, X, OneZ, T>, grid, cuda::listed_block, 0, s, p, each);
   cuda::launch(cuda::ksg_open<K, T>, 2048, block, 0, s, p);
 }
 
@@ -124,12 +127,20 @@ void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
   cuda::launch(cuda::ksg_prepare<T>, over_columns, threads, 0, s, p);
   cuda::sort_rows(p.sort, s);
   cuda::launch(cuda::ksg_gather<T>, over_columns, threads, 0, s, p);
-  if (variant == listed) cuda::launch(cuda::ksg_list<T>, cuda::blocks(p.n, 1), cuda::list_block, 0, s, p);
+  if (variant == listed)
+    cuda::launch(cuda::ksg_list<false, T>, cuda::blocks(p.n, 1), cuda::list_block, 0, s, p);
+  if (variant == listed && p.dz > 1)
+    cuda::launch(cuda::ksg_list<true, T>, cuda::blocks(p.n, 1), cuda::list_block, 0, s, p);
   const std::int64_t all = p.b * p.e, at_once = lanes_at_once<T>(a, variant);
   for (p.first_lane = 0; p.first_lane < all; p.first_lane += p.lanes) {
     p.lanes = std::min(at_once, all - p.first_lane);
-    cuda::launch(cuda::ksg_fill<T>, dim3(cuda::blocks(p.n, threads), cuda::blocks(p.lanes, 1, 65535)),
-                 threads, 0, s, p);
+    if (variant == listed) {
+      const std::int64_t warps = (p.n + cuda::fill_rows - 1) / cuda::fill_rows * ((p.lanes + 31) / 32);
+      cuda::launch(cuda::ksg_fill_lists<T>, cuda::blocks(warps * 32, threads, 1u << 31), threads, 0, s, p);
+    } else {
+      cuda::launch(cuda::ksg_fill<T>, dim3(cuda::blocks(p.n, threads), cuda::blocks(p.lanes, 1, 65535)),
+                   threads, 0, s, p);
+    }
     launch_estimates(p, variant, s);
   }
   cuda::launch(cuda::ksg_finish<T>, cuda::blocks(all * p.t, threads), threads, 0, s, p);
@@ -149,6 +160,7 @@ constexpr std::int64_t most_listed_pairs = 10000;
 bool fits(const Args& a, int variant) {
   const std::int64_t n = a.y.extent[0], problems = a.segments.given() ? a.segments.extent[0] - 1 : 1;
   if (variant != listed) return true;
+  if (n * (1 + a.x.extent[0] * columns(a.x)) > std::numeric_limits<std::uint32_t>::max()) return false;
   if (!a.z.given() && (columns(a.x) > 1 || n > most_listed_pairs * problems)) return false;
   return a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= knn::most_listed_rows &&
          columns(a.x) <= most_columns && a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
