@@ -29,8 +29,8 @@ LAUNCHES = 40  # that are profiled of a case
 def profile(kolmo: str, operator: str, case: str) -> list[dict]:
     """A row of counters for each launch."""
     metrics = ",".join([TIME, *COUNTERS.values(), *PIPES.values()])
-    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--launch-count", str(LAUNCHES),
-               "--metrics", metrics, kolmo, "bench", operator, "--case", case, "--device", "cuda", "--no-baseline", "--samples", "3"]
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-kernel-base", "function",
+               "--launch-count", str(LAUNCHES), "--metrics", metrics, kolmo, "bench", operator, "--case", case, "--device", "cuda", "--no-baseline", "--samples", "3"]
     out = subprocess.run(command, check=True, text=True, capture_output=True).stdout
     start = out.find('"ID"')
     if start < 0:
@@ -47,7 +47,7 @@ def kernels(rows: list[dict]) -> list[dict]:
     """Means of each kernel's launches, those with most of the time first."""
     launches = defaultdict(list)
     for row in rows:
-        launches[row["Kernel Name"].split("(")[0].split("<")[0].split("::")[-1]].append(row)
+        launches[row["Kernel Name"]].append(row)
     total = sum(number(row[TIME]) for row in rows)
     found = []
     for name, of_kernel in launches.items():
@@ -66,9 +66,9 @@ def table(record: dict) -> str:
     for case in record["cases"]:
         k = case["kernels"][0]
         pipe = max(k["pipes"], key=k["pipes"].get)
-        shares = " | ".join(f"{k[name]:.0f} %" for name in ("dram", "l2", "l1", "issue"))
-        lines.append(f"| {case['shown']} | `{k['kernel']}`, {k['share_of_time'] * 100:.0f} % | {shares} | {pipe} {k['pipes'][pipe]:.0f} % | "
-                     f"{k['warps']:.0f} % |")
+        cells = [case["shown"], f"`{k['kernel']}`, {k['share_of_time'] * 100:.0f} %",
+                 *(f"{k[name]:.0f} %" for name in ("dram", "l2", "l1", "issue")), f"{pipe} {k['pipes'][pipe]:.0f} %", f"{k['warps']:.0f} %"]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
