@@ -24,6 +24,8 @@ def below_copy(record: dict) -> list[dict]:
     found = []
     for op in record["ops"]:
         for result in op["results"]:
+            if "seconds" not in result:
+                continue
             memory = result["bytes"] / device["bytes_per_second"]
             computing = result["flops"] / flops_per_second(op["name"], result["case"], device)
             share = memory / result["seconds"]

@@ -9,7 +9,8 @@ def shown(microseconds: float) -> str:
 
 def times(record: dict) -> dict[tuple[str, str], float]:
     """Microseconds by operator and case."""
-    return {(op["name"], result["case"]): result["seconds"] * 1e6 for op in record["ops"] for result in op["results"]}
+    return {(op["name"], result["case"]): result["seconds"] * 1e6 for op in record["ops"]
+            for result in op["results"] if "seconds" in result}
 
 
 def named(result: dict, op: dict) -> str:
@@ -21,7 +22,8 @@ def named(result: dict, op: dict) -> str:
 def compared(record: dict, torch: dict) -> list[tuple[float, tuple[str, str], str, float, float]]:
     """PyTorch's time over Kolmo's, operator and case, what these are called, both times in microseconds; slowest first."""
     theirs = {tuple(key.split(": ", 1)): median(samples) for key, samples in torch["microseconds"].items() if ": " in key}
-    names = {(op["name"], result["case"]): named(result, op) for op in record["ops"] for result in op["results"]}
+    names = {(op["name"], result["case"]): named(result, op) for op in record["ops"]
+            for result in op["results"] if "seconds" in result}
     return sorted((theirs[case] / own, case, names[case], own, theirs[case]) for case, own in times(record).items() if case in theirs)
 
 
