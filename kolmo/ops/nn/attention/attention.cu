@@ -125,10 +125,10 @@ void launch_warpgroups(const A& a, Stream& s) {
     const auto launch = [&]<int D, int Groups> {
       using M = AttentionMemory<D, Groups>;
       const auto tiles = unsigned(attention_blocks(a, M::rows));
-      // Equal tiles are shared in rounds; those of causal attention go to blocks as these become free.
-      const auto blocks = a.causal == Causal::none
-                              ? std::min(tiles, unsigned(cuda::multiprocessors(a.q.device.index)))
-                              : tiles;
+      // Blocks whose first tiles are not the longest are given out as others end.
+      const bool unsorted = a.causal != Causal::none && n.heads > n.kv_heads && n.s % M::rows;
+      const unsigned blocks =
+          unsorted ? tiles : std::min(tiles, unsigned(cuda::multiprocessors(a.q.device.index)));
       cuda::launch(attend_warpgroups<T, D, Groups>, blocks, M::threads, M::bytes, cuda::native(s),
                    AttentionCall<T>(a), tiles, !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
     };

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -39,6 +38,8 @@ struct AttentionMask {
     of_row = a.mask.given() && a.mask.dim(-2) > 1 ? t : 0;
     of_batch = a.mask.given() ? a.mask.dim(-2) * t : 0;
   }
+  /// Whether rows differ in the number of keys that they see.
+  KOLMO_HD bool causal() const { return shift < t; }
   /// Pairs of a query and a key that causality leaves, of one head.
   double pairs() const {
     const double keys = double(t), first = double(shift) + 1, last = double(shift) + double(s);
@@ -70,9 +71,6 @@ struct AttentionCall : AttentionMask {
   std::int64_t d, heads_of_group;
   std::int64_t q_batch, q_head, q_row, k_batch, k_head, k_row;
   double scale;
-  /// Groups of which blocks with equally many keys follow each other. More share the work of causal attention better, so
-  /// long as a cache of 50 MB holds their keys and values.
-  std::int64_t section;
 
   explicit AttentionCall(const AttentionArgs& a)
       : AttentionMask(a), q(a.q.as<T>()), k(a.k.as<T>()), v(a.v.as<T>()), y(a.y.as<T>()) {
@@ -81,10 +79,6 @@ struct AttentionCall : AttentionMask {
     q_batch = n.heads * s * d, k_batch = n.kv_heads * t * d;
     q_head = n.heads_first ? s * d : d, q_row = n.heads_first ? d : n.heads * d;
     k_head = n.heads_first ? t * d : d, k_row = n.heads_first ? d : n.kv_heads * d;
-    const std::int64_t of_group = 2 * t * d * std::int64_t(sizeof(T)), cached = 1 << 25;
-    section =
-        a.causal == Causal::none || of_group >= cached ? 1 : cached / std::max<std::int64_t>(of_group, 1);
-    section = std::min(section, groups);
     scale = a.scale ? *a.scale : 1 / std::sqrt(double(d));
   }
   /// Offset of a row of queries, and of its result.

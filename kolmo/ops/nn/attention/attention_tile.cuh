@@ -23,8 +23,8 @@ struct KeyParts {
   C *sums, *weights;
 };
 
-/// A block's rows of a group, and its range of steps through the keys. Of the groups of a section those with the most
-/// keys begin first.
+/// A block's rows of a group, and its range of steps through the keys. If causal, rows with the most keys begin first,
+/// of all heads but those whose rows share blocks.
 struct AttentionTile {
   const std::uint8_t* mask;  ///< of the first position
   int group, row, part, first_step, last_step;
@@ -35,11 +35,11 @@ struct AttentionTile {
                            unsigned index = blockIdx.x) {
     const auto all = unsigned(c.rows), s = unsigned(c.s), groups = unsigned(c.groups),
                high = (all + unsigned(rows) - 1) / unsigned(rows), of_part = index % (groups * high),
-               section = of_part / (unsigned(c.section) * high) * unsigned(c.section),
-               of_section = of_part - section * high,
-               count = groups - section < unsigned(c.section) ? groups - section : unsigned(c.section);
-    part = int(index / (groups * high));
-    group = int(section + of_section % count), row = int(high - 1 - of_section / count) * rows;
+               group_of = c.causal() ? of_part % groups : of_part / high,
+               down = c.causal() ? of_part / groups : of_part % high,
+               heads = s % unsigned(rows) ? 1 : unsigned(c.heads_of_group), of_head = high / heads;
+    part = int(index / (groups * high)), group = int(group_of);
+    row = int(down % heads * of_head + of_head - 1 - down / heads) * rows;
     const unsigned first = unsigned(row),
                    last = (first + unsigned(rows) < all ? first + unsigned(rows) : all) - 1;
     const bool one_head = first / s == last / s;

@@ -41,6 +41,10 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
   const auto parity = [](int step) { return step / M::stages % 2; };
   const auto k_of = [&](int step) { return start + M::keys + stage(step) * M::piece; };
   const auto v_of = [&](int step) { return start + M::values + stage(step) * M::piece; };
+  // Blocks take tiles to and fro: those before are longer.
+  const auto index_of = [&](int round) {
+    return unsigned(round) * gridDim.x + (round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+  };
   const auto tile_of = [&](unsigned index) {
     AttentionTile tile(c, M::rows, warpgroup_keys, 1, index);
     tile.last_step = max(tile.last_step, 1);  // of which all keys may be hidden
@@ -61,7 +65,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
     if (threadIdx.x > 0) return;
     cuda::prefetch(map_q), cuda::prefetch(map_k), cuda::prefetch(map_v);
     int step = 0, passed = 0;
-    for (unsigned index = blockIdx.x; index < tiles; index += gridDim.x, ++passed) {
+    for (unsigned index; (index = index_of(passed)) < tiles; ++passed) {
       const AttentionTile tile = tile_of(index);
       const int entry = int(heads_last ? tile.group / c.kv_heads : tile.group),
                 column = heads_last ? int(tile.group % c.kv_heads) * D : 0;
@@ -139,12 +143,12 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
   const cuda::Turns<Groups> turns{group};
   if (group == Groups - 1) turns.end();
   int before = 0, passed = 0;  // steps and tiles of the block
-  for (unsigned index = blockIdx.x; index < tiles; index += gridDim.x, ++passed) {
+  for (unsigned index; (index = index_of(passed)) < tiles; ++passed) {
     const AttentionTile tile = tile_of(index);
     const int last = tile.last_step,
               first = tile.row + group * 64 + int(threadIdx.x) % 128 / 32 * 16 + lane / 4,
               end[2] = {AttentionRow(c, tile, first).end, AttentionRow(c, tile, first + 8).end};
-    const bool ends = index + gridDim.x >= tiles;
+    const bool ends = index_of(passed + 1) >= tiles;
     float rescaling[2];
     const auto weigh_scores = [&](int step) {
 #pragma unroll
