@@ -28,34 +28,57 @@ __device__ void add(std::int64_t* count, std::uint32_t n) {
   atomicAdd(reinterpret_cast<unsigned long long*>(count), static_cast<unsigned long long>(n));
 }
 
+/// Calls count(bin) for each of the samples from begin to end that is counted, by a block.
+template <int Block, class T, class Count>
+__device__ void each_bin(const T* x, const T* y, std::int64_t begin, std::int64_t end, const Bins& bins_x,
+                         const Bins& bins_y, bool clamp, const Count& count) {
+  constexpr int together = 4;
+  for (std::int64_t first = begin + threadIdx.x; first < end; first += Block * together) {
+    T of_x[together], of_y[together];  // reads without a branch are all in flight at once
+#pragma unroll
+    for (int j = 0; j < together; ++j) {
+      const std::int64_t i = first + j * Block < end ? first + j * Block : first;
+      of_x[j] = x[i], of_y[j] = y[i];
+    }
+#pragma unroll
+    for (int j = 0; j < together; ++j) {
+      const std::int64_t row = bins_x.of(double(of_x[j]), clamp), column = bins_y.of(double(of_y[j]), clamp);
+      if (row >= 0 && column >= 0 && first + j * Block < end) count(row * bins_y.count + column);
+    }
+  }
+}
+
+/// Counts that a block alone has are stored, others added.
 template <class T, int V>
 __global__ void __launch_bounds__(shapes[V].block)
     count(const T* x, const T* y, std::int64_t* counts, std::int64_t n, std::int64_t parts,
           std::int64_t items, Bins bins_x, Bins bins_y, bool clamp) {
-  constexpr std::int64_t part = shapes[V].block * shapes[V].per_thread;
+  constexpr int block = shapes[V].block;
+  constexpr std::int64_t part = block * shapes[V].per_thread;
   const std::int64_t bins = bins_x.count * bins_y.count;
   auto* const local = cuda::dynamic_shared<std::uint32_t>();
   for (std::int64_t item = blockIdx.x; item < items; item += gridDim.x) {
     const std::int64_t b = item / parts, first = item % parts * part;
     const std::int64_t end = first + part < n ? first + part : n;
+    std::int64_t* const to = counts + b * bins;
     if constexpr (shapes[V].shared) {
-      for (std::int64_t i = threadIdx.x; i < bins; i += shapes[V].block) local[i] = 0;
+      for (std::int64_t i = threadIdx.x; i < bins; i += block) local[i] = 0;
       __syncthreads();
     }
-    for (std::int64_t i = first + threadIdx.x; i < end; i += shapes[V].block) {
-      const std::int64_t row = bins_x.of(double(x[b * n + i]), clamp),
-                         column = bins_y.of(double(y[b * n + i]), clamp);
-      if (row < 0 || column < 0) continue;
-      const std::int64_t bin = row * bins_y.count + column;
+    each_bin<block>(x + b * n, y + b * n, first, end, bins_x, bins_y, clamp, [&](std::int64_t bin) {
       if constexpr (shapes[V].shared)
         atomicAdd(local + bin, 1u);
       else
-        add(counts + b * bins + bin, 1);
-    }
+        add(to + bin, 1);
+    });
     if constexpr (shapes[V].shared) {
       __syncthreads();
-      for (std::int64_t i = threadIdx.x; i < bins; i += shapes[V].block)
-        if (local[i]) add(counts + b * bins + i, local[i]);
+      for (std::int64_t i = threadIdx.x; i < bins; i += block) {
+        if (parts == 1)
+          to[i] = local[i];
+        else if (local[i])
+          add(to + i, local[i]);
+      }
       __syncthreads();
     }
   }
@@ -84,32 +107,19 @@ template <class T>
 __global__ void __launch_bounds__(HalfCounts::block)
     count_halves(HalfCounts h, const T* x, const T* y, std::int64_t* counts, Bins bins_x, Bins bins_y,
                  bool clamp) {
-  constexpr int block = HalfCounts::block, together = 4;
+  constexpr int block = HalfCounts::block;
   auto* const local = cuda::dynamic_shared<std::uint32_t>();
   for (std::int64_t item = blockIdx.x; item < h.batch * h.parts; item += gridDim.x) {
     const std::int64_t b = item / h.parts, part = item - b * h.parts, share = (h.n + h.parts - 1) / h.parts,
                        begin = part * share, end = begin + share < h.n ? begin + share : h.n;
     for (std::int64_t i = threadIdx.x; i < h.words; i += block) local[i] = 0;
     __syncthreads();
-    for (std::int64_t first = begin + threadIdx.x; first < end; first += block * together) {
-      T of_x[together], of_y[together];  // reads without a branch are all in flight at once
-#pragma unroll
-      for (int j = 0; j < together; ++j) {
-        const std::int64_t i = b * h.n + (first + j * block < end ? first + j * block : first);
-        of_x[j] = x[i], of_y[j] = y[i];
-      }
-#pragma unroll
-      for (int j = 0; j < together; ++j) {
-        const std::int64_t row = bins_x.of(double(of_x[j]), clamp),
-                           column = bins_y.of(double(of_y[j]), clamp);
-        if (row < 0 || column < 0 || first + j * block >= end) continue;
-        const std::int64_t bin = row * bins_y.count + column;
-        const int place = int(bin % 2) * 16;
-        if ((atomicAdd(local + bin / 2, 1u << place) >> place & 0xffff) != 0x7fff) continue;
-        atomicSub(local + bin / 2, 0x8000u << place);  // long before a carry: a block has fewer threads
-        add(counts + b * h.bins + bin, 0x8000);
-      }
-    }
+    each_bin<block>(x + b * h.n, y + b * h.n, begin, end, bins_x, bins_y, clamp, [&](std::int64_t bin) {
+      const int place = int(bin % 2) * 16;
+      if ((atomicAdd(local + bin / 2, 1u << place) >> place & 0xffff) != 0x7fff) return;
+      atomicSub(local + bin / 2, 0x8000u << place);  // long before a carry: a block has fewer threads
+      add(counts + b * h.bins + bin, 0x8000);
+    });
     __syncthreads();
     for (std::int64_t i = threadIdx.x; i < h.words; i += block) h.partial[item * h.words + i] = local[i];
     __syncthreads();
@@ -147,11 +157,17 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
   const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], bins = a.bins_x * a.bins_y,
                      batch = a.counts.size() / bins;
   auto* const counts = a.counts.as<std::int64_t>();
-  cuda::launch(zero, cuda::blocks(a.counts.size(), 256), 256, 0, cuda::native(s), counts, a.counts.size());
+  const auto parts_of = [n](const Shape& shape) {
+    const std::int64_t part = shape.block * shape.per_thread;
+    return (n + part - 1) / part;
+  };
+  const bool stored = variant != halves && shapes[variant].shared && parts_of(shapes[variant]) == 1;
+  if (!stored)
+    cuda::launch(zero, cuda::blocks(a.counts.size(), 256), 256, 0, cuda::native(s), counts, a.counts.size());
   visit<double, float>(a.x.dtype, [&]<class T> {
     if (variant == halves) return launch_halves<T>(a, arena, s);
     cuda::select<std::size(shapes)>(variant, [&]<int V> {
-      const std::int64_t part = shapes[V].block * shapes[V].per_thread, parts = (n + part - 1) / part;
+      const std::int64_t parts = parts_of(shapes[V]);
       const std::size_t shared = shapes[V].shared ? std::size_t(bins) * sizeof(std::uint32_t) : 0;
       cuda::launch(count<T, V>, cuda::blocks(batch * parts, 1), shapes[V].block, shared, cuda::native(s),
                    a.x.as<T>(), a.y.as<T>(), counts, n, parts, batch * parts,
