@@ -71,7 +71,7 @@ void list_unverified(const std::string& folder, bool json) {
   std::map<std::string, Verified> latest;
   if (std::filesystem::exists(folder)) {
     if (!std::filesystem::is_directory(folder)) fail<InvalidArgument>(folder + ": is not a folder");
-    for (const auto& file : std::filesystem::directory_iterator(folder))
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder))
       if (file.path().extension() == ".json") read_record(file.path(), latest);
   }
   Json all = Json::array();

@@ -27,7 +27,7 @@ class Record {
 };
 
 /// Prints the operators whose current CUDA sources are not covered by a passed "validate" record of a CUDA
-/// device in `folder`.
+/// device in `folder` or below it.
 void list_unverified(const std::string& folder, bool json);
 
 }  // namespace kolmo::cli

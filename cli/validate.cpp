@@ -162,7 +162,7 @@ void add_validate(CLI::App& app, Context& context) {
   command
       ->add_option(
           "--unverified", o.unverified,
-          "instead list the operators whose CUDA sources differ from those in the latest records here")
+          "instead list the operators whose CUDA sources differ from those in the latest records here or below")
       ->type_name("FOLDER");
   command->footer(
       "Without --device: on the CPU, on the emulated GPU where this build has it, and on a GPU where there "

@@ -71,7 +71,7 @@ release() {
   seconds "Python"
 
   heading "hardware record"
-  build/ci/kolmo validate --unverified results/h200
+  build/ci/kolmo validate --unverified results
   seconds "record"
 }
 

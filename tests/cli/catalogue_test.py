@@ -212,6 +212,9 @@ class Validate(CommandTest):
         self.assertIn("failed when last validated", self.state())
         self.record("d.json", "2026-01-05T00:00:00Z", sources)
         self.assertEqual(self.state(), "verified")
+        os.mkdir(os.path.join(self.path, "h100"))
+        self.record("h100/a.json", "2026-01-06T00:00:00Z", "0" * 64)
+        self.assertIn("sources changed since 2026-01-06", self.state())
         self.file("e.json", "{")
         self.refused("validate", "--unverified", self.path, mentions=["e.json"])
 
