@@ -8,13 +8,15 @@ measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/tab
 bench/beside_cublaslt.py, <!-- cpu-pytorch: RECORD --> that of bench/cpu_table.py, <!-- gpu-bounds: RECORD --> that of
 bench/gpu_bounds.py.
 <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`, of two records how many times
-as fast the first is; <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.
+as fast the first is; <!-- network: RECORD WHAT OPTIONS --> ... <!-- /network --> is a time of a record of bench/gpu_network.py, the
+least to the most: WHAT is `command`, `printed` or, of the command in the median, `estimate`; <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.
 --write [RESULT] puts the numbers (of another result) in."""
 import argparse
 import json
 import re
 import sys
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
@@ -32,8 +34,9 @@ MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "beside-cubl
         "gpu-bounds": gpu_bounds}
 TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (?:(\S+) )?(\w+): (.+?) -->)(.*?)(<!-- /time -->)")
+NETWORK = re.compile(r"(<!-- network: (\S+) (command|printed|estimate) (.+?) -->)(.*?)(<!-- /network -->)")
 RECORD = re.compile(r"(<!-- record: (\S+) -->)(.*?)(<!-- /record -->)", re.S)
-OPEN = re.compile(rf"<!-- /?(time|record|{'|'.join(MADE)})\b")
+OPEN = re.compile(rf"<!-- /?(time|network|record|{'|'.join(MADE)})\b")
 MARKER = re.compile(r"<!-- /?bench\b")
 
 
@@ -68,6 +71,15 @@ def rewrite(text: str, result) -> tuple[str, list[str]]:
     return SPAN.sub(replace, text), faults
 
 
+def network_text(run: dict, what: str) -> str:
+    if what == "estimate":
+        each = median(run["seconds"]) / run["estimates"] * 1e6
+        return f"{each:{'.2g' if each < 100 else '.0f'}} us"
+    times = run["seconds" if what == "command" else "of_estimates"]
+    ends = [f"{least:.2f}" for least in (min(times), max(times))]
+    return (ends[0] if ends[0] == ends[1] else " to ".join(ends)) + " s"
+
+
 def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
     """As rewrite(), of what is made of the records of a GPU."""
     faults = []
@@ -88,6 +100,14 @@ def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
             return match[0]
         return filled(start, found, shown(known[0]) if len(known) == 1 else f"{known[1] / known[0]:.0f}", end)
 
+    def network(match):
+        start, name, what, options, found, end = match.groups()
+        runs = [run for run in record(name)["runs"] if run["command"] == f"kolmo network {options} --device cuda --json"]
+        if not runs:
+            faults.append(f"{name} has no network {options}")
+            return match[0]
+        return filled(start, found, network_text(runs[0], what), end)
+
     def source(match):
         start, name, found, end = match.groups()
         return filled(start, found, f"{record(name)['date'][:10]}, commit {record(name)['commit']}", end)
@@ -99,9 +119,9 @@ def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
             faults.append(f"the table {kind} is not that of {names}")
         return start + right + end
 
-    if OPEN.search(RECORD.sub("", TIME.sub("", TABLE.sub("", text)))):
+    if OPEN.search(NETWORK.sub("", RECORD.sub("", TIME.sub("", TABLE.sub("", text))))):
         faults.append("a marker of a record is not closed, or closes nothing")
-    return TABLE.sub(replace, TIME.sub(time, RECORD.sub(source, text))), faults
+    return TABLE.sub(replace, TIME.sub(time, NETWORK.sub(network, RECORD.sub(source, text)))), faults
 
 
 def named_result(root: Path):
@@ -132,7 +152,7 @@ def main(root: Path = ROOT, arguments=None) -> int:
         right, faults = rewrite(text, result)
         right, more = rewrite_records(right, root)
         faults += more
-        total += sum(len(kind.findall(text)) for kind in (SPAN, TABLE, TIME, RECORD))
+        total += sum(len(kind.findall(text)) for kind in (SPAN, TABLE, TIME, NETWORK, RECORD))
         if options.write is not None:
             page.write_text(right, encoding="utf-8")
             faults = rewrite(right, result)[1]

@@ -219,6 +219,23 @@ class CheckNumbers(unittest.TestCase):
         self.assertEqual(self.check(), 1)
         self.assertIn("gpu.json or cpu.json has no relu: n=6", self.said.getvalue())
 
+    def test_times_of_networks(self):
+        run = {"command": "kolmo network a.csv --surrogates 20 --device cuda --json", "estimates": 1000, "seconds": [1.5, 1.25, 1.3],
+               "of_estimates": [0.5, 0.501, 0.499]}
+        (self.root / "gpu.json").write_text(json.dumps({"runs": [run]}))
+        page = self.root / "docs/gpu.md"
+        for what, right in (("command", "1.25 to 1.50 s"), ("printed", "0.50 s"), ("estimate", "1300 us")):
+            text = f"<!-- network: gpu.json {what} a.csv --surrogates 20 -->{right}<!-- /network -->\n"
+            page.write_text(text)
+            self.assertEqual(self.check(), 0, self.said.getvalue())
+            page.write_text(text.replace(right, "1 s"))
+            self.assertEqual(self.check(), 1)
+            self.assertEqual(self.check("--write"), 0)
+            self.assertEqual(page.read_text(), text)
+        page.write_text(text.replace("20", "21"))
+        self.assertEqual(self.check(), 1)
+        self.assertIn("gpu.json has no network a.csv --surrogates 21", self.said.getvalue())
+
     def test_cases_below_the_copy(self):
         def case(name, size, seconds, flops=0):
             return {"case": name, "bytes": size, "flops": flops, "seconds": seconds}
