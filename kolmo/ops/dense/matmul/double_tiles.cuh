@@ -90,13 +90,14 @@ __global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_s
 
   const PackWriter<double> writer(g, tile.part, tile.entry, packs_y);
 #pragma unroll
-  for (int i = 0; i < high; ++i)
+  for (int j = 0; j < wide; ++j) {
+    const int c = tile.column + column + 8 * j + lane % 4 * 2;
+    const auto bias = writer.bias(c);
 #pragma unroll
-    for (int j = 0; j < wide; ++j)
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        writer.put(tile.row + row + 16 * i + lane / 4 + 8 * half, tile.column + column + 8 * j + lane % 4 * 2,
-                   {sum[i][j][2 * half], sum[i][j][2 * half + 1]});
+    for (int i = 0; i < 2 * high; ++i)
+      writer.put(tile.row + row + 8 * i + lane / 4, c,
+                 {sum[i / 2][j][i % 2 * 2], sum[i / 2][j][i % 2 * 2 + 1]}, bias);
+  }
 }
 
 }  // namespace

@@ -107,10 +107,12 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   const auto column_of = [&](int j) { return j / width * (S.columns * width / S.wide) + x * width; };
   if constexpr (S.teams == 1) {
 #pragma unroll
-    for (int i = 0; i < S.high; ++i)
+    for (int j = 0; j < S.wide; j += width) {
+      const int column = tile.column + column_of(j);
+      const auto bias = writer.bias(column);
 #pragma unroll
-      for (int j = 0; j < S.wide; j += width)
-        writer.put(tile.row + row_of(i), tile.column + column_of(j), pack(i, j));
+      for (int i = 0; i < S.high; ++i) writer.put(tile.row + row_of(i), column, pack(i, j), bias);
+    }
   } else {
     T* const sums = cuda::dynamic_shared<T>();
     __syncthreads();
@@ -128,7 +130,8 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
 #pragma unroll
         for (int w = 0; w < width; ++w) total.value[w] += more.value[w];
       }
-      writer.put(tile.row + e / S.columns, tile.column + e % S.columns, total);
+      const int column = tile.column + e % S.columns;
+      writer.put(tile.row + e / S.columns, column, total, writer.bias(column));
     }
   }
 }
