@@ -63,13 +63,16 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();
 
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
-  const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
-  const auto fetch_piece = [&](int step) {
-    if (step < tile.last_step) {
-      const int k0 = step * S.depth, at = int(unsigned(step) % S.stages);
-      fetch<T, S.depth, S.rows, S.threads(), !TurnedA>(pieces.a[at], a, k0, tile.row, g.k, g.m, packs_a);
-      fetch<T, S.depth, S.columns, S.threads(), TurnedB>(pieces.b[at], b, k0, tile.column, g.k, g.n, packs_b);
-    }
+  using Layout = PieceLayout;
+  const int first = tile.first_step * S.depth;
+  int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
+  PieceCopies<T, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::turned> copies_a(
+      g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
+  PieceCopies<T, S.depth, S.columns, S.threads(), TurnedB ? Layout::turned : Layout::down> copies_b(
+      g.b + tile.entry * g.k * g.n, first, tile.column, g.k, g.n);
+  const auto fetch = [&](int stage, int to_end) {
+    copies_a.next(pieces.a[stage], to_end, packs_a);
+    copies_b.next(pieces.b[stage], to_end, packs_b);
     cuda::commit_copies();
   };
 
@@ -77,24 +80,25 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
             y = int(threadIdx.x) % S.team() / across;
   T sum[S.high][S.wide] = {};
 #pragma unroll 1
-  for (int ahead = 0; ahead < S.stages - 1; ++ahead) fetch_piece(tile.first_step + ahead);
-  for (int step = tile.first_step; step < tile.last_step; ++step) {
+  for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
+  int now = 0;
+  for (; k_left > 0; k_left -= S.depth) {
     cuda::wait_copies<S.stages - 2>();
     __syncthreads();
-    fetch_piece(step + S.stages - 1);
-    const auto& now_a = pieces.a[unsigned(step) % S.stages];
-    const auto& now_b = pieces.b[unsigned(step) % S.stages];
+    fetch((now ? now : S.stages) - 1, k_left - (S.stages - 1) * S.depth);
 #pragma unroll
     for (int d = 0; d < team_depth; ++d) {
       alignas(16) T left[S.high], right[S.wide];
-      read_part<T, S.high, S.rows>(left, now_a[team * team_depth + d], y);
-      read_part<T, S.wide, S.columns>(right, now_b[team * team_depth + d], x);
+      read_part<T, S.high, S.rows>(left, pieces.a[now][team * team_depth + d], y);
+      read_part<T, S.wide, S.columns>(right, pieces.b[now][team * team_depth + d], x);
 #pragma unroll
       for (int i = 0; i < S.high; ++i)
 #pragma unroll
         for (int j = 0; j < S.wide; ++j) sum[i][j] += left[i] * right[j];
     }
+    now = now + 1 == S.stages ? 0 : now + 1;
   }
+  cuda::wait_copies<0>();
 
   const PackWriter<T> writer(g, tile.part, tile.entry, packs_y);
   const auto pack = [&](int i, int j) {
