@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   constexpr TileShape S = tile_shapes[V];
   constexpr int width = pack_width<T>, across = S.columns / S.wide, team_depth = S.depth / S.teams;
   using Pieces = TilePieces<T, V>;
-  static_assert(S.teams == 1 || S.team() % 32 == 0);
+  static_assert((S.teams == 1 || S.team() % 32 == 0) && team_depth % 2 == 0);
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();
 
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
@@ -82,21 +82,34 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
 #pragma unroll 1
   for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
   int now = 0;
-  for (; k_left > 0; k_left -= S.depth) {
+  alignas(16) T left[2][S.high], right[2][S.wide];
+  const auto load = [&](int to, int stage, int d) {
+    read_part<T, S.high, S.rows>(left[to], pieces.a[stage][team * team_depth + d], y);
+    read_part<T, S.wide, S.columns>(right[to], pieces.b[stage][team * team_depth + d], x);
+  };
+  const auto wait = [&] {
     cuda::wait_copies<S.stages - 2>();
     __syncthreads();
+  };
+  wait();
+  load(0, 0, 0);
+  for (; k_left > 0; k_left -= S.depth) {
     fetch((now ? now : S.stages) - 1, k_left - (S.stages - 1) * S.depth);
 #pragma unroll
     for (int d = 0; d < team_depth; ++d) {
-      alignas(16) T left[S.high], right[S.wide];
-      read_part<T, S.high, S.rows>(left, pieces.a[now][team * team_depth + d], y);
-      read_part<T, S.wide, S.columns>(right, pieces.b[now][team * team_depth + d], x);
+      const int held = d % 2;
+      if (d + 1 < team_depth) {
+        load(1 - held, now, d + 1);
+      } else {
+        now = now + 1 == S.stages ? 0 : now + 1;
+        wait();
+        load(1 - held, now, 0);
+      }
 #pragma unroll
       for (int i = 0; i < S.high; ++i)
 #pragma unroll
-        for (int j = 0; j < S.wide; ++j) sum[i][j] += left[i] * right[j];
+        for (int j = 0; j < S.wide; ++j) sum[i][j] += left[held][i] * right[held][j];
     }
-    now = now + 1 == S.stages ? 0 : now + 1;
   }
   cuda::wait_copies<0>();
 
