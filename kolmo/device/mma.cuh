@@ -1,6 +1,6 @@
 #pragma once
 // Products of small tiles on tensor cores: of 16x16 by WMMA and of 16x8x16, with 16-bit factors and sums in float, and of
-// 16x8x16 in double. Anonymous namespace: see device/grid.cuh.
+// 16x8x4 in double. Anonymous namespace: see device/grid.cuh.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -46,21 +46,16 @@ __device__ inline void multiply_8x8x4(double& c0, double& c1, double a, double b
 #endif
 }
 
-/// c += a b with a of 16x16, b of 16x8 elements. A thread holds a(thread / 4 + 8 (i % 2), thread % 4 + 4 (i /
-/// 2)), b(thread % 4 + 4 i, thread / 4) and c(thread / 4 + 8 (i / 2), 2 (thread % 4) + i % 2).
-__device__ inline void multiply_16x8x16(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
+/// c += a b with a of 16x4, b of 4x8 elements. A thread holds a(thread / 4 + 8 i, thread % 4), b(thread % 4, thread / 4)
+/// and c(thread / 4 + 8 (i / 2), 2 (thread % 4) + i % 2).
+__device__ inline void multiply_16x8x4(double (&c)[4], const double (&a)[2], double b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, "
-      "%11}, "
-      "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
-        "d"(b[1]), "d"(b[2]), "d"(b[3]));
+      : "d"(a[0]), "d"(a[1]), "d"(b));
 #else
-#pragma unroll
-  for (int k = 0; k < 4; ++k)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) multiply_8x8x4(c[2 * half], c[2 * half + 1], a[half + 2 * k], b[k]);
+  multiply_8x8x4(c[0], c[1], a[0], b);
+  multiply_8x8x4(c[2], c[3], a[1], b);
 #endif
 }
 

@@ -16,7 +16,8 @@ struct DoubleTileShape {
   StepTime step;
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
-constexpr DoubleTileShape double_tile_shapes[] = {{64, 64, 16, 32, 32, 4, 2, {0.70, 0.34}}};
+constexpr DoubleTileShape double_tile_shapes[] = {{128, 64, 16, 64, 32, 3, 2, {0.62, 0.57}},
+                                                  {64, 64, 16, 32, 32, 4, 2, {0.36, 0.32}}};
 
 /// Pieces of a and b as they lie in memory. The pads let a warp read 8 x 4 elements without bank conflicts.
 template <int V, bool TurnedA, bool TurnedB>
@@ -26,77 +27,100 @@ struct DoublePieces {
   double b[S.stages][TurnedB ? S.columns : S.depth][(TurnedB ? S.depth : S.columns) + 4];
 };
 
-template <int V, bool TurnedA, bool TurnedB>
-__global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_shapes[V].blocks)
-    double_tiles(const __grid_constant__ Gemm<double> g, bool packs_a, bool packs_b, bool packs_y) {
-  using Pieces = DoublePieces<V, TurnedA, TurnedB>;
+template <int V>
+using DoubleSums = double[double_tile_shapes[V].high / 16][double_tile_shapes[V].wide / 8][4];
+
+/// Adds the products of a tile to sums of the warp's part from (row, column) on. The factors of the next four products
+/// are on their way while four are multiplied; there are no branches, so that the compiler spreads loads and copies
+/// between the products. Packs: rows of both factors begin at multiples of 16 bytes.
+template <bool Packs, int V, bool TurnedA, bool TurnedB>
+__device__ void add_products(DoubleSums<V>& sum, DoublePieces<V, TurnedA, TurnedB>& pieces,
+                             const Gemm<double>& g, const TileIndex& tile, int row, int column) {
+  using Layout = PieceLayout;
   constexpr DoubleTileShape S = double_tile_shapes[V];
   constexpr int high = S.high / 16, wide = S.wide / 8;
+  static_assert(S.depth % 8 == 0);
+  const int lane = int(threadIdx.x) % 32;
+  const int first = tile.first_step * S.depth;
+  int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
+  PieceCopies<double, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::right> copies_a(
+      g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
+  PieceCopies<double, S.depth, S.columns, S.threads(), TurnedB ? Layout::right : Layout::down> copies_b(
+      g.b + tile.entry * g.k * g.n, first, tile.column, g.k, g.n);
+  const auto fetch = [&](int stage, int to_end) {
+    copies_a.template next<Packs>(pieces.a[stage], to_end);
+    copies_b.template next<Packs>(pieces.b[stage], to_end);
+    cuda::commit_copies();
+  };
+  double left[2][high][2], right[2][wide];
+  const auto load = [&](int to, int stage, int d) {
+    const int k = d + lane % 4;
+#pragma unroll
+    for (int j = 0; j < wide; ++j) {
+      const int c = column + 8 * j + lane / 4;
+      right[to][j] = TurnedB ? pieces.b[stage][c][k] : pieces.b[stage][k][c];
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * high; ++i) {
+      const int r = row + 8 * i + lane / 4;
+      left[to][i / 2][i % 2] = TurnedA ? pieces.a[stage][k][r] : pieces.a[stage][r][k];
+    }
+  };
+  const auto wait = [&] {
+    cuda::wait_copies<S.stages - 2>();
+    __syncthreads();
+  };
+
+#pragma unroll 1
+  for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
+  wait();
+  load(0, 0, 0);
+  int now = 0;
+  for (; k_left > 0; k_left -= S.depth) {
+    fetch((now ? now : S.stages) - 1, k_left - (S.stages - 1) * S.depth);
+#pragma unroll
+    for (int d = 0; d < S.depth; d += 4) {
+      const int held = d / 4 % 2;
+      if (d + 4 < S.depth) {
+        load(1 - held, now, d + 4);
+      } else {
+        now = now + 1 == S.stages ? 0 : now + 1;
+        wait();
+        load(1 - held, now, 0);
+      }
+#pragma unroll
+      for (int i = 0; i < high; ++i)
+#pragma unroll
+        for (int j = 0; j < wide; ++j) cuda::multiply_16x8x4(sum[i][j], left[held][i], right[held][j]);
+    }
+  }
+  cuda::wait_copies<0>();
+}
+
+template <int V, bool TurnedA, bool TurnedB>
+__global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_shapes[V].blocks)
+    double_tiles(const __grid_constant__ Gemm<double> g, bool packs, bool packs_y) {
+  using Pieces = DoublePieces<V, TurnedA, TurnedB>;
+  constexpr DoubleTileShape S = double_tile_shapes[V];
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();
 
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
-  const double *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
-  const auto fetch_piece = [&](int step) {
-    if (step < tile.last_step) {
-      const int k0 = step * S.depth, at = step % S.stages;
-      if constexpr (TurnedA)
-        fetch<double, S.depth, S.rows, S.threads(), false>(pieces.a[at], a, k0, tile.row, g.k, g.m, packs_a);
-      else
-        fetch<double, S.rows, S.depth, S.threads(), false>(pieces.a[at], a, tile.row, k0, g.m, g.k, packs_a);
-      if constexpr (TurnedB)
-        fetch<double, S.columns, S.depth, S.threads(), false>(pieces.b[at], b, tile.column, k0, g.n, g.k,
-                                                              packs_b);
-      else
-        fetch<double, S.depth, S.columns, S.threads(), false>(pieces.b[at], b, k0, tile.column, g.k, g.n,
-                                                              packs_b);
-    }
-    cuda::commit_copies();
-  };
-
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   const int row = warp / (S.columns / S.wide) * S.high, column = warp % (S.columns / S.wide) * S.wide;
-  double sum[high][wide][4] = {};
-#pragma unroll 1
-  for (int ahead = 0; ahead < S.stages - 1; ++ahead) fetch_piece(tile.first_step + ahead);
-  for (int step = tile.first_step; step < tile.last_step; ++step) {
-    cuda::wait_copies<S.stages - 2>();
-    __syncthreads();
-    fetch_piece(step + S.stages - 1);
-    const auto& from_a = pieces.a[step % S.stages];
-    const auto& from_b = pieces.b[step % S.stages];
-#pragma unroll
-    for (int d = 0; d < S.depth; d += 16) {
-      double right[wide][4];
-#pragma unroll
-      for (int j = 0; j < wide; ++j)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int k = d + lane % 4 + 4 * i, c = column + 8 * j + lane / 4;
-          right[j][i] = TurnedB ? from_b[c][k] : from_b[k][c];
-        }
-#pragma unroll
-      for (int i = 0; i < high; ++i) {
-        double left[8];
-#pragma unroll
-        for (int e = 0; e < 8; ++e) {
-          const int k = d + lane % 4 + 4 * (e / 2), r = row + 16 * i + lane / 4 + 8 * (e % 2);
-          left[e] = TurnedA ? from_a[k][r] : from_a[r][k];
-        }
-#pragma unroll
-        for (int j = 0; j < wide; ++j) cuda::multiply_16x8x16(sum[i][j], left, right[j]);
-      }
-    }
-  }
+  DoubleSums<V> sum = {};
+  packs ? add_products<true>(sum, pieces, g, tile, row, column)
+        : add_products<false>(sum, pieces, g, tile, row, column);
 
   const PackWriter<double> writer(g, tile.part, tile.entry, packs_y);
 #pragma unroll
-  for (int i = 0; i < high; ++i)
+  for (int j = 0; j < S.wide / 8; ++j) {
+    const int c = tile.column + column + 8 * j + lane % 4 * 2;
+    const auto bias = writer.bias(c);
 #pragma unroll
-    for (int j = 0; j < wide; ++j)
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        writer.put(tile.row + row + 16 * i + lane / 4 + 8 * half, tile.column + column + 8 * j + lane % 4 * 2,
-                   {sum[i][j][2 * half], sum[i][j][2 * half + 1]});
+    for (int i = 0; i < S.high / 8; ++i)
+      writer.put(tile.row + row + 8 * i + lane / 4, c,
+                 {sum[i / 2][j][i % 2 * 2], sum[i / 2][j][i % 2 * 2 + 1]}, bias);
+  }
 }
 
 }  // namespace

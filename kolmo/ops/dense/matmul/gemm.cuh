@@ -1,6 +1,7 @@
 #pragma once
 // The arguments of every kernel of matmul, and the final step of each. Anonymous namespace: see
 // device/grid.cuh.
+#include <cmath>
 #include <cstdint>
 
 #include "kolmo/base/convert.hpp"
@@ -115,8 +116,8 @@ struct Gemm {
   }
 };
 
-/// Stores packs of sums of one part. Most calls take nothing but the product, or write parts: a few instructions, which a
-/// kernel may have for every pack of a thread. Whatever else there is is done by a function.
+/// Stores packs of sums of one part. Most calls take nothing but the product, a bias or relu, or write parts: a few
+/// instructions, which a kernel may have for every pack of a thread. Whatever else there is is done by a function.
 template <class T>
 class PackWriter {
  public:
@@ -126,17 +127,30 @@ class PackWriter {
   /// packs: rows of y begin at multiples of 16 bytes.
   __device__ PackWriter(const Gemm<T>& g, int part, std::int64_t entry, bool packs)
       : g_(g), entry_(entry), part_(part), packs_(packs) {
-    const bool plain = !g.c && !g.bias && g.activation == Activation::none;
-    if (packs && g.parts > 1)
-      to_ = g.partial + part * g.size() + entry * g.m * g.n, factor_ = 1;
-    else if (packs && plain)
-      to_ = static_cast<Sum*>(g.y) + entry * g.m * g.n, factor_ = g.alpha;
+    const bool plain = !g.c && g.activation <= Activation::relu;
+    if (packs && g.parts > 1) {
+      to_ = g.partial + part * g.size() + entry * g.m * g.n;
+    } else if (packs && plain) {
+      to_ = static_cast<Sum*>(g.y) + entry * g.m * g.n, factor_ = g.alpha, bias_ = g.bias;
+      if (g.activation == Activation::relu) least_ = 0;
+    }
   }
-  __device__ void put(int row, int column, Sums sums) const {
+  /// What put() adds in a pack of columns.
+  __device__ Sums bias(int column) const {
+    Sums bias;
+#pragma unroll
+    for (int w = 0; w < pack_width<Sum>; ++w)
+      bias.value[w] = bias_ && column < g_.n ? bias_[column + w] : -Sum(0);  // which changes nothing
+    return bias;
+  }
+  __device__ void put(int row, int column, Sums sums, const Sums& bias) const {
     if (!to_) return put_slowly(g_, part_, entry_, row, column, sums, packs_);
     if (row >= g_.m || column >= g_.n) return;
 #pragma unroll
-    for (Sum& s : sums.value) s *= factor_;
+    for (int w = 0; w < pack_width<Sum>; ++w) {
+      const Sum sum = sums.value[w] * factor_ + bias.value[w];
+      sums.value[w] = sum < least_ ? least_ : sum;  // NaN stays NaN
+    }
     store_pack(to_ + std::int64_t(row) * g_.n + column, sums);
   }
 
@@ -149,7 +163,8 @@ class PackWriter {
   }
 
   const Gemm<T>& g_;
-  Sum *to_ = nullptr, factor_ = 1;
+  const T* bias_ = nullptr;
+  Sum *to_ = nullptr, factor_ = 1, least_ = -INFINITY;
   std::int64_t entry_;
   int part_;
   bool packs_;

@@ -9,63 +9,74 @@
 namespace kolmo {
 namespace {
 
-/// What fetch() does where packs are not possible.
-template <class T, int Depth, int Extent, int Threads, int Row>
-__device__ void fetch_elements(T (*to)[Row], const T* from, int k0, int e0, int depth, int extent) {
+/// How a factor lies in memory, and its pieces in shared memory. down: k x extent, pieces the same. right: extent x k,
+/// pieces the same. turned: extent x k, pieces k x extent.
+enum class PieceLayout : std::uint8_t { down, right, turned };
+
+/// What PieceCopies do where packs are not possible. `rows` and `columns` of the matrix are left from `from` on.
+template <class T, int Rows, int Columns, int Threads, int Row>
+__device__ void copy_elements(T (*to)[Row], const T* from, int rows, int columns, int of_row) {
 #pragma unroll 1
-  for (int i = int(threadIdx.x); i < Depth * Extent; i += Threads) {
-    const int d = i / Extent, e = i % Extent;
-    const bool inside = k0 + d < depth && e0 + e < extent;
-    const T* const at = from + (std::int64_t(k0 + d) * extent + e0 + e);
+  for (int i = int(threadIdx.x); i < Rows * Columns; i += Threads) {
+    const int r = i / Columns, c = i % Columns;
+    const bool inside = r < rows && c < columns;
+    const T* const at = from + (std::int64_t(r) * of_row + c);
     if constexpr (sizeof(T) >= 4)
-      cuda::copy_async(&to[d][e], inside ? at : nullptr);
+      cuda::copy_async(&to[r][c], at, inside);
     else
-      to[d][e] = inside ? *at : T(0.0f);
+      to[r][c] = inside ? *at : T(0.0f);
   }
 }
 
-/// The same in a function, so that it takes no registers from the way that matters.
-template <class T, int Depth, int Extent, int Threads, int Row>
-[[gnu::noinline]] __device__ void call_fetch_elements(T (*to)[Row], const T* from, int k0, int e0, int depth,
-                                                      int extent) {
-  fetch_elements<T, Depth, Extent, Threads>(to, from, k0, e0, depth, extent);
-}
+/// A thread's share in copying pieces of Depth by Extent elements of a factor, one after the other along k. Elements
+/// outside the matrix become 0. The pointer moves with the pieces: computed anew for each, it would be most of what a step
+/// takes besides the products.
+template <class T, int Depth, int Extent, int Threads, PieceLayout Layout>
+class PieceCopies {
+  static constexpr bool turned = Layout == PieceLayout::turned, down = Layout == PieceLayout::down;
+  using Copied = std::conditional_t<turned, T, Pack<T, pack_width<T>>>;
+  static constexpr int rows = down ? Depth : Extent, columns = down ? Extent : Depth,
+                       width = sizeof(Copied) / sizeof(T), across = columns / width, apart = Threads / across,
+                       copies = rows / apart;
+  static_assert(Threads % across == 0 && copies * apart == rows);
 
-/// Starts copying `Depth` by `Extent` elements of a matrix from (k0, e0) on; elements outside the matrix
-/// become 0. The matrix is depth x extent, or extent x depth if Turned. Rows in shared memory are indexed by
-/// depth.
-template <class T, int Depth, int Extent, int Threads, bool Turned, int Row>
-__device__ void fetch(T (*to)[Row], const T* from, int k0, int e0, int depth, int extent, bool packs) {
-  const int thread = int(threadIdx.x);
-  if (Turned || packs) {
-    // The copies of a thread are in one column of the matrix, `down` rows apart.
-    using Copied = std::conditional_t<Turned, T, Pack<T, pack_width<T>>>;
-    constexpr int width = sizeof(Copied) / sizeof(T), across = (Turned ? Depth : Extent / width),
-                  down = Threads / across, copies = Depth * Extent / width / Threads;
-    static_assert(Threads % across == 0 && copies * Threads * width == Depth * Extent);
-    const int column = thread % across * width, row = thread / across;
-    const int first = Turned ? e0 + row : k0 + row, rows = Turned ? extent : depth,
-              columns = Turned ? depth : extent;
-    const bool inside = (Turned ? k0 : e0) + column < columns;
-    const T* at = from + (std::int64_t(first) * columns + (Turned ? k0 : e0) + column);
+ public:
+  /// From (k, e) on, of `depth` by `extent` elements.
+  __device__ PieceCopies(const T* from, int k, int e, int depth, int extent)
+      : of_row_(down ? extent : depth),
+        extent_left_(extent - e),
+        row_(int(threadIdx.x) / across),
+        column_(int(threadIdx.x) % across * width),
+        at_(from + std::int64_t((down ? k : e) + row_) * of_row_ + (down ? e : k) + column_) {}
+
+  /// Starts copying the next piece, of which k ends after k_left. Packs: rows of the matrix begin at multiples of 16 bytes.
+  template <bool Packs, int Row>
+  __device__ void next(T (*to)[Row], int k_left) {
+    const int rows_left = down ? k_left : extent_left_, columns_left = down ? extent_left_ : k_left;
+    if constexpr (turned || Packs) {
+      const int there = column_ < columns_left ? rows_left - row_ : 0;
+      const T* at = at_;
 #pragma unroll
-    for (int i = 0; i < copies; ++i, at += std::int64_t(down) * columns) {
-      const int r = row + i * down;
-      const bool there = inside && first + i * down < rows;
-      auto* const place = reinterpret_cast<Copied*>(Turned ? &to[column][r] : &to[r][column]);
-      if constexpr (sizeof(T) ==
-                    8)  // waits for its loads rather than for issue slots: 10 % slower with one instruction
-        cuda::copy_async(place, there ? reinterpret_cast<const Copied*>(at) : nullptr);
-      else
-        cuda::copy_async(place, reinterpret_cast<const Copied*>(at), there);
+      for (int i = 0; i < copies; ++i, at += std::int64_t(apart) * of_row_) {
+        T* const place = turned ? &to[column_][row_ + i * apart] : &to[row_ + i * apart][column_];
+        cuda::copy_async(reinterpret_cast<Copied*>(place), reinterpret_cast<const Copied*>(at),
+                         i * apart < there);
+      }
+    } else {
+      copy_elements<T, rows, columns, Threads>(to, at_ - (std::int64_t(row_) * of_row_ + column_), rows_left,
+                                               columns_left, of_row_);
     }
-  } else {
-    if constexpr (sizeof(T) == 2)
-      call_fetch_elements<T, Depth, Extent, Threads>(to, from, k0, e0, depth, extent);
-    else
-      fetch_elements<T, Depth, Extent, Threads>(to, from, k0, e0, depth, extent);
+    at_ += down ? std::int64_t(Depth) * of_row_ : Depth;
   }
-}
+  template <int Row>
+  __device__ void next(T (*to)[Row], int k_left, bool packs) {
+    turned || packs ? next<true>(to, k_left) : next<false>(to, k_left);
+  }
+
+ private:
+  int of_row_, extent_left_, row_, column_;
+  const T* at_;
+};
 
 }  // namespace
 }  // namespace kolmo

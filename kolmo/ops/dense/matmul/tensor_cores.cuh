@@ -62,21 +62,16 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
   T* const pieces_b = pieces_a + S.stages * W::A::size;
 
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
-  const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
-  const auto fetch_piece = [&](int step) {
-    if (step < tile.last_step) {
-      const int k0 = step * S.depth;
-      const auto to_a = W::A::rows(pieces_a, step % S.stages);
-      const auto to_b = W::B::rows(pieces_b, step % S.stages);
-      if constexpr (TurnedA)
-        fetch<T, S.depth, S.rows, S.threads(), false>(to_a, a, k0, tile.row, g.k, g.m, packs_a);
-      else
-        fetch<T, S.rows, S.depth, S.threads(), false>(to_a, a, tile.row, k0, g.m, g.k, packs_a);
-      if constexpr (TurnedB)
-        fetch<T, S.columns, S.depth, S.threads(), false>(to_b, b, tile.column, k0, g.n, g.k, packs_b);
-      else
-        fetch<T, S.depth, S.columns, S.threads(), false>(to_b, b, k0, tile.column, g.k, g.n, packs_b);
-    }
+  using Layout = PieceLayout;
+  const int first = tile.first_step * S.depth;
+  int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
+  PieceCopies<T, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::right> copies_a(
+      g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
+  PieceCopies<T, S.depth, S.columns, S.threads(), TurnedB ? Layout::right : Layout::down> copies_b(
+      g.b + tile.entry * g.k * g.n, first, tile.column, g.k, g.n);
+  const auto fetch = [&](int stage, int to_end) {
+    copies_a.next(W::A::rows(pieces_a, stage), to_end, packs_a);
+    copies_b.next(W::B::rows(pieces_b, stage), to_end, packs_b);
     cuda::commit_copies();
   };
 
@@ -89,13 +84,14 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
     for (int j = 0; j < wide; ++j) cuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
 #pragma unroll 1
-  for (int ahead = 0; ahead < S.stages - 1; ++ahead) fetch_piece(tile.first_step + ahead);
-  for (int step = tile.first_step; step < tile.last_step; ++step) {
+  for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
+  int now = 0;
+  for (; k_left > 0; k_left -= S.depth) {
     cuda::wait_copies<S.stages - 2>();
     __syncthreads();
-    fetch_piece(step + S.stages - 1);
-    const auto* from_a = reinterpret_cast<const Native*>(pieces_a + step % S.stages * W::A::size);
-    const auto* from_b = reinterpret_cast<const Native*>(pieces_b + step % S.stages * W::B::size);
+    fetch((now ? now : S.stages) - 1, k_left - (S.stages - 1) * S.depth);
+    const auto* from_a = reinterpret_cast<const Native*>(pieces_a + now * W::A::size);
+    const auto* from_b = reinterpret_cast<const Native*>(pieces_b + now * W::B::size);
 #pragma unroll
     for (int d = 0; d < S.depth; d += 16) {
       cuda::RightFragment<T, TurnedB> right[wide];
@@ -115,6 +111,7 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
         for (int j = 0; j < wide; ++j) cuda::wmma::mma_sync(sum[i][j], left, right[j], sum[i][j]);
       }
     }
+    now = now + 1 == S.stages ? 0 : now + 1;
   }
 
   cuda::wait_copies<0>();

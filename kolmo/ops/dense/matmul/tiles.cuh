@@ -59,17 +59,20 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   constexpr TileShape S = tile_shapes[V];
   constexpr int width = pack_width<T>, across = S.columns / S.wide, team_depth = S.depth / S.teams;
   using Pieces = TilePieces<T, V>;
-  static_assert(S.teams == 1 || S.team() % 32 == 0);
+  static_assert((S.teams == 1 || S.team() % 32 == 0) && team_depth % 2 == 0);
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();
 
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
-  const T *a = g.a + tile.entry * g.m * g.k, *b = g.b + tile.entry * g.k * g.n;
-  const auto fetch_piece = [&](int step) {
-    if (step < tile.last_step) {
-      const int k0 = step * S.depth, at = int(unsigned(step) % S.stages);
-      fetch<T, S.depth, S.rows, S.threads(), !TurnedA>(pieces.a[at], a, k0, tile.row, g.k, g.m, packs_a);
-      fetch<T, S.depth, S.columns, S.threads(), TurnedB>(pieces.b[at], b, k0, tile.column, g.k, g.n, packs_b);
-    }
+  using Layout = PieceLayout;
+  const int first = tile.first_step * S.depth;
+  int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
+  PieceCopies<T, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::turned> copies_a(
+      g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
+  PieceCopies<T, S.depth, S.columns, S.threads(), TurnedB ? Layout::turned : Layout::down> copies_b(
+      g.b + tile.entry * g.k * g.n, first, tile.column, g.k, g.n);
+  const auto fetch = [&](int stage, int to_end) {
+    copies_a.next(pieces.a[stage], to_end, packs_a);
+    copies_b.next(pieces.b[stage], to_end, packs_b);
     cuda::commit_copies();
   };
 
@@ -77,24 +80,38 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
             y = int(threadIdx.x) % S.team() / across;
   T sum[S.high][S.wide] = {};
 #pragma unroll 1
-  for (int ahead = 0; ahead < S.stages - 1; ++ahead) fetch_piece(tile.first_step + ahead);
-  for (int step = tile.first_step; step < tile.last_step; ++step) {
+  for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
+  int now = 0;
+  alignas(16) T left[2][S.high], right[2][S.wide];
+  const auto load = [&](int to, int stage, int d) {
+    read_part<T, S.high, S.rows>(left[to], pieces.a[stage][team * team_depth + d], y);
+    read_part<T, S.wide, S.columns>(right[to], pieces.b[stage][team * team_depth + d], x);
+  };
+  const auto wait = [&] {
     cuda::wait_copies<S.stages - 2>();
     __syncthreads();
-    fetch_piece(step + S.stages - 1);
-    const auto& now_a = pieces.a[unsigned(step) % S.stages];
-    const auto& now_b = pieces.b[unsigned(step) % S.stages];
+  };
+  wait();
+  load(0, 0, 0);
+  for (; k_left > 0; k_left -= S.depth) {
+    fetch((now ? now : S.stages) - 1, k_left - (S.stages - 1) * S.depth);
 #pragma unroll
     for (int d = 0; d < team_depth; ++d) {
-      alignas(16) T left[S.high], right[S.wide];
-      read_part<T, S.high, S.rows>(left, now_a[team * team_depth + d], y);
-      read_part<T, S.wide, S.columns>(right, now_b[team * team_depth + d], x);
+      const int held = d % 2;
+      if (d + 1 < team_depth) {
+        load(1 - held, now, d + 1);
+      } else {
+        now = now + 1 == S.stages ? 0 : now + 1;
+        wait();
+        load(1 - held, now, 0);
+      }
 #pragma unroll
       for (int i = 0; i < S.high; ++i)
 #pragma unroll
-        for (int j = 0; j < S.wide; ++j) sum[i][j] += left[i] * right[j];
+        for (int j = 0; j < S.wide; ++j) sum[i][j] += left[held][i] * right[held][j];
     }
   }
+  cuda::wait_copies<0>();
 
   const PackWriter<T> writer(g, tile.part, tile.entry, packs_y);
   const auto pack = [&](int i, int j) {
@@ -107,10 +124,12 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   const auto column_of = [&](int j) { return j / width * (S.columns * width / S.wide) + x * width; };
   if constexpr (S.teams == 1) {
 #pragma unroll
-    for (int i = 0; i < S.high; ++i)
+    for (int j = 0; j < S.wide; j += width) {
+      const int column = tile.column + column_of(j);
+      const auto bias = writer.bias(column);
 #pragma unroll
-      for (int j = 0; j < S.wide; j += width)
-        writer.put(tile.row + row_of(i), tile.column + column_of(j), pack(i, j));
+      for (int i = 0; i < S.high; ++i) writer.put(tile.row + row_of(i), column, pack(i, j), bias);
+    }
   } else {
     T* const sums = cuda::dynamic_shared<T>();
     __syncthreads();
@@ -128,7 +147,8 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
 #pragma unroll
         for (int w = 0; w < width; ++w) total.value[w] += more.value[w];
       }
-      writer.put(tile.row + e / S.columns, tile.column + e % S.columns, total);
+      const int column = tile.column + e % S.columns;
+      writer.put(tile.row + e / S.columns, column, total, writer.bias(column));
     }
   }
 }
