@@ -25,7 +25,7 @@ void launch_shape(const MatmulArgs& x, Stream& s) {
   const auto blocks = unsigned(std::min(clusters, at_once) * shape.cluster);
   const cuda::TensorMap a = boxes_of(x, x.a, !x.transpose_a, of.m, shape.rows),
                         b = boxes_of(x, x.b, x.transpose_b, of.n, shape.columns / shape.cluster);
-  const Writing writing = writing_of(whole_packs(x.y), x.bias, adds_c(x), x.activation);
+  const Writing writing = writing_of(whole_packs(x.y), x.bias, adds_c(x));
   visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
     with_turns(x, [&]<bool A, bool B> {
       cuda::launch(warpgroup_tiles<T, Shape, MatrixSource<A, B>>, blocks, shape.threads(),

@@ -33,11 +33,10 @@ constexpr WarpgroupShape warpgroup_shapes[] = {
 constexpr int matmul_warpgroup_shapes = 4;
 
 /// How results are written: one by one, or in packs of 16 bytes, which the rows of y are made of; plain: y =
-/// activation(alpha a b + bias), with no activation or relu, and a bias that begins at a multiple of 4 bytes.
+/// activation(alpha a b + bias), and a bias that begins at a multiple of 4 bytes.
 enum class Writing : std::uint8_t { single, packs, plain_packs };
-inline Writing writing_of(bool packs, const Tensor& bias, bool adds_c, Activation activation) {
-  const bool plain =
-      reinterpret_cast<std::uintptr_t>(bias.data) % 4 == 0 && !adds_c && activation <= Activation::relu;
+inline Writing writing_of(bool packs, const Tensor& bias, bool adds_c) {
+  const bool plain = reinterpret_cast<std::uintptr_t>(bias.data) % 4 == 0 && !adds_c;
   return !packs ? Writing::single : plain ? Writing::plain_packs : Writing::packs;
 }
 
@@ -126,23 +125,30 @@ __device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], u
   using M = WarpgroupMemory<0>;
   constexpr int wide = M::row / int(sizeof(U)), pack = 16 / int(sizeof(U));
   const int lane = int(threadIdx.x) % 32;
+  const bool smooth = g.activation > Activation::relu;
   const float least = g.activation == Activation::relu ? 0.0f : -INFINITY;
 #pragma unroll
   for (int first = 0; first < Columns; first += wide) {
 #pragma unroll
-    for (int i = first / 2; i < (first + wide) / 2; i += 4) {
-      const int c = i / 4 * 8 + lane % 4 * 2;
-      Pack<float, 2> bias{};
-      if (g.bias && column + c < g.n) bias = widened(load_pack<2>(g.bias + column + c));
+    for (int i = first / 2; i < (first + wide) / 2; i += 8) {
+      Pack<float, 8> done;  // two pairs of columns of two rows
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
+      for (int j = 0; j < 8; j += 4) {
+        const int c = column + (i + j) / 4 * 8 + lane % 4 * 2;
+        Pack<float, 2> bias{};
+        if (g.bias && c < g.n) bias = widened(load_pack<2>(g.bias + c));
+#pragma unroll
+        for (int e = 0; e < 4; ++e) done.value[j + e] = sum[i + j + e] * g.alpha + bias.value[e % 2];
+      }
+      if (smooth) done = cuda::activated(g.activation, done);
+#pragma unroll
+      for (int j = 0; j < 8; j += 2) {
         Pack<float, 2> pair;
 #pragma unroll
         for (int e = 0; e < 2; ++e)
-          asm("max.NaN.f32 %0, %1, %2;"
-              : "=f"(pair.value[e])
-              : "f"(sum[i + half * 2 + e] * g.alpha + bias.value[e]), "f"(least));
-        store_pack(reinterpret_cast<U*>(out + (lane / 4 + half * 8) * M::padded_row) + c - first,
+          asm("max.NaN.f32 %0, %1, %2;" : "=f"(pair.value[e]) : "f"(done.value[j + e]), "f"(least));
+        store_pack(reinterpret_cast<U*>(out + (lane / 4 + j / 2 % 2 * 8) * M::padded_row) +
+                       ((i + j) / 4 * 8 + lane % 4 * 2) - first,
                    narrowed<U, 2>(pair));
       }
     }

@@ -95,7 +95,7 @@ void launch_conv_warpgroups(const Conv2dArgs& a, Stream& stream) {
   const bool packs = s.outputs % 8 == 0 && reinterpret_cast<std::uintptr_t>(a.y.data) % 16 == 0;
   const auto blocks = unsigned(std::min<std::int64_t>(tiles, cuda::multiprocessors(a.y.device.index)));
   cuda::launch(warpgroup_tiles<T, Shape, ImageSource>, blocks, shape.threads(), WarpgroupMemory<Shape>::bytes,
-               cuda::native(stream), g, writing_of(packs, a.bias, false, a.activation), tiles, source);
+               cuda::native(stream), g, writing_of(packs, a.bias, false), tiles, source);
 }
 
 }  // namespace
