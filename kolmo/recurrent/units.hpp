@@ -65,11 +65,20 @@ struct LstmUnit {
   KOLMO_HD void operator()(std::int64_t at) const {
     const std::int64_t row = at / n, first = row * 4 * n + (at - row * n);
     const auto sum = [&](int which) { return u[first + which * n] + v[first + which * n]; };
-    const C i = gate(sum(0)), f = gate(sum(1)), g = std::tanh(sum(2)), o = gate(sum(3));
-    const C next = f * C(c[at]) + i * g;
-    c_next[at] = T(next), h_next[at] = T(o * std::tanh(next));
+    put(at, sum(0), sum(1), sum(2), sum(3));
+  }
+  /// Of the arguments of the gates.
+  KOLMO_HD void put(std::int64_t at, C i, C f, C g, C o) const {
+    const C next = gate(f) * C(c[at]) + gate(i) * std::tanh(g);
+    c_next[at] = T(next), h_next[at] = T(gate(o) * std::tanh(next));
   }
 };
+
+/// The state of a GRU after `old`, of the gate z and the argument of the candidate.
+template <class C>
+KOLMO_HD C gru_state(C z, C candidate, C old) {
+  return (C(1) - z) * std::tanh(candidate) + z * old;
+}
 
 /// The part of the gates that does not depend on h. at(row, i, n) is its row from unit i on.
 template <class C>
@@ -143,7 +152,7 @@ struct UnitRows {
     const C z = gate(u(n) + u.of_state(n, own[n]));
     const C part = candidate ? u.of_state(2 * n, candidate[at])
                              : gate(u(0) + u.of_state(0, own[0])) * u.of_state(2 * n, own[2 * n]);
-    const T value = T((C(1) - z) * std::tanh(u(2 * n) + part) + z * C(state[at]));
+    const T value = T(gru_state(z, u(2 * n) + part, C(state[at])));
     next[at] = value;
     if (copy) copy[row * stride + i] = value;
   }
