@@ -49,7 +49,6 @@ constexpr Row<Plan> plans[] = {
     {.name = "tensor wgmma 128x256", .config = {Engine::warpgroups, 0}, .hardware_only = true},
     {.name = "tensor wgmma 128x128", .config = {Engine::warpgroups, 1}, .hardware_only = true},
     {.name = "tensor wgmma 128x64", .config = {Engine::warpgroups, 2}, .hardware_only = true},
-    {.name = "tensor wgmma 128x128 in turn", .config = {Engine::warpgroups, 3}, .hardware_only = true},
     {.name = "cublaslt", .config = {Engine::vendor}, .hardware_only = true, .vendor = true},
     {.name = "naive", .config = {Engine::naive}, .naive = true},
 };
@@ -232,8 +231,8 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
 #ifndef SIMT
     case Engine::warpgroups: {
       const WarpgroupShape& shape = warpgroup_shapes[plan.shape];
-      const bool waits = x.activation > Activation::relu && !shape.in_turn;  // for the activation
-      return estimate(x, shape, plan, waits ? 2e-4 : 0.5e-4) + of_pipeline;
+      const bool smooth = x.activation > Activation::relu;
+      return estimate(x, shape, plan, smooth ? 1.2e-4 : 0.5e-4) + of_pipeline;
     }
 #endif
     case Engine::tensor_cores:

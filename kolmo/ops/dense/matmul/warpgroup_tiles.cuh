@@ -13,24 +13,22 @@ namespace kolmo {
 namespace {
 
 /// A block's tile has rows x columns elements and takes 64 products at a time, with `stages` pieces in shared
-/// memory. The warpgroups that multiply share a tile, or have tiles of their own in turn: one writes while the other
-/// multiplies.
+/// memory. The warpgroups that multiply share a tile.
 struct WarpgroupShape {
   int rows, columns, stages, cluster;
   StepTime step;
-  bool in_turn = false;
   static constexpr int depth = 64;
   static constexpr int multipliers = 2;  ///< warpgroups
   constexpr int threads() const { return (multipliers + 1) * 128; }
-  constexpr int tile_groups() const { return in_turn ? 1 : multipliers; }  ///< warpgroups that share a tile
 };
-constexpr WarpgroupShape warpgroup_shapes[] = {
-    {128, 256, 4, 2, {0.70, 0.70}},       {128, 128, 6, 1, {0.36, 0.43}}, {128, 64, 8, 1, {0.20, 0.27}},
-    {128, 128, 6, 1, {0.40, 0.40}, true}, {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
-    {256, 64, 5, 1, {0.38, 0.38}}};                                        // conv2d
+constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.70, 0.70}},
+                                               {128, 128, 6, 1, {0.36, 0.43}},
+                                               {128, 64, 8, 1, {0.20, 0.27}},
+                                               {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
+                                               {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
 
 /// Those that matmul has rows for.
-constexpr int matmul_warpgroup_shapes = 4;
+constexpr int matmul_warpgroup_shapes = 3;
 
 /// How results are written: one by one, or in packs of 16 bytes, which the rows of y are made of; plain: y =
 /// activation(alpha a b + bias), and a bias that begins at a multiple of 4 bytes.
@@ -207,7 +205,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using M = WarpgroupMemory<Shape>;
   constexpr WarpgroupShape S = M::S;
-  constexpr int high = S.rows / (S.tile_groups() * 64);  // products of 64 rows for a warpgroup
+  constexpr int high = S.rows / (S.multipliers * 64);  // products of 64 rows for a warpgroup
   unsigned char* const shared = cuda::dynamic_shared<unsigned char>();
   const std::uint32_t start = (cuda::shared_address(shared) + 1023) / 1024 * 1024, full = start + M::barriers,
                       empty = full + S.stages * 8;
@@ -216,7 +214,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
     source.prefetch();
     for (int i = 0; i < S.stages; ++i) {
       cuda::make_barrier(full + i * 8, 1);
-      cuda::make_barrier(empty + i * 8, S.tile_groups() * 4 * S.cluster);
+      cuda::make_barrier(empty + i * 8, S.multipliers * 4 * S.cluster);
     }
     cuda::publish_barriers();
   }
@@ -249,23 +247,13 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
       if (lane < S.cluster) cuda::arrive_at(empty + stage * 8, lane);
     };
     float sum[high][S.columns / 2] = {};
-    const int in_tile = S.in_turn ? 0 : group;
-    // A barrier in shared memory cannot tell the phase that is waited for from the one two before.
-    const cuda::Turns<S.multipliers> turns{group};
-    if (S.in_turn && group == S.multipliers - 1) turns.end();
-    int turn = 0;
-    for (std::int64_t t = first; t < tiles; t += next, turn ^= 1) {
+    for (std::int64_t t = first; t < tiles; t += next) {
       const TileIndex tile(g, t, S.rows * S.cluster, S.columns, S.depth);
-      if (S.in_turn && turn != group) {
-        for (int step = tile.first_step; step < tile.last_step; ++step) ring.advance();
-        continue;
-      }
-      if (S.in_turn) turns.wait();
       int last = 0;
       for (int step = tile.first_step; step < tile.last_step; ++step, ring.advance()) {
         cuda::wait_for(full + ring.stage * 8, ring.parity);
         const std::uint32_t piece = start + ring.stage * M::stage;
-        std::uint64_t a = cuda::factor<Source::along_a>(piece + in_tile * high * 64 * 128),
+        std::uint64_t a = cuda::factor<Source::along_a>(piece + group * high * 64 * 128),
                       b = cuda::factor<Source::along_b>(piece + M::piece_a);
         cuda::begin_products();
 #pragma unroll
@@ -281,13 +269,12 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
         if (step > tile.first_step) release(last);
         last = ring.stage;
       }
-      if (S.in_turn && t + next < tiles) turns.end();
       cuda::wait_products<0>();
       release(last);
       unsigned char* const out = shared + (start - cuda::shared_address(shared)) + M::written + warp * M::out;
 #pragma unroll
       for (int i = 0; i < high; ++i) {
-        const int row = tile.row + rank * S.rows + (in_tile * high + i) * 64 + warp % 4 * 16;
+        const int row = tile.row + rank * S.rows + (group * high + i) * 64 + warp % 4 * 16;
         if (writing != Writing::plain_packs)
           write_sums<S.columns>(g, sum[i], out, tile.entry, row, tile.column, writing == Writing::packs);
         else if (g.y_is_f32)

@@ -21,8 +21,8 @@ struct Plan {
   int shape = 0;
 };
 constexpr Row<Plan> plans[] = {
-    {.name = "tensor wgmma 256x128", .config = {Engine::warpgroups, 4}, .hardware_only = true},
-    {.name = "tensor wgmma 256x64", .config = {Engine::warpgroups, 5}, .hardware_only = true},
+    {.name = "tensor wgmma 256x128", .config = {Engine::warpgroups, 3}, .hardware_only = true},
+    {.name = "tensor wgmma 256x64", .config = {Engine::warpgroups, 4}, .hardware_only = true},
     {"tensor wmma 64x64", {Engine::tensor_cores}},
     {"f32 tiles 64x64", {Engine::tiles, 0}},
     {"f32 tiles 64x128", {Engine::tiles, 1}},
@@ -92,10 +92,10 @@ void launch(const A& a, Arena arena, Stream& s, int row) {
 #ifndef SIMT
   if (const Plan& plan = plans[row].config; plan.engine == Engine::warpgroups) {
     visit<Half, BFloat16>(a.x.dtype, [&]<class T> {
-      if (plan.shape == 4)
-        launch_conv_warpgroups<T, 4>(a, s);
+      if (plan.shape == 3)
+        launch_conv_warpgroups<T, 3>(a, s);
       else
-        launch_conv_warpgroups<T, 5>(a, s);
+        launch_conv_warpgroups<T, 4>(a, s);
     });
     return;
   }
