@@ -18,6 +18,7 @@ KERNELS = 24
 # Operators that need more kernels (of a family, each): how many, and why.
 MORE_KERNELS: dict[str, tuple[int, str]] = {
     "dense/dot_product": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
+    "info/conditional_entropy": (25, "four dtypes of sums over a table, for three sizes of groups and 16 bytes at a time"),
     "info/ksg_conditional_mutual_information": (38, "each way of searching, for each kind of problem"),
     "info/mutual_information": (36, "four dtypes of three sums over a table, for three sizes of groups"),
     "dense/matmul": (120, "a tile's sizes are constants of its kernel, for each dtype"),

@@ -209,7 +209,6 @@ struct ColumnPieces {
     return {x + (table * bx + first) * by + (row - piece * by), by,
             int(left < rows_at_a_time ? left : rows_at_a_time)};
   }
-  static bool columns() { return true; }
 };
 
 /// The contribution of each row (i < bx) and then of each of the `by` columns of a table to its entropies:

@@ -7,6 +7,7 @@
 #include "kolmo/base/pack.hpp"
 #include "kolmo/base/sums.hpp"
 #include "kolmo/device/grid.cuh"
+#include "kolmo/device/short_sums.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo::cuda {
@@ -19,7 +20,6 @@ struct SumShape {
   constexpr int width() const { return threads * lanes; }
 };
 constexpr SumShape sum_shapes[] = {{8, 4}, {32, 8}, {256, 1}};
-constexpr int sum_block = 256;
 
 /// Index into sum_shapes for sums of `terms` terms; a whole block computes sums of more than `block_above`
 /// terms.
@@ -32,45 +32,6 @@ constexpr int sum_items_each = sum_shapes[Shape].threads < 32 ? sum_shapes[Shape
 template <int Shape>
 unsigned sum_blocks(std::int64_t items) {
   return blocks(items, sum_block / sum_shapes[Shape].threads * sum_items_each<Shape>);
-}
-
-template <int N>
-__device__ inline Sums<N> shuffle_xor(const Sums<N>& s, int mask) {
-  Sums<N> other;
-#pragma unroll
-  for (int i = 0; i < N; ++i) other.value[i] = __shfl_xor_sync(~0u, s.value[i], mask);
-  return other;
-}
-
-/// Adds the lanes t, t + Threads, ... of each thread, then the results of Threads threads (at most a warp).
-template <int Threads, int Lanes, int N>
-__device__ inline Sums<N> tree(Sums<N> (&lane)[Lanes]) {
-#pragma unroll
-  for (int half = Lanes / 2; half; half /= 2)
-#pragma unroll
-    for (int a = 0; a < half; ++a) lane[a] = lane[a] + lane[a + half];
-  Sums<N> sum = lane[0];
-#pragma unroll
-  for (int half = Threads / 2; half; half /= 2) sum = sum + shuffle_xor(sum, half);
-  return sum;
-}
-
-/// The same for a block, of which each thread has one lane.
-template <int N>
-__device__ inline Sums<N> tree_of_block(const Sums<N>& lane, int thread) {
-  static_assert(sum_block == sum_lanes);
-  __shared__ double part[N][sum_lanes];
-  __syncthreads();  // the first warp may still be reading the previous sums
-#pragma unroll
-  for (int i = 0; i < N; ++i) part[i][thread] = lane.value[i];
-  __syncthreads();
-  if (thread >= 32) return {};
-  Sums<N> of_warp[sum_lanes / 32];
-#pragma unroll
-  for (int a = 0; a < sum_lanes / 32; ++a)
-#pragma unroll
-    for (int i = 0; i < N; ++i) of_warp[a].value[i] = part[i][thread + a * 32];
-  return tree<32>(of_warp);
 }
 
 /// The sum of a group of threads, returned to its first thread. Every thread of the block must call it.
@@ -101,35 +62,6 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
     static_assert(Lanes == 1);
     return tree_of_block(lane[0], thread);
   }
-}
-
-/// The tree of a warp whose thread t has the lanes t W, t W + 1, ... in lane[0], ... Of each pair of threads one goes on with the
-/// lower half of their lanes and one with the upper, so that each exchange has half as many as the one before.
-template <int W, int L, int N>
-__device__ inline Sums<N> tree_of_wide(Sums<N> (&lane)[L], int thread) {
-  int width = W;
-#pragma unroll
-  for (int half = 16; half; half /= 2) {
-    if (width == 1) {
-      lane[0] = lane[0] + shuffle_xor(lane[0], half);
-      continue;
-    }
-    width /= 2;
-    const bool upper = thread & half;
-#pragma unroll
-    for (int w = 0; w < width; ++w) {
-      Sums<N> kept, passed;
-#pragma unroll
-      for (int i = 0; i < N; ++i) {
-        const double low = lane[w].value[i], high = lane[w + width].value[i];
-        kept.value[i] = upper ? high : low, passed.value[i] = upper ? low : high;
-      }
-      lane[w] = kept + shuffle_xor(passed, half);
-    }
-  }
-#pragma unroll
-  for (int half = 16; half > 16 / W; half /= 2) lane[0] = lane[0] + shuffle_xor(lane[0], half);
-  return lane[0];
 }
 
 /// Sum of terms(0) ... terms(n - 1) by a warp, which reads W terms per thread at once; the first thread gets
@@ -212,85 +144,6 @@ __global__ void __launch_bounds__(sum_block)
   }
 }
 
-/// Kernel for rows of at most short_terms terms, a multiple of W, read in packs of W. A thread reads at most
-/// four packs. At least two threads share a row where possible, so that a warp reads whole sectors.
-constexpr int short_terms = 32;
-template <int W>
-constexpr int short_threads = short_terms / W >= 16 ? short_terms / W / 4
-                              : short_terms / W < 2 ? 1
-                                                    : 2;
-template <int W, int N, class Rows, class Done>
-__global__ void __launch_bounds__(sum_block)
-    sum_short_rows(EarlyStart early, Rows rows, Done done, std::int64_t count, int k) {
-  early.wait();
-  constexpr int threads = short_threads<W>, each = short_terms / W / threads, groups = sum_block / threads;
-  const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
-  for (std::int64_t first = std::int64_t(blockIdx.x) * groups; first < count;
-       first += std::int64_t(gridDim.x) * groups) {
-    const bool active = first + group < count;  // idle groups take part in shuffles
-    const std::int64_t r = active ? first + group : first;
-    const auto row = rows(r);
-    constexpr bool long_terms = requires { row.template fetch_pack<W>(0); };
-    const auto at = [&](int p) { return (p * threads + thread) * W; };
-    Sums<N> lane[each][W] = {};
-    if constexpr (long_terms) {
-      decltype(row.template fetch_pack<W>(0)) next[each] = {};
-#pragma unroll
-      for (int p = 0; p < each; ++p)
-        if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
-#pragma unroll
-      for (int p = 0; p < each; ++p)
-        if (at(p) < k) {
-#pragma unroll
-          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + row.of(next[p][w]);
-        }
-    } else {
-#pragma unroll
-      for (int p = 0; p < each; ++p)
-        if (at(p) < k) {
-          Sums<N> next[W];
-          row.load(at(p), next);
-#pragma unroll
-          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
-        }
-    }
-#pragma unroll
-    for (int half = each / 2; half; half /= 2)
-#pragma unroll
-      for (int p = 0; p < half; ++p)
-#pragma unroll
-        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + lane[p + half][w];
-#pragma unroll
-    for (int half = threads / 2; half; half /= 2)
-#pragma unroll
-      for (int w = 0; w < W; ++w) lane[0][w] = lane[0][w] + shuffle_xor(lane[0][w], half);
-#pragma unroll
-    for (int half = W / 2; half; half /= 2)
-#pragma unroll
-      for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
-    if constexpr (long_terms) {  // and long ends, by whole warps
-      __shared__ Sums<N> sums[groups];
-      if (thread == 0) sums[group] = lane[0][0];
-      __syncthreads();
-      if (const int i = int(threadIdx.x); i < groups && first + i < count) done(first + i, sums[i]);
-      __syncthreads();
-    } else if (active && thread == 0) {
-      done(r, lane[0][0]);
-    }
-  }
-}
-
-template <int W>
-constexpr bool are_short(std::int64_t k) {
-  return k <= short_terms && k % W == 0;
-}
-template <int W, int N, class Rows, class Done>
-void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k,
-                       cudaStream_t stream) {
-  cuda::launch_early(sum_short_rows<W, N, Rows, Done>, blocks(count, sum_block / short_threads<W>), sum_block,
-                     0, stream, rows, done, count, int(k));
-}
-
 /// A block sums a row, one chunk after the other: the naive variant.
 template <class Chunks, class Partials>
 __global__ void __launch_bounds__(sum_block)
@@ -337,38 +190,6 @@ inline constexpr bool are_partials = false;
 template <int N, class Done>
 inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
-/// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
-template <int All, int Half, int N, class Row, class T>
-__device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
-  if constexpr (Half == All)
-    return l < row.count ? row.of(value[l]) : Sums<N>{};
-  else
-    return tree_of_column<All, 2 * Half, N>(row, value, l) +
-           tree_of_column<All, 2 * Half, N>(row, value, l + Half);
-}
-
-/// A thread for each sum of a piece of a column, so that a warp reads neighbouring columns.
-template <int N, class Rows, class Done, class T>
-__global__ void __launch_bounds__(sum_block, sizeof(T) <= 4 ? 3 : 2)
-    sum_columns_of(EarlyStart early, Rows rows, Done done, std::int64_t items) {
-  early.wait();
-  for (std::int64_t item = thread_index(); item < items; item += thread_count()) {
-    constexpr int all = Rows::rows_at_a_time;
-    const auto row = rows(item);
-    T value[all];
-#pragma unroll
-    for (int i = 0; i < all; ++i)
-      if (i < row.count) value[i] = row.x[i * row.step];
-    done(item, tree_of_column<all, 1, N>(row, value, 0));
-  }
-}
-template <int N, class Rows, class Done>
-void launch_column_sums(const Rows& rows, const Done& done, std::int64_t items, cudaStream_t stream) {
-  using T = std::remove_cvref_t<decltype(*rows.x)>;
-  cuda::launch_early(sum_columns_of<N, Rows, Done, T>, blocks(items, sum_block), sum_block, 0, stream, rows,
-                     done, items);
-}
-
 /// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes sums of more than
 /// `block_above` terms. Short rows that rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread
 /// each.
@@ -377,8 +198,15 @@ struct SumItems {
   std::int64_t block_above;
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
-    if constexpr (requires { job.rows.columns(); })
-      if (job.rows.columns()) return launch_column_sums<Job::sums>(job.rows, job.done, items, stream);
+    if constexpr (requires { job.rows.rows_at_a_time; })
+      launch_column_sums<Job::sums>(job.rows, job.done, items, stream);
+    else
+      others(job, items, terms);
+  }
+
+ private:
+  template <class Job>
+  void others(const Job& job, std::int64_t items, std::int64_t terms) const {
     if constexpr (requires { job.rows.packed(items); }) {
       constexpr int width = pack_width<typename decltype(job.rows)::Element>;
       if (job.chunks == 1 && are_short<width>(terms) && job.rows.packed(items))

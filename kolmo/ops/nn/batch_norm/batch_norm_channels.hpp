@@ -50,7 +50,6 @@ struct DeviationRows {
     const std::int64_t row = partial / (c * s) * BatchShape::rows_at_a_time, column = partial % (c * s);
     return {x + row * c * s + column, double(x[column / s * s]), c * s, n - row};
   }
-  bool columns() const { return shape.columns(); }
 };
 
 /// The partials of each channel.
