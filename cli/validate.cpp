@@ -160,9 +160,9 @@ void add_validate(CLI::App& app, Context& context) {
   add_output(*command, "--record", o.record, "also write the results of the one device to this JSON file")
       ->type_name("FILE.json");
   command
-      ->add_option(
-          "--unverified", o.unverified,
-          "instead list the operators whose CUDA sources differ from those in the latest records here or below")
+      ->add_option("--unverified", o.unverified,
+                   "instead list the operators whose CUDA sources differ from those in the latest records "
+                   "here or below")
       ->type_name("FOLDER");
   command->footer(
       "Without --device: on the CPU, on the emulated GPU where this build has it, and on a GPU where there "
