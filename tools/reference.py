@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
-RECORD = "results/h200/bench.json"
+RECORD = "results/h100/bench.json"
 DECLARED = re.compile(r"((?:^///[^\n]*\n)+)(?:^constexpr[^\n]*\n)*^extern const Op<\w+> ([\w, ]+);", re.M)
 
 

@@ -16,7 +16,7 @@ struct DoubleTileShape {
   StepTime step;
   constexpr int threads() const { return rows / high * (columns / wide) * 32; }
 };
-constexpr DoubleTileShape double_tile_shapes[] = {{128, 64, 16, 64, 32, 3, 2, {0.62, 0.57}},
+constexpr DoubleTileShape double_tile_shapes[] = {{128, 64, 16, 64, 32, 3, 2, {0.70, 0.58}},
                                                   {64, 64, 16, 32, 32, 4, 2, {0.36, 0.32}}};
 
 /// Pieces of a and b as they lie in memory. The pads let a warp read 8 x 4 elements without bank conflicts.
