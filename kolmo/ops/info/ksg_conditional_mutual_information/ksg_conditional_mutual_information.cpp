@@ -279,6 +279,14 @@ constexpr Case<Args> cases[] = {
            a.k = 1, a.theiler = 1;
            for (int i = 0; i < 8 * 1100; i += 25) a.x.as<double>()[i] *= 100;  // far from all others
          }},
+    {.name = "n=1100 1,1,2 b=8, lists in z run out",
+     .sizes = {{"b", 8}, {"n", 1100}, {"dx", 1}, {"dy", 1}, {"dz", 2}},
+     .tolerance = rounding,
+     .optional = "z",
+     .setup =
+         [](Args& a) {
+           for (int i = 0; i < 2 * 1100; ++i) a.z.as<double>()[i] *= i % 100 < 50 ? 1e-6 : 1;
+         }},
     {.name = "n=80 3,1,2 k=9 b=9",
      .sizes = {{"b", 9}, {"n", 80}, {"dx", 3}, {"dy", 1}, {"dz", 2}},
      .tolerance = rounding,
