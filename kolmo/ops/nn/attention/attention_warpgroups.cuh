@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
   const auto parity = [](int step) { return step / M::stages % 2; };
   const auto k_of = [&](int step) { return start + M::keys + stage(step) * M::piece; };
   const auto v_of = [&](int step) { return start + M::values + stage(step) * M::piece; };
-  // Blocks take tiles to and fro: those before are longer.
+  // Blocks take tiles there and back, as those before are longer.
   const auto index_of = [&](int round) {
     return unsigned(round) * gridDim.x + (round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
   };
