@@ -175,10 +175,10 @@ std::string default_of(const MatmulArgs& x) {
   return std::string(entry.variants(DeviceKind::simt).at(std::size_t(v)).name);
 }
 
-// Times from tuning on an H100, of the rows that the emulated GPU has too; rows that were not reached have none.
+// Times from tuning on an H200, of the rows that the emulated GPU has too; rows that were not reached have none.
 TEST(Matmul, DefaultIsTheFastestOfTheTilesThatWereTimed) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
-  std::ifstream file(KOLMO_SOURCE_DIR "/results/h100/matmul_tuning.json");
+  std::ifstream file(KOLMO_SOURCE_DIR "/results/h200/matmul_tuning.json");
   const auto record = nlohmann::json::parse(file);
   int cases = 0, timed = 0;
   for (const auto& op : record.at("ops"))
