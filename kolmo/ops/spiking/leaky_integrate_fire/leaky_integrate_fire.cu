@@ -43,9 +43,11 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
     const auto fetch = [&](std::int64_t group) {
       T* const to = &input[unsigned(group) % (leaky_ahead + 1)][0][lane];
       const T* from = f.current + group * leaky_group * f.neurons + i;
-      if (there)
-        each_step(group,
-                  [&](int k) { cuda::copy_async(to + k * leaky_neurons, from, true), from += f.neurons; });
+      const std::int64_t left = f.steps - group * leaky_group;
+      if (left > 0)
+#pragma unroll
+        for (int k = 0; k < leaky_group; ++k, from += f.neurons)  // zeros behind the last step and neuron
+          cuda::copy_async(to + k * leaky_neurons, from, there && k < left);
       cuda::commit_copies();
     };
     // A neuron fires where its waiting changes.
