@@ -52,8 +52,8 @@ struct KsgPlan {
   std::uint16_t *place, *lane_place;
   std::int64_t place_step;  // between columns
   std::int64_t cap;         // entries of a list
-  NeighbourList<T> near_yz,
-      near_z;   // near_z only if z has more than one column, with where places are for points
+  /// near_z only if z has more than one column; in place of points it has where their places are.
+  NeighbourList<T> near_yz, near_z;
   uint2* open;  // (point, lane) pairs whose lists are too short
   unsigned long long* open_count;
 

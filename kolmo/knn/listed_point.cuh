@@ -23,7 +23,7 @@ struct ListPart {
 template <int K, int X, bool OneZ, class T>
 struct ListedPoint {
   static constexpr unsigned step_of_x = 32;  // rows of x are this far apart
-  static constexpr int few = 4;  // as many estimates of a warp are finished together, the last ones
+  static constexpr int few = 4;              // so many estimates of a warp or fewer are finished together
   const KsgPlan<T>& p;
   unsigned x, places, sorted_x;  // where those of the lane begin: in p.x, p.lane_place and the sorted columns
   int i, begin, end;
