@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/test_peers.sh [OPTIONS]    make test-peers: operators beside PyTorch, SciPy, scikit-learn, scikit-image, statsmodels, FilterPy, GUDHI,
-#                                  Qiskit and Brian2, 50 random problems each, and the values of docs/moving_over.md, in an environment
+#                                  Qiskit, Brian2 and randomgen, 50 random problems each, and the values of docs/moving_over.md, in an environment
 #                                  of its own. Options: python -m peers --help.
 # Needs the Python package of the release build (make test builds it).
 set -euo pipefail
