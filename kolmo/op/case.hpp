@@ -79,6 +79,7 @@ struct CaseInfo {
   Tolerance tolerance = {};
   std::string_view optional = {};          ///< space-separated names of the optional tensors to give
   bool benchmark_only = false;             ///< too large for the oracle and the emulated GPU
+  bool heavy = false;                      ///< long on the emulated GPU, which checks its results alone
   std::string_view alias = {};             ///< the alias that the case belongs to; empty: the operator itself
   std::span<const CaseDType> dtypes = {};  ///< of further variables; default: the first accepted
   std::span<const OutputTolerance> tolerances = {};  ///< for outputs whose tolerance is not `tolerance`
@@ -94,6 +95,7 @@ struct Case {
   Tolerance tolerance = {};  ///< 0: same bits required
   std::string_view optional = {};
   bool benchmark_only = false;
+  bool heavy = false;
   void (*setup)(Args&) = nullptr;              ///< sets options, may rewrite the (host) inputs
   void (*draw)(Args&, CaseRandom&) = nullptr;  ///< the same, with random numbers
   std::string_view alias = {};                 ///< starts from this alias's options

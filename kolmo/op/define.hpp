@@ -114,8 +114,8 @@ class Definition final : public OpBase {
   std::vector<CaseInfo> cases() const override {
     std::vector<CaseInfo> all;
     for (const Case<Args>& c : code_.cases)
-      all.push_back({c.name, c.sizes, c.dtype, c.tolerance, c.optional, c.benchmark_only, c.alias, c.dtypes,
-                     c.tolerances});
+      all.push_back({c.name, c.sizes, c.dtype, c.tolerance, c.optional, c.benchmark_only, c.heavy, c.alias,
+                     c.dtypes, c.tolerances});
     return all;
   }
   std::span<const AliasInfo> aliases() const override { return code_.aliases; }

@@ -265,6 +265,7 @@ constexpr Case<Args> cases[] = {
     {.name = "n=1100 1,1 k=1 b=8, lists run out",
      .sizes = {{"b", 8}, {"n", 1100}, {"dx", 1}, {"dy", 1}},
      .tolerance = rounding,
+     .heavy = true,
      .setup =
          [](Args& a) {
            a.k = 1, a.theiler = 1;
@@ -274,6 +275,7 @@ constexpr Case<Args> cases[] = {
      .sizes = {{"b", 8}, {"n", 1100}, {"dx", 1}, {"dy", 1}, {"dz", 1}},
      .tolerance = rounding,
      .optional = "z",
+     .heavy = true,
      .setup =
          [](Args& a) {
            a.k = 1, a.theiler = 1;
@@ -283,6 +285,7 @@ constexpr Case<Args> cases[] = {
      .sizes = {{"b", 8}, {"n", 1100}, {"dx", 1}, {"dy", 1}, {"dz", 2}},
      .tolerance = rounding,
      .optional = "z",
+     .heavy = true,
      .setup =
          [](Args& a) {
            for (int i = 0; i < 2 * 1100; ++i) a.z.as<double>()[i] *= i % 100 < 50 ? 1e-6 : 1;
