@@ -2,7 +2,7 @@
 # tools/bootstrap.sh build|test|check|lint|bench|python|ci
 # Installs the missing Debian 12 packages that a target of the Makefile needs. With CUDA=1 and without nvcc, it also
 # installs a CUDA toolkit from PyPI wheels into .cuda/ (a download of 110 MB), where CMake finds it. `python` is what
-# `pip install .` needs; test, check and lint also make .venv/python, where the Python package is tested.
+# `pip install .` needs; check and lint also make .venv/python, where the Python package is tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -61,4 +61,4 @@ if [ "${CUDA:-}" = 1 ] && ! tools/find_nvcc.sh >/dev/null; then
   ln -s "$toolkit" .cuda/toolkit
   .cuda/toolkit/bin/nvcc --version | tail -n 1
 fi
-case "${1:-build}" in test | check | lint) tools/python_env.sh ;; esac
+case "${1:-build}" in check | lint) tools/python_env.sh ;; esac  # `test` makes it while it builds

@@ -2,11 +2,15 @@
 # tools/python_env.sh [ENVIRONMENT REQUIREMENTS]: makes an environment with these packages and PyTorch; by default
 # .venv/python, with what builds and tests the Python package. With that the presets `ci` and `asan` of tools/test.sh build
 # the extension. Says so and goes on if PyPI cannot be reached: the other tests need none of it. PYTHON_TESTS=0 leaves it out.
+# tools/python_env.sh --ready [...]: only tells, by its status, whether nothing is left to do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+only_ask=
+if [ "${1:-}" = --ready ]; then only_ask=1 && shift; fi
 env=${1:-.venv/python} wanted=${2:-python/requirements-test.txt} torch=torch==2.13.0+cpu
 mark=$env/$(sha256sum "$wanted" "$0" | sha256sum | cut -c 1-16)
 if [ -e "$mark" ] || [ "${PYTHON_TESTS:-}" = 0 ]; then exit 0; fi
+if [ -n "$only_ask" ]; then exit 1; fi
 
 echo "python_env: installing what $wanted names into $env"
 pip=("$env/bin/python" -m pip install -q --disable-pip-version-check)

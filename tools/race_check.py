@@ -3,7 +3,8 @@
 changed since it last passed. results/races.json holds the hash of the sources that each operator passed with; commit it
 with a change of CUDA sources, and continuous integration need not check them again.
 
-Prints "passed failed skipped" on the last line of stdout; operators that passed before count as passed."""
+Prints "passed failed skipped" on the last line of stdout; operators that passed before count as passed. With --pending it
+only tells, by status 1, whether there are any to check."""
 import argparse
 import json
 import os
@@ -46,11 +47,13 @@ def check(kolmo: Path, op: str, threads: str) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", type=Path, default=ROOT / "build/tsan/kolmo", help="a kolmo built with ThreadSanitizer and the emulated GPU")
+    parser.add_argument("--sources", type=Path, default=ROOT / "build/ci/kolmo", help="any kolmo of these sources")
+    parser.add_argument("--pending", action="store_true")
     parser.add_argument("--jobs", default=str(os.cpu_count()))
     arguments = parser.parse_args()
 
     try:
-        every = hashes(arguments.command)
+        every = hashes(arguments.sources)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"race_check: {error}", file=sys.stderr)
         print("0 1 0")
@@ -59,6 +62,8 @@ def main() -> int:
     changed = [op for op, sources in every.items() if record.get(op) != sources]
     print(f"races: {len(every)} operators with CUDA sources, {len(changed)} changed since their race check last passed",
           file=sys.stderr)
+    if arguments.pending:
+        return 1 if changed else 0
 
     def passes(op: str) -> bool:
         started = time.monotonic()
