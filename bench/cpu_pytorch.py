@@ -120,6 +120,25 @@ def rows() -> None:
         return lambda: kolmo.embedding_lookup(table, index, own), lambda: f.embedding(ti, tt), 0
 
 
+def entropies() -> None:
+    for n, k in ((65536, 32), (1024, 2048)):
+        p, q = (RNG.dirichlet(np.ones(k), n) for _ in range(2))
+        logs = normal(n, k, dtype=np.float64)
+        tp, tq, tl = tensors(p, q, logs)
+
+        @case(f"shannon_entropy {n} x {k} f64")
+        def _(p=p, tp=tp):
+            return lambda: kolmo.shannon_entropy(p), lambda: torch.special.entr(tp).sum(-1), 1e-9
+
+        @case(f"kl_divergence {n} x {k} f64")
+        def _(p=p, q=q, tp=tp, tq=tq):
+            return lambda: kolmo.kl_divergence(p, q), lambda: torch.xlogy(tp, tp / tq).sum(-1), 1e-9
+
+        @case(f"free_energy {n} x {k} f64")
+        def _(p=p, q=q, logs=logs, tp=tp, tq=tq, tl=tl):
+            return lambda: kolmo.free_energy(p, q, logs), lambda: (torch.xlogy(tp, tp / tq) - tp * tl).sum(-1), 1e-9
+
+
 def products() -> None:
     for m, n, k, dtype in ((64, 64, 64, np.float32), (512, 512, 512, np.float32), (1024, 1024, 1024, np.float32), (512, 512, 512, np.float64),
                            (1, 2048, 2048, np.float32), (16, 2048, 2048, np.float32)):
@@ -233,7 +252,7 @@ def measured(name: str, ours: Call, theirs: Call, allowed: float) -> dict:
 
 
 def main(out: str, part: str = "") -> None:
-    for family in (elementwise, rows, products, recurrent, draws):
+    for family in (elementwise, rows, entropies, products, recurrent, draws):
         family()
     torch.set_num_threads(os.cpu_count() or 1)
     results = []
