@@ -31,8 +31,8 @@ using Results = std::vector<Result>;
 ///   arguments   missing, mis-shaped, mistyped or misplaced arguments are refused, outputs untouched
 ///   cost        the number of operations is finite
 /// `index` is the number of the case in the operator's list. `only` names a single check to run; empty runs
-/// all; on the emulated GPU, of heavy cases and under AddressSanitizer, "result" alone. An error of the operator
-/// becomes a failed Result and is never thrown.
+/// all; on the emulated GPU, of heavy cases and under AddressSanitizer, "result" alone, of heavy ones for one draw. An
+/// error of the operator becomes a failed Result and is never thrown.
 Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device,
                    int threads = 2, std::string_view only = {});
 
