@@ -9,6 +9,7 @@ build=${BUILD:-build/fuzz}
 clang=${CLANG:-$(command -v clang++-14 || command -v clang++ || true)}
 [ -n "$clang" ] || { echo "fuzz: no clang++; install clang-14 and libclang-rt-14-dev" >&2; exit 1; }
 launcher=$(command -v ccache || true)
+export CCACHE_NOHASHDIR=1  # another copy of the tree shares the cache
 
 mkdir -p "$build"
 # The readers fill arrays in the runtime's memory. Left out are its version, which the build generates, and what the
