@@ -42,7 +42,7 @@ def durations(log: str) -> dict[str, float]:
     return {row[3]: (int(row[1]) - int(row[0])) / 1000 for row in rows}
 
 
-def time_faults(log: str, limit: float, took: float | None = None, uneven: bool = False):
+def time_faults(log: str, limit: float, took: float | None = None):
     taken = durations(log)
     compiled = {name: s for name, s in taken.items() if name.endswith((".o", ".gch"))}
     total = sum(compiled.values())
@@ -53,7 +53,7 @@ def time_faults(log: str, limit: float, took: float | None = None, uneven: bool 
     if not compiled:
         yield "nothing was compiled"
     for name, seconds in compiled.items():
-        if seconds > OBJECT_SECONDS and not uneven:
+        if seconds > OBJECT_SECONDS:
             yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
     if total > limit:
         yield f"{total:.0f} s of compilers; the cap is {limit:.0f}"
@@ -101,12 +101,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--total", type=float)
     parser.add_argument("--took", type=float, help="seconds of the processors, where other work shared them")
-    parser.add_argument("--uneven", action="store_true", help="the cores were not always as fast: single objects are not judged")
     parser.add_argument("--kernels", action="store_true")
     options = parser.parse_args()
     faults = []
     if options.total:
-        faults += time_faults((options.folder / ".ninja_log").read_text(encoding="utf-8"), options.total, options.took, options.uneven)
+        faults += time_faults((options.folder / ".ninja_log").read_text(encoding="utf-8"), options.total, options.took)
     if options.kernels:
         faults += kernel_faults(kernels_of(options.folder))
     for fault in faults:

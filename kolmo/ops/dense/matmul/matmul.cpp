@@ -86,7 +86,6 @@ constexpr Case<A> cases[] = {
     {.name = "21 18 1100 f64, a transposed",
      .sizes = {{"...", 1}, {"a0", 1100}, {"a1", 21}, {"b0", 1100}, {"b1", 18}},
      .tolerance = bound(1100, f64),
-     .heavy = true,
      .setup = turn_a},
     {.name = "129 66 47 f32",
      .sizes = {{"...", 1}, {"a0", 129}, {"a1", 47}, {"b0", 47}, {"b1", 66}},

@@ -54,10 +54,6 @@ constexpr Case<A> turned(Case<A> c) {
   std::swap(c.sizes.items[3].size, c.sizes.items[4].size);
   return c;
 }
-constexpr Case<A> heavy(Case<A> c) {
-  c.heavy = true;
-  return c;
-}
 constexpr Case<A> benchmark(std::string_view name, std::int64_t batch, std::int64_t heads,
                             std::int64_t groups, std::int64_t s, std::int64_t t, std::int64_t d, DType dtype,
                             void (*setup)(A&) = nullptr) {
@@ -91,10 +87,10 @@ constexpr auto cases = [] {
       problem("keys in parts: 2 x 520, d 8, f16", 1, 1, 1, 2, 520, 8, DType::f16, f16),
       problem("few rows, keys in parts: 4 heads in 1 group, 2 x 530, d 100, bf16", 1, 4, 1, 2, 530, 100,
               DType::bf16, bf16, lower_right),
-      heavy(masked(
+      masked(
           problem("few rows, keys in parts: 2 of 8 heads in 2 groups, 2 x 530, d 104, f16, causal, padding",
                   2, 8, 2, 2, 530, 104, DType::f16, f16, lower_right),
-          1, 530)),
+          1, 530),
       turned(problem("few rows, heads last, 4 heads in 2 groups, 8 x 70, d 64, bf16, causal", 1, 4, 2, 8, 70,
                      64, DType::bf16, bf16, [](A& a) { heads_last(a), lower_right(a); })),
       problem("4 heads in 2 groups, 20 x 150, d 64, f16", 1, 4, 2, 20, 150, 64, DType::f16, f16),
