@@ -13,7 +13,7 @@ if [ -e "$mark" ] || [ "${PYTHON_TESTS:-}" = 0 ]; then exit 0; fi
 if [ -n "$only_ask" ]; then exit 1; fi
 
 echo "python_env: installing what $wanted names into $env"
-pip=("$env/bin/python" -m pip install -q --disable-pip-version-check)
+pip=("$env/bin/python" -m pip install -q --disable-pip-version-check --no-compile)  # few of their modules are ever loaded
 if [ ! -L "$env" ]; then rm -rf "$env"; fi
 if ! { python3 -m venv "$env" && "${pip[@]}" -r "$wanted"; }; then
   echo "python_env: PyPI cannot be reached or lacks a package: there is no $env" >&2
