@@ -6,6 +6,7 @@ one file of kolmo/ops/<group>/<op> and of every file it reaches through #include
 runs on the device; for GPUs of <op>.cu, for the CPU of <op>.cpp. Where an operator's header is reached, every .cu
 or .cpp of its folder counts too, since it is called; on the CPU so do the .cpp beside any header and all of kolmo/knn,
 for GPUs what makes tensor maps and calls cuBLASLt."""
+import functools
 import hashlib
 import re
 import sys
@@ -42,6 +43,12 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+@functools.cache  # its test hashes many trees that differ in one file
+def hash_and_includes(text: str) -> tuple[str, list[str]]:
+    code = "\0".join(tokens(text)).encode()
+    return hashlib.sha256(code).hexdigest(), INCLUDE.findall(text)
+
+
 class Tree:
     def __init__(self, root: Path):
         self.root = root
@@ -51,11 +58,8 @@ class Tree:
         return (self.root / path).is_file()
 
     def file(self, path: str) -> tuple[str, list[str]]:
-        """Its hash and what it includes."""
         if path not in self.read:
-            text = (self.root / path).read_text(encoding="utf-8")
-            code = "\0".join(tokens(text)).encode()
-            self.read[path] = hashlib.sha256(code).hexdigest(), INCLUDE.findall(text)
+            self.read[path] = hash_and_includes((self.root / path).read_text(encoding="utf-8"))
         return self.read[path]
 
     def beside(self, path: str, suffix: str) -> list[str]:
