@@ -8,6 +8,7 @@
 
 #include "kolmo/base/error.hpp"
 #include "tests/io/temporary_folder.hpp"
+#include "tests/paths.hpp"
 
 namespace kolmo {
 namespace {
@@ -105,8 +106,7 @@ TEST_F(CheckpointFile, IsUsedByOneProcess) {
 
 // The files that fuzzing starts from are what their names say; so is the place at which each is refused.
 TEST_F(CheckpointFile, OfTheCorpusOfFuzzing) {
-  const std::filesystem::path corpus =
-      std::filesystem::path(KOLMO_SOURCE_DIR) / "tests/fuzz/corpus/checkpoint";
+  const std::filesystem::path corpus = source_dir() / "tests/fuzz/corpus/checkpoint";
   const std::map<std::string, std::string> expected{{"good", "none"},
                                                     {"empty", "none"},
                                                     {"many_pages", "none"},

@@ -7,6 +7,7 @@
 #include "kolmo/flow/estimate.hpp"
 #include "kolmo/op/registry.hpp"
 #include "tests/flow/shared_data.hpp"
+#include "tests/paths.hpp"
 
 namespace kolmo {
 namespace {
@@ -137,7 +138,7 @@ class GoldenValues : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(GoldenValues, OfJidtOnTheOpenSeriesAreMet) {
-  const auto all = read_golden(std::filesystem::path(KOLMO_SOURCE_DIR) / "tests/flow/data/open_golden.tsv");
+  const auto all = read_golden(source_dir() / "tests/flow/data/open_golden.tsv");
   ASSERT_EQ(all.size(), 271u);
   expect_met(all);
 }

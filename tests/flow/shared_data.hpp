@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/paths.hpp"
+
 // Reference series and values outside the repository: in $KOLMO_TEST_DATA, or beside the checkout.
 namespace kolmo::testing_flow {
 
 inline std::filesystem::path shared_data() {
   const char* folder = std::getenv("KOLMO_TEST_DATA");
-  return folder ? folder : std::filesystem::path(KOLMO_SOURCE_DIR) / "../shared/data";
+  return folder ? folder : source_dir() / "../shared/data";
 }
 
 }  // namespace kolmo::testing_flow

@@ -10,6 +10,7 @@
 #include "kolmo/flow/portable_math.hpp"
 #include "kolmo/io/table.hpp"
 #include "tests/io/temporary_folder.hpp"
+#include "tests/paths.hpp"
 
 namespace kolmo {
 namespace {
@@ -226,14 +227,14 @@ TEST(WriteSimulation, WritesSeriesAndTruth) {
 
 TEST(ExampleData, IsWhatItsCommandMakes) {
   const TemporaryFolder folder;
-  const std::string data = KOLMO_SOURCE_DIR "/examples/data/";
+  const std::filesystem::path data = source_dir() / "examples/data/";
   write_simulation(simulate("coupled-logistic", 6, 1000, 1), folder / "s.csv", folder / "s.json");
-  EXPECT_EQ(content_of(folder / "s.csv"), content_of(data + "coupled_logistic.csv"));
-  EXPECT_EQ(content_of(folder / "s.json"), content_of(data + "coupled_logistic.truth.json"));
+  EXPECT_EQ(content_of(folder / "s.csv"), content_of(data / "coupled_logistic.csv"));
+  EXPECT_EQ(content_of(folder / "s.json"), content_of(data / "coupled_logistic.truth.json"));
 }
 
 TEST(ExampleData, MacroeconomicSeriesAreWhole) {
-  const Table table = read_table(KOLMO_SOURCE_DIR "/examples/data/macrodata.csv");
+  const Table table = read_table(source_dir() / "examples/data/macrodata.csv");
   EXPECT_EQ(table.rows(), 203u);
   EXPECT_EQ(select_columns(table, "").size(), 14u);
   EXPECT_EQ(table.names[2], "realgdp");

@@ -16,6 +16,7 @@
 #include "kolmo/op/host_call.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/tune/tune_call.hpp"
+#include "tests/paths.hpp"
 
 namespace kolmo {
 namespace {
@@ -86,7 +87,8 @@ constexpr int layouts = 2;  // one of them shifted; the emulated GPU takes minut
 constexpr bool all_are_deep = false;
 #else
 constexpr int layouts = 4;
-constexpr bool all_are_deep = true;  // not only the variants that cut a sum into parts, or that take no other sizes
+constexpr bool all_are_deep =
+    true;  // not only the variants that cut a sum into parts, or that take no other sizes
 #endif
 
 class MatmulEverywhere : public testing::TestWithParam<DeviceKind> {};
@@ -190,7 +192,7 @@ std::string default_of(const MatmulArgs& x) {
 // Times from tuning on an H200, of the rows that the emulated GPU has too; rows that were not reached have none.
 TEST(Matmul, DefaultIsTheFastestOfTheTilesThatWereTimed) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
-  std::ifstream file(KOLMO_SOURCE_DIR "/results/h200/matmul_tuning.json");
+  std::ifstream file(source_dir() / "results/h200/matmul_tuning.json");
   const auto record = nlohmann::json::parse(file);
   int cases = 0, timed = 0;
   for (const auto& op : record.at("ops"))

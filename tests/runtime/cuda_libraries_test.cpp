@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/io/temporary_folder.hpp"
+#include "tests/paths.hpp"
 
 namespace kolmo {
 namespace {
@@ -40,7 +41,7 @@ class Variable {
 
 void install(const fs::path& folder) {
   fs::create_directories(folder);
-  fs::copy_file(KOLMO_FAKE_CUDA_LIBRARY, folder / name);
+  fs::copy_file(fake_cuda_library(), folder / name);
 }
 
 void expect_found(const CudaLibrary& library, const fs::path& folder) {

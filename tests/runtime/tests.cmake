@@ -25,4 +25,5 @@ add_library(fake_cuda_library MODULE ${CMAKE_CURRENT_LIST_DIR}/fake_cuda_library
 set_target_properties(fake_cuda_library PROPERTIES PREFIX lib OUTPUT_NAME kolmofake SUFFIX ".so.13"
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake_cuda_library)
 add_dependencies(kolmo_tests fake_cuda_library)
-target_compile_definitions(kolmo_tests PRIVATE KOLMO_FAKE_CUDA_LIBRARY="$<TARGET_FILE:fake_cuda_library>")
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/tests/paths.cpp
+  APPEND PROPERTY COMPILE_DEFINITIONS KOLMO_FAKE_CUDA_LIBRARY="$<TARGET_FILE:fake_cuda_library>")

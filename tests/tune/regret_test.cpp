@@ -7,6 +7,7 @@
 #include "bench/modelled_kernels.hpp"
 #include "kolmo/tune/statistics.hpp"
 #include "kolmo/tune/tune.hpp"
+#include "tests/paths.hpp"
 #include "tests/sim/simulated_measurer.hpp"
 
 namespace kolmo::tune {
@@ -54,7 +55,7 @@ void expect_good(const Outcome& outcome) {
 }
 
 std::vector<modelled::Kernel> recorded() {
-  return modelled::recorded(std::string(KOLMO_SOURCE_DIR) + "/bench/recorded_spaces.json");
+  return modelled::recorded(source_dir() / "bench/recorded_spaces.json");
 }
 
 void expect_steady(const Outcome& outcome) {
