@@ -129,9 +129,6 @@ kolmo_part(kolmo_lib kolmo_vectors ${vector_sources})
 if(KOLMO_NATIVE)
   target_compile_options(kolmo_vectors PRIVATE -march=native)
   target_compile_definitions(kolmo_vectors PRIVATE HWY_COMPILE_ONLY_STATIC)
-elseif(KOLMO_SANITIZE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")  # AVX2 alone: one object of all sets took four minutes
-  target_compile_options(kolmo_vectors PRIVATE -march=haswell -maes)  # AES is of what Highway calls AVX2
-  target_compile_definitions(kolmo_vectors PRIVATE HWY_COMPILE_ONLY_STATIC)
 endif()
 if(KOLMO_CUDA)
   target_link_libraries(kolmo_lib PRIVATE $<LINK_ONLY:CUDA::cudart_static>)

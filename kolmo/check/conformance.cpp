@@ -20,9 +20,9 @@ constexpr bool sanitized = true;
 constexpr bool sanitized = false;
 #endif
 /// The emulated GPU takes a thousand times as long as a GPU. Of heavy cases, and under AddressSanitizer of all, it checks
-/// the results of one draw alone, as everything else runs the same kernels again.
-bool only_one_run(const CaseInfo& c, DeviceKind kind) {
-  return kind == DeviceKind::simt && (c.heavy || sanitized);
+/// results alone, as the other aspects run the same kernels again; of heavy cases those of one draw.
+std::string_view aspects_of(const CaseInfo& c, DeviceKind kind, std::string_view only) {
+  return only.empty() && kind == DeviceKind::simt && (c.heavy || sanitized) ? "result" : only;
 }
 
 /// The checks of one case on one device; collects its findings in `results`.
@@ -34,14 +34,14 @@ class CaseCheck {
         op_(*entry.op),
         determinism_(entry_.determinism()),
         threads_(threads),
-        one_run_(only_one_run(op_.cases()[index], device.kind)),
-        only_(only.empty() && one_run_ ? "result" : only),
+        only_(aspects_of(op_.cases()[index], device.kind, only)),
         index_(index),
         problem_(op_, op_.cases()[index], index),
         other_(op_, op_.cases()[index], index, 2),
         want_(oracle, problem_),
         want_other_(oracle, other_),
-        stream_(device, 1) {}
+        stream_(device, 1),
+        one_draw_(only_ == "result" && op_.cases()[index].heavy && device.kind == DeviceKind::simt) {}
 
   Results results;
 
@@ -64,13 +64,13 @@ class CaseCheck {
   void run_variant() {
     try {
       first_ = direct(problem_, stream_);
-      if (!one_draw()) second_ = direct(other_, stream_);
+      if (!one_draw_) second_ = direct(other_, stream_);
     } catch (const std::exception& e) {  // nothing else can be checked
       return add("result", e.what());
     }
     aspect("result", [&] {
       const Comparison c = want_.compare(problem_, first_.outputs);
-      const Comparison d = one_draw() ? Comparison() : want_other_.compare(other_, second_.outputs);
+      const Comparison d = one_draw_ ? Comparison() : want_other_.compare(other_, second_.outputs);
       results.back().max_error = std::max(c.max_error, d.max_error);
       expect(c.message.empty(), c.message);
       expect(d.message.empty(), "with other inputs: " + d.message);
@@ -98,7 +98,6 @@ class CaseCheck {
 
   DeviceKind kind() const { return stream_.device().kind; }
   bool on_cpu() const { return kind() == DeviceKind::cpu; }
-  bool one_draw() const { return one_run_ && only_ == "result"; }
 
   void aspect(const std::string& name, const std::function<void()>& check) {
     if (!only_.empty() && name != only_) return;
@@ -237,12 +236,12 @@ class CaseCheck {
   const OpBase& op_;
   const Determinism determinism_;
   int threads_;
-  const bool one_run_;
   std::string_view only_;
   std::size_t index_;
   Problem problem_, other_;
   Truth want_, want_other_;
   Stream stream_;
+  const bool one_draw_;
   RunOptions options_;
   std::string variant_;
   Outcome first_, second_, reference_;
