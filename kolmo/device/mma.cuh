@@ -1,12 +1,10 @@
 #pragma once
 // Products of small tiles on tensor cores: of 16x16 by WMMA and of 16x8x16, with 16-bit factors and sums in float, and of
-// 16x8x4 in double. Anonymous namespace: see device/grid.cuh.
+// 16x8x4 in double. All lanes of a warp take part. Anonymous namespace: see device/grid.cuh.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -29,33 +27,20 @@ template <class T, bool Transposed>
 using RightFragment = wmma::fragment<wmma::matrix_b, 16, 16, 16, NativeHalf<T>, FragmentOrder<Transposed>>;
 using SumFragment = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 
-/// c += a b with a of 8x4, b of 4x8 elements. A thread holds a(thread / 4, thread % 4), b(thread % 4, thread /
-/// 4) and c(thread / 4, 2 (thread % 4) + i).
-__device__ inline void multiply_8x8x4(double& c0, double& c1, double a, double b) {
-#ifdef __CUDA_ARCH__
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(c0), "+d"(c1)
-      : "d"(a), "d"(b));
-#else
-  const int lane = int(threadIdx.x) % 32;
-  for (int k = 0; k < 4; ++k) {
-    const double left = __shfl_sync(~0u, a, lane / 4 * 4 + k);
-    c0 = std::fma(left, __shfl_sync(~0u, b, lane % 4 * 8 + k), c0);
-    c1 = std::fma(left, __shfl_sync(~0u, b, lane % 4 * 8 + 4 + k), c1);
-  }
-#endif
-}
-
 /// c += a b with a of 16x4, b of 4x8 elements. A thread holds a(thread / 4 + 8 i, thread % 4), b(thread % 4, thread / 4)
 /// and c(thread / 4 + 8 (i / 2), 2 (thread % 4) + i % 2).
 __device__ inline void multiply_16x8x4(double (&c)[4], const double (&a)[2], double b) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef SIMT
+  simt::mma_m16n8k4(c, a, b);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(a[0]), "d"(a[1]), "d"(b));
-#else
-  multiply_8x8x4(c[0], c[1], a[0], b);
-  multiply_8x8x4(c[2], c[3], a[1], b);
+#elif defined(__CUDA_ARCH__)
+  for (int i = 0; i < 2; ++i)
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[2 * i]), "+d"(c[2 * i + 1])
+        : "d"(a[i]), "d"(b));
 #endif
 }
 
@@ -64,7 +49,9 @@ __device__ inline void multiply_16x8x4(double (&c)[4], const double (&a)[2], dou
 /// index.
 template <class T>
 __device__ void multiply_16x8x16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
-#ifdef __CUDA_ARCH__
+#ifdef SIMT
+  simt::mma_m16n8k16<T>(c, a, b);
+#elif defined(__CUDA_ARCH__)
 #define KOLMO_MMA(type)                                                      \
   asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                 \
       ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
@@ -75,18 +62,6 @@ __device__ void multiply_16x8x16(float (&c)[4], const std::uint32_t (&a)[4], con
   else
     KOLMO_MMA("bf16");
 #undef KOLMO_MMA
-#else
-  const int lane = int(threadIdx.x) % 32;
-  const auto element = [](std::uint32_t word, int k) {
-    return float(std::bit_cast<T>(std::uint16_t(word >> k % 2 * 16)));
-  };
-  for (int k = 0; k < 16; ++k)
-    for (int i = 0; i < 4; ++i) {
-      const int at = k % 8 / 2;
-      const float left = element(__shfl_sync(~0u, a[k / 8 * 2 + i / 2], lane / 4 * 4 + at), k),
-                  right = element(__shfl_sync(~0u, b[k / 8], (lane % 4 * 2 + i % 2) * 4 + at), k);
-      c[i] += left * right;
-    }
 #endif
 }
 

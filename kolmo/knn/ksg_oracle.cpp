@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <utility>
 
 #include "kolmo/check/oracle.hpp"
 #include "kolmo/knn/ksg_options.hpp"
@@ -18,10 +17,11 @@ T distance(const std::vector<T>& a, const std::vector<T>& b) {
   return d;
 }
 
-long double psi(std::int64_t n) {
-  long double sum = -std::numbers::egamma_v<long double>;
-  for (std::int64_t i = 1; i < n; ++i) sum += 1.0L / static_cast<long double>(i);
-  return sum;
+/// psi(m) for 0 < m <= most.
+std::vector<long double> digammas(std::size_t most) {
+  std::vector<long double> psi{0, -std::numbers::egamma_v<long double>};
+  while (psi.size() <= most) psi.push_back(psi.back() + 1.0L / static_cast<long double>(psi.size() - 1));
+  return psi;
 }
 
 template <class T>
@@ -37,17 +37,20 @@ std::vector<long double> local_values(const Rows<T>& x, const Rows<T>& y, const 
   const std::size_t n = x.size();
   const bool conditional = !z[0].empty(), first = s.algorithm == KsgAlgorithm::ksg1;
   const long double k = static_cast<long double>(s.k);
+  const std::vector<long double> digamma = digammas(n + 1);
+  const auto psi = [&](std::int64_t m) { return digamma.at(std::size_t(m)); };
   std::vector<long double> local;
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<Neighbour<T>> others;
+    others.reserve(n);
     for (std::size_t j = 0; j < n; ++j) {
       const auto time = [&](std::size_t r) { return s.time.empty() ? std::int64_t(r) : s.time[r]; };
       if (std::abs(time(i) - time(j)) <= s.theiler) continue;
       const T dx = distance(x[i], x[j]), dy = distance(y[i], y[j]), dz = distance(z[i], z[j]);
       others.push_back({std::max({dx, dy, dz}), dx, dy, dz, j});
     }
-    std::sort(others.begin(), others.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.distance, a.row) < std::pair(b.distance, b.row);
+    std::partial_sort(others.begin(), others.begin() + s.k, others.end(), [](const auto& a, const auto& b) {
+      return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);
     });
     const T eps = others[std::size_t(s.k - 1)].distance;
     T rx = 0, ry = 0, rz = 0;

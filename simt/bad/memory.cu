@@ -123,6 +123,14 @@ __global__ void wmma_incomplete(int* out) {
   wmma::fill_fragment(f, 0.0f);
   wmma::store_matrix_sync(reinterpret_cast<float*>(out), f, 16, wmma::mem_row_major);
 }
+__global__ void mma_incomplete(int* out) {
+  float sum[4] = {};
+#ifdef SIMT  // the function is the emulator's own, for kernels that use PTX on a GPU
+  const unsigned a[4] = {}, b[2] = {};
+  simt::mma_m16n8k16<half>(sum, a, b);
+#endif
+  *out = int(sum[0]);
+}
 __global__ void wmma_lanes(int* out) {
   wmma::fragment<wmma::accumulator, 16, 16, 16, float> f;
   wmma::fill_fragment(f, 0.0f);
@@ -159,5 +167,6 @@ void to_global(int* out) { launch(::to_global, 1, 1, 0, nullptr, out); }
 void wmma_misaligned(int* out) { launch(::wmma_misaligned, 1, 32, 0, nullptr, out); }
 void wmma_stride(int* out) { launch(::wmma_stride, 1, 32, 0, nullptr, out); }
 void wmma_incomplete(int* out) { launch(::wmma_incomplete, 1, 16, 0, nullptr, out); }
+void mma_incomplete(int* out) { launch(::mma_incomplete, 1, 16, 0, nullptr, out); }
 void wmma_lanes(int* out) { launch(::wmma_lanes, 1, 32, 0, nullptr, out); }
 }  // namespace bad

@@ -3,6 +3,7 @@
 // distribution is unspecified); products are added in float in the order of k (the device's order and
 // rounding differ).
 
+#include "simt/mma.hpp"
 #include "simt/simt.hpp"
 
 namespace simt::wmma {
@@ -24,10 +25,6 @@ struct fragment {
 template <class U, int M, int N, int K, class T, class L, class V>
 void fill_fragment(fragment<U, M, N, K, T, L>& f, V v) {
   for (T& x : f.x) x = static_cast<T>(v);
-}
-
-inline void need_whole_warp(unsigned group, const Wait& of) {
-  if (group != ~0u) fail(std::string(of.what) + ": all 32 lanes of the warp are needed", of);
 }
 
 // All 32 lanes must pass the same 32-byte aligned address and the same stride, a multiple of 16 bytes.

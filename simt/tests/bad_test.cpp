@@ -37,6 +37,7 @@ enum class By { thrown, asan, tsan };
   X(atomic_misaligned, thrown, "atomicAdd: misaligned address", "kernel atomic_misaligned")                 \
   X(wmma_incomplete, thrown, "wmma::store_matrix_sync: all 32 lanes of the warp are needed",                \
     "thread (0,0,0)")                                                                                       \
+  X(mma_incomplete, thrown, "mma.m16n8k16: all 32 lanes of the warp are needed", "thread (0,0,0)")          \
   X(wmma_misaligned, thrown, "wmma::load_matrix_sync: address not 32-byte aligned",                         \
     "kernel wmma_misaligned")                                                                               \
   X(wmma_stride, thrown, "stride not a multiple of 16")                                                     \

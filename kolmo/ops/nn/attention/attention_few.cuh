@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
         const Piece left = q[2 * i + j][lane];
 #pragma unroll
         for (int n = 0; n < 2 * tiles; ++n)
-          cuda::multiply_add<T>(score[n], left.value, k[n][i].value[2 * j], k[n][i].value[2 * j + 1]);
+          cuda::multiply_16x8x16<T>(score[n], left.value, {k[n][i].value[2 * j], k[n][i].value[2 * j + 1]});
       }
     if (more) fetch_keys(step + few_warps);
 
@@ -108,11 +108,11 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
 #pragma unroll
       for (int i = 0; i < 4 * halves; ++i) {
         const auto of_key = [&](int n) { return v[t][n][i / 4].value[i % 4]; };
-        cuda::multiply_add<T>(
+        cuda::multiply_16x8x16<T>(
             sum[i],
             {cuda::low_halves(of_key(0), of_key(1)), cuda::high_halves(of_key(0), of_key(1)),
              cuda::low_halves(of_key(2), of_key(3)), cuda::high_halves(of_key(2), of_key(3))},
-            weights[0], weights[1]);
+            weights);
       }
     }
     if (more) fetch_values(step + few_warps);

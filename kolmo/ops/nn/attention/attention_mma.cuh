@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(mma_block, 2) attend_mma(AttentionCall<T> c, K
           cuda::load_right_columns(right, k + n * 8 * stride + 16 * e, stride, lane);
 #pragma unroll
           for (int i = 0; i < tall; ++i) {
-            cuda::multiply_add<T>(score[i][n], left[i], right[0], right[1]);
-            cuda::multiply_add<T>(score[i][n + 1], left[i], right[2], right[3]);
+            cuda::multiply_16x8x16<T>(score[i][n], left[i], {right[0], right[1]});
+            cuda::multiply_16x8x16<T>(score[i][n + 1], left[i], {right[2], right[3]});
           }
         }
       }
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(mma_block, 2) attend_mma(AttentionCall<T> c, K
         cuda::load_right_rows(right, v + 16 * e * stride + 8 * n, stride, lane);
 #pragma unroll
         for (int i = 0; i < tall; ++i) {
-          cuda::multiply_add<T>(sum[i][n], left[i], right[0], right[1]);
-          cuda::multiply_add<T>(sum[i][n + 1], left[i], right[2], right[3]);
+          cuda::multiply_16x8x16<T>(sum[i][n], left[i], {right[0], right[1]});
+          cuda::multiply_16x8x16<T>(sum[i][n + 1], left[i], {right[2], right[3]});
         }
       }
     }
