@@ -42,12 +42,26 @@ static __device__ const CountTable count_table_on_gpu = count_table;
 
 }  // namespace detail
 
+namespace detail {
+/// x + 2^52 has a small x in its last bits.
+KOLMO_HD constexpr std::uint32_t last_bits(double x) {
+  return std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
+}
+/// x ln x of a small count.
+KOLMO_HD constexpr double looked_up(double x) {
+  return KOLMO_OF_SIDE(count_table, count_table_on_gpu).value[last_bits(x)];
+}
+}  // namespace detail
+
+/// Whether x is an integer of [0, 64).
+KOLMO_HD constexpr bool is_small_count(double x) {
+  const std::uint32_t n = detail::last_bits(x);
+  return n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x;
+}
+
 /// x ln x; 0 for x = 0, NaN for x < 0. Small counts are looked up, others computed, once for a kernel's code.
 KOLMO_HD constexpr double x_log_x(double x) {
-  // x + 2^52 has a small x in its last bits.
-  const auto n = std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
-  if (n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x)
-    return KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu).value[n];
+  if (is_small_count(x)) return detail::looked_up(x);
   double factor = x, scaled = x;
   int k = 0;
   if (!is_normal(x)) {
@@ -94,6 +108,17 @@ struct WeightRows {
     KOLMO_HD Sums<3> of(T weight) const {
       const double w = double(weight);
       return {{w, x_log_x(w), double(weight > 0)}};
+    }
+    /// Whether of_small() gives the term: of many terms together, without a branch between them.
+    KOLMO_HD static bool is_small(T weight) {
+      if constexpr (std::is_integral_v<T>)
+        return std::make_unsigned_t<T>(weight) < detail::small_counts;
+      else
+        return is_small_count(double(weight));
+    }
+    KOLMO_HD Sums<3> of_small(T weight) const {
+      const double w = double(weight);
+      return {{w, detail::looked_up(w), weight == 0 ? 0.0 : 1.0}};
     }
     KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };

@@ -76,6 +76,15 @@ struct ChunkSums {
     KOLMO_HD Sums<N> of(const Fetched& x) const {
       return row.of(x);
     }
+    template <class Fetched>
+    KOLMO_HD bool is_small(const Fetched& x) const requires requires {
+      row.is_small(x);
+    }
+    { return row.is_small(x); }
+    template <class Fetched>
+    KOLMO_HD Sums<N> of_small(const Fetched& x) const {
+      return row.of_small(x);
+    }
     /// Loads W terms from the i-th on; only for rows that provide such a load.
     template <int W>
     KOLMO_HD void load(std::int64_t i, Sums<N> (&terms)[W]) const {

@@ -46,9 +46,13 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
 #pragma unroll
       for (int a = 0; a < ahead; ++a)
         next[a] = terms.fetch(first + (first + a * Threads < n ? a * Threads : 0));
+      with_terms<ahead>(
+          terms, [&](int a) { return next[a]; },
+          [&](auto term_of) {
 #pragma unroll
-      for (int a = 0; a < ahead; ++a)
-        if (first + a * Threads < n) lane[a % Lanes] = lane[a % Lanes] + terms.of(next[a]);
+            for (int a = 0; a < ahead; ++a)
+              if (first + a * Threads < n) lane[a % Lanes] = lane[a % Lanes] + term_of(next[a]);
+          });
     }
   } else {
     for (std::int64_t first = thread; first < n; first += Threads * Lanes)

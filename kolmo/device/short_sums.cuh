@@ -1,5 +1,6 @@
 #pragma once
 // Kernels of short sums (base/sums.hpp): rows read 16 bytes at once, and pieces of columns. Anonymous namespace: see device/grid.cuh.
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -10,83 +11,114 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Kernel for rows of at most short_terms terms, a multiple of W, read in packs of W. A thread reads at most
-/// four packs. At least two threads share a row where possible, so that a warp reads whole sectors.
+/// Rows of at most short_terms terms, a multiple of W, are read in packs of W.
 constexpr int short_terms = 32;
 template <int W>
-constexpr int short_threads = short_terms / W >= 16 ? short_terms / W / 4
-                              : short_terms / W < 2 ? 1
-                                                    : 2;
-template <int W, int N, class Rows, class Done>
+constexpr bool are_short(std::int64_t k) {
+  return k <= short_terms && k % W == 0;
+}
+/// Threads that take N sums of a row of at most Terms terms: at least two, so that a warp reads whole sectors, and so many
+/// that each holds at most four packs, or eight terms of several sums.
+template <int W, int Terms, int N>
+constexpr int short_threads = std::max(std::min(2, Terms / W), Terms / (N == 1 ? 4 * W : 8));
+
+/// Calls take(function of what a term is computed from): row.of, or row.of_small where all N are small. Their terms need no
+/// branches, so that what they read is in flight at once.
+template <int N, class Row, class At, class Take>
+__device__ void with_terms(const Row& row, const At& at, const Take& take) {
+  if constexpr (requires { row.is_small(at(0)); }) {
+    bool small = row.is_small(at(0));
+    if (small)
+#pragma unroll
+      for (int i = 1; i < N; ++i) small = small & row.is_small(at(i));
+    if (small) return take([&](const auto& x) { return row.of_small(x); });
+  }
+  take([&](const auto& x) { return row.of(x); });
+}
+
+/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N> threads, returned to the first of them. All threads
+/// of a warp must call it; those without a row pass k = 0.
+template <int W, int Terms, int N, class Row>
+__device__ Sums<N> short_sum(const Row& row, int k, int thread) {
+  constexpr int threads = short_threads<W, Terms, N>, each = Terms / W / threads;
+  const auto at = [&](int p) { return (p * threads + thread) * W; };
+  Sums<N> lane[each][W] = {};
+  if constexpr (requires { row.template fetch_pack<W>(0); }) {
+    decltype(row.template fetch_pack<W>(0)) next[each] = {};
+#pragma unroll
+    for (int p = 0; p < each; ++p)
+      if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
+    const auto take = [&](auto term_of) {
+#pragma unroll
+      for (int p = 0; p < each; ++p)
+        if (at(p) < k) {
+#pragma unroll
+          for (int w = 0; w < W; ++w) lane[p][w] = term_of(next[p][w]);
+        }
+    };
+    with_terms<each * W>(
+        row, [&](int i) { return next[i / W][i % W]; }, take);
+  } else {
+#pragma unroll
+    for (int p = 0; p < each; ++p)
+      if (at(p) < k) row.load(at(p), lane[p]);
+  }
+#pragma unroll
+  for (int half = each / 2; half; half /= 2)
+    if (half * threads * W < k) {
+#pragma unroll
+      for (int p = 0; p < half; ++p)
+#pragma unroll
+        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + lane[p + half][w];
+    }
+#pragma unroll
+  for (int half = threads / 2; half; half /= 2)
+#pragma unroll
+    for (int w = 0; w < W; ++w) lane[0][w] = lane[0][w] + shuffle_xor(lane[0][w], half);
+#pragma unroll
+  for (int half = W / 2; half; half /= 2)
+#pragma unroll
+    for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
+  return lane[0][0] + Sums<N>{};  // as lanes begin at 0, the sum of -0 alone is 0
+}
+
+/// Sums rows of at most Terms terms.
+template <int W, int Terms, int N, class Rows, class Done>
 __global__ void __launch_bounds__(sum_block)
     sum_short_rows(EarlyStart early, Rows rows, Done done, std::int64_t count, int k) {
   early.wait();
-  constexpr int threads = short_threads<W>, each = short_terms / W / threads, groups = sum_block / threads;
+  constexpr int threads = short_threads<W, Terms, N>, groups = sum_block / threads;
   const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
   for (std::int64_t first = std::int64_t(blockIdx.x) * groups; first < count;
        first += std::int64_t(gridDim.x) * groups) {
     const bool active = first + group < count;  // idle groups take part in shuffles
     const std::int64_t r = active ? first + group : first;
     const auto row = rows(r);
-    constexpr bool long_terms = requires { row.template fetch_pack<W>(0); };
-    const auto at = [&](int p) { return (p * threads + thread) * W; };
-    Sums<N> lane[each][W] = {};
-    if constexpr (long_terms) {
-      decltype(row.template fetch_pack<W>(0)) next[each] = {};
-#pragma unroll
-      for (int p = 0; p < each; ++p)
-        if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
-#pragma unroll
-      for (int p = 0; p < each; ++p)
-        if (at(p) < k) {
-#pragma unroll
-          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + row.of(next[p][w]);
-        }
-    } else {
-#pragma unroll
-      for (int p = 0; p < each; ++p)
-        if (at(p) < k) {
-          Sums<N> next[W];
-          row.load(at(p), next);
-#pragma unroll
-          for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
-        }
-    }
-#pragma unroll
-    for (int half = each / 2; half; half /= 2)
-#pragma unroll
-      for (int p = 0; p < half; ++p)
-#pragma unroll
-        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + lane[p + half][w];
-#pragma unroll
-    for (int half = threads / 2; half; half /= 2)
-#pragma unroll
-      for (int w = 0; w < W; ++w) lane[0][w] = lane[0][w] + shuffle_xor(lane[0][w], half);
-#pragma unroll
-    for (int half = W / 2; half; half /= 2)
-#pragma unroll
-      for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
-    if constexpr (long_terms) {  // and long ends, by whole warps
+    const auto sum = short_sum<W, Terms, N>(row, k, thread);
+    if constexpr (requires { row.template fetch_pack<W>(0); }) {  // long ends, by whole warps
       __shared__ Sums<N> sums[groups];
-      if (thread == 0) sums[group] = lane[0][0];
+      if (thread == 0) sums[group] = sum;
       __syncthreads();
       if (const int i = int(threadIdx.x); i < groups && first + i < count) done(first + i, sums[i]);
       __syncthreads();
     } else if (active && thread == 0) {
-      done(r, lane[0][0]);
+      done(r, sum);
     }
   }
 }
 
-template <int W>
-constexpr bool are_short(std::int64_t k) {
-  return k <= short_terms && k % W == 0;
-}
 template <int W, int N, class Rows, class Done>
 void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k,
                        cudaStream_t stream) {
-  cuda::launch_early(sum_short_rows<W, N, Rows, Done>, blocks(count, sum_block / short_threads<W>), sum_block,
-                     0, stream, rows, done, count, int(k));
+  const auto run = [&]<int Terms> {
+    cuda::launch_early(sum_short_rows<W, Terms, N, Rows, Done>,
+                       blocks(count, sum_block / short_threads<W, Terms, N>), sum_block, 0, stream, rows,
+                       done, count, int(k));
+  };
+  constexpr int half = short_terms / 2;
+  if constexpr (N > 1 && short_threads<W, half, N> < short_threads<W, short_terms, N>)
+    if (k <= half) return run.template operator()<half>();
+  run.template operator()<short_terms>();
 }
 
 /// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
@@ -99,20 +131,23 @@ __device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
            tree_of_column<All, 2 * Half, N>(row, value, l + Half);
 }
 
+/// The sum of the at most All terms of a piece of a column.
+template <int All, int N, class Row>
+__device__ Sums<N> sum_of_column(const Row& row) {
+  std::remove_cvref_t<decltype(*row.x)> value[All];
+#pragma unroll
+  for (int i = 0; i < All; ++i)
+    if (i < row.count) value[i] = row.x[i * row.step];
+  return tree_of_column<All, 1, N>(row, value, 0);
+}
+
 /// A thread for each sum of a piece of a column, so that a warp reads neighbouring columns.
 template <int N, class Rows, class Done, class T>
 __global__ void __launch_bounds__(sum_block, sizeof(T) <= 4 ? 3 : 2)
     sum_columns_of(EarlyStart early, Rows rows, Done done, std::int64_t items) {
   early.wait();
-  for (std::int64_t item = thread_index(); item < items; item += thread_count()) {
-    constexpr int all = Rows::rows_at_a_time;
-    const auto row = rows(item);
-    T value[all];
-#pragma unroll
-    for (int i = 0; i < all; ++i)
-      if (i < row.count) value[i] = row.x[i * row.step];
-    done(item, tree_of_column<all, 1, N>(row, value, 0));
-  }
+  for (std::int64_t item = thread_index(); item < items; item += thread_count())
+    done(item, sum_of_column<Rows::rows_at_a_time, N>(rows(item)));
 }
 template <int N, class Rows, class Done>
 void launch_column_sums(const Rows& rows, const Done& done, std::int64_t items, cudaStream_t stream) {

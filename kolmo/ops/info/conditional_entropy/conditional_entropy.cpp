@@ -23,6 +23,10 @@ void cpu(const A& a, Arena scratch, Stream& s, int) {
 void above_zero(A& a) {
   for (std::int64_t i = 0; i < a.joint.size(); ++i) ++a.joint.as<double>()[i];
 }
+/// Counts of which no logarithm is looked up, among small ones.
+void some_large(A& a) {
+  for (std::int64_t i = 0; i < a.joint.size(); i += 3) a.joint.as<std::int64_t>()[i] *= 1000;
+}
 void miller_madow(A& a) { a.miller_madow = true; }
 
 // Two passes of 32 roundings (base/sums.hpp) of 2^-53, times at most 2 ln N < 18: below 2e-13.
@@ -37,6 +41,12 @@ constexpr Case<A> cases[] = {
      .dtype = DType::i32,
      .tolerance = 2e-13,
      .setup = miller_madow},
+    {.name = "4 x 16 i64, large counts",
+     .sizes = {{"...", 150}, {"bx", 4}, {"by", 16}},
+     .dtype = DType::i64,
+     .tolerance = 2e-13,
+     .setup = some_large},
+    {.name = "32 x 32 f64", .sizes = {{"...", 3}, {"bx", 32}, {"by", 32}}, .tolerance = 2e-13},
     {.name = "17 x 40 f32",
      .sizes = {{"...", 5}, {"bx", 17}, {"by", 40}},
      .dtype = DType::f32,

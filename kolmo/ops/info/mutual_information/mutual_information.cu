@@ -1,4 +1,5 @@
 #include "kolmo/base/entropy.hpp"
+#include "kolmo/device/small_tables.cuh"
 #include "kolmo/ops/info/mutual_information/mutual_information.hpp"
 #include "kolmo/skeleton/row_sum.cuh"
 
@@ -11,8 +12,10 @@ TableShape shape_of(const A& a) { return {a.joint.rank, a.joint.extent.data()}; 
 void launch(const A& a, Arena scratch, Stream& s, int row) {
   visit<double, float, std::int64_t, std::int32_t>(a.joint.dtype, [&]<class T> {
     const MutualInformationOfTable done{a.information.as<double>(), a.miller_madow, s.status()};
-    sum_tables<true>(a.joint.as<T>(), shape_of(a), done, TableScratch(scratch, shape_of(a)),
-                     cuda::SumItems{cuda::native(s), cuda::row_sum_rows[row].config});
+    const TableShape shape = shape_of(a);
+    if (!cuda::sum_if_small<true>(a.joint.as<T>(), shape, done, cuda::native(s)))
+      sum_tables<true>(a.joint.as<T>(), shape, done, TableScratch(scratch, shape),
+                       cuda::SumItems{cuda::native(s), cuda::row_sum_rows[row].config});
   });
 }
 
