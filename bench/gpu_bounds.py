@@ -45,18 +45,20 @@ def number(text: str) -> float:
 
 
 def kernels(rows: list[dict]) -> list[dict]:
-    """Means of each kernel's launches, those with most of the time first."""
+    """Means of each kernel's launches, weighted by their time; kernels with most of the time first."""
     launches = defaultdict(list)
     for row in rows:
         launches[row["Kernel Name"]].append(row)
     total = sum(number(row[TIME]) for row in rows)
     found = []
     for name, of_kernel in launches.items():
-        def mean(metric, of_kernel=of_kernel):
-            return round(sum(number(row[metric]) for row in of_kernel) / len(of_kernel), 1)
+        time = sum(number(row[TIME]) for row in of_kernel)
+
+        def mean(metric, of_kernel=of_kernel, time=time):
+            return round(sum(number(row[metric]) * number(row[TIME]) for row in of_kernel) / time, 1)
 
         pipes = {pipe: mean(metric) for pipe, metric in PIPES.items()}
-        share = sum(number(row[TIME]) for row in of_kernel) / total
+        share = time / total
         found.append({"kernel": name, "share_of_time": round(share, 3), **{k: mean(m) for k, m in COUNTERS.items()}, "pipes": pipes})
     return sorted(found, key=lambda k: -k["share_of_time"])
 

@@ -122,7 +122,7 @@ struct WeightTree {
   }
   /// The outcome o with weights before o <= t < weights up to o. Never one of weight 0.
   KOLMO_HD std::int64_t find(std::int64_t state, double t) const {
-    constexpr int together = 16;  // reads that are in flight at once
+    constexpr int together = 32;  // reads that are in flight at once
     std::int64_t at = 0;
     for (int l = levels - 2; l >= 0; --l) {
       const std::int64_t first = at * fan, end = first + fan < length[l] ? first + fan : length[l];
