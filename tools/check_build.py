@@ -22,14 +22,14 @@ MORE_KERNELS: dict[str, tuple[int, str]] = {
     "info/ksg_conditional_mutual_information": (42, "each way of searching, for each kind of problem, and two kinds of lists"),
     "info/mutual_information": (45, "four dtypes of three sums over a table, for three sizes of groups, and small tables read once"),
     "dense/matmul": (112, "a tile's sizes are constants of its kernel, for each dtype"),
-    "nn/batch_norm": (30, "four dtypes, each for long rows and for short ones, which end in the channel's map"),
+    "nn/batch_norm": (33, "four dtypes, each for long rows, for short ones, which end in the channel's map, and for channels side by side"),
     "nn/layer_norm": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/normalize": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/softmax": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/attention": (33, "four dtypes and three widths of heads, few rows and a GPU of compute capability 9.0 in other tiles"),
     "nn/conv2d": (29, "four dtypes, both orders of axes, by tiles, without, and by channel"),
     "nn/gru_sequences": (27, "two operators, their dtypes, and each place in which weights stay"),
-    "quantum/quantum_measurement": (29, "two dtypes of sums of outcomes and amplitudes, for three sizes of groups and 16 bytes at a time"),
+    "quantum/quantum_measurement": (31, "two dtypes of sums of outcomes and amplitudes, for three sizes of groups and 16 bytes at a time, and draws by threads and by warps"),
     "reduce/reduce_sum": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
 }
 DECLARED = re.compile(r"^extern const Op<\w+> ([\w, ]+);", re.M)

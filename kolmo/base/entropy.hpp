@@ -42,26 +42,16 @@ static __device__ const CountTable count_table_on_gpu = count_table;
 
 }  // namespace detail
 
-namespace detail {
-/// x + 2^52 has a small x in its last bits.
-KOLMO_HD constexpr std::uint32_t last_bits(double x) {
-  return std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
-}
-/// x ln x of a small count.
-KOLMO_HD constexpr double looked_up(double x) {
-  return KOLMO_OF_SIDE(count_table, count_table_on_gpu).value[last_bits(x)];
-}
-}  // namespace detail
-
 /// Whether x is an integer of [0, 64).
 KOLMO_HD constexpr bool is_small_count(double x) {
-  const std::uint32_t n = detail::last_bits(x);
+  // x + 2^52 has a small x in its last bits.
+  const auto n = std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
   return n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x;
 }
 
 /// x ln x; 0 for x = 0, NaN for x < 0. Small counts are looked up, others computed, once for a kernel's code.
 KOLMO_HD constexpr double x_log_x(double x) {
-  if (is_small_count(x)) return detail::looked_up(x);
+  if (is_small_count(x)) return KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu).value[int(x)];
   double factor = x, scaled = x;
   int k = 0;
   if (!is_normal(x)) {
@@ -117,8 +107,9 @@ struct WeightRows {
         return is_small_count(double(weight));
     }
     KOLMO_HD Sums<3> of_small(T weight) const {
-      const double w = double(weight);
-      return {{w, detail::looked_up(w), weight == 0 ? 0.0 : 1.0}};
+      const auto& table = KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu);
+      const int n = int(weight);
+      return {{double(n), table.value[n], n == 0 ? 0.0 : 1.0}};
     }
     KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
@@ -247,14 +238,17 @@ struct TableMargins {
     const Sums<3>* rows;
     const Sums<1>* columns;
     std::int64_t bx;
-    KOLMO_HD Sums<5> operator()(std::int64_t i) const {
-      if (i < bx) {
-        const auto& [total, log_sum, nonzero] = rows[i].value;
-        return {{total, exact_add(x_log_x(total), -log_sum), nonzero - double(total > 0), 0, 0}};
-      }
-      const double total = columns[i - bx].value[0];
-      return {{0, 0, 0, x_log_x(total), double(total > 0)}};
+    /// The sums of a row; of a column its total, with a count below 0.
+    KOLMO_HD Sums<3> fetch(std::int64_t i) const {
+      return i < bx ? rows[i] : Sums<3>{{columns[i - bx].value[0], 0, -1}};
     }
+    KOLMO_HD Sums<5> of(const Sums<3>& margin) const {
+      const auto& [total, log_sum, nonzero] = margin.value;
+      const double term = x_log_x(total), above = double(total > 0);
+      return nonzero < 0 ? Sums<5>{{0, 0, 0, term, above}}
+                         : Sums<5>{{total, exact_add(term, -log_sum), nonzero - above, 0, 0}};
+    }
+    KOLMO_HD Sums<5> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t table) const { return {rows + table * bx, columns + table * by, bx}; }
 };

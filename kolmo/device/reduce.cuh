@@ -20,6 +20,8 @@ struct SumShape {
   constexpr int width() const { return threads * lanes; }
 };
 constexpr SumShape sum_shapes[] = {{8, 4}, {32, 8}, {256, 1}};
+/// Those for the sums of chunks, of which most rows have few; of many see sum_partials.
+constexpr SumShape partial_shapes[] = {{1, 8}, {32, 8}};
 
 /// Index into sum_shapes for sums of `terms` terms; a whole block computes sums of more than `block_above`
 /// terms.
@@ -27,12 +29,8 @@ constexpr int sum_shape(std::int64_t terms, std::int64_t block_above) {
   return terms > block_above ? 2 : terms > sum_shapes[0].width() ? 1 : 0;
 }
 /// Sums that a group of threads computes, one after the other.
-template <int Shape>
-constexpr int sum_items_each = sum_shapes[Shape].threads < 32 ? sum_shapes[Shape].threads : 1;
-template <int Shape>
-unsigned sum_blocks(std::int64_t items) {
-  return blocks(items, sum_block / sum_shapes[Shape].threads * sum_items_each<Shape>);
-}
+template <int Threads>
+constexpr int sum_items_each = Threads < 32 ? Threads : 1;
 
 /// The sum of a group of threads, returned to its first thread. Every thread of the block must call it.
 template <int Threads, int Lanes, int N, class Terms>
@@ -124,27 +122,47 @@ __global__ void __launch_bounds__(Block, 4)
   }
 }
 
-/// A block adds the sums of all chunks of a row. A thread has many of them in flight, as it adds them in order.
+/// A block adds the sums of all chunks of a row, which more threads read than add.
+constexpr int partials_block = 1024;
+template <int N>
+constexpr int partials_each = 12 / N;  // that a thread reads at once
 template <class Partials>
-__global__ void __launch_bounds__(sum_block)
+__global__ void __launch_bounds__(partials_block)
     sum_partials(EarlyStart early, Partials partials, std::int64_t rows) {
-  constexpr int N = Partials::sums, together = N > 2 ? 8 : 32 / N;
+  constexpr int N = Partials::sums, each = partials_each<N>, together = partials_block * each;
+  Sums<N>* const held = cuda::dynamic_shared<Sums<N>>();
   const int thread = int(threadIdx.x);
   early.wait();
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const auto terms = partials.terms(row);
     Sums<N> lane{};
-    for (std::int64_t first = thread; first < partials.chunks; first += sum_block * together) {
-      Sums<N> next[together];  // loads without a branch are all in flight at once
+    for (std::int64_t first = 0; first < partials.chunks; first += together) {
+      const std::int64_t rest = partials.chunks - first;
+      const int here = int(rest < together ? rest : together);
+      Sums<N> next[each];  // loads without a branch are all in flight at once
 #pragma unroll
-      for (int i = 0; i < together; ++i)
-        next[i] = terms(first + i * sum_block < partials.chunks ? first + i * sum_block : 0);
+      for (int i = 0; i < each; ++i) {
+        const int at = thread + i * partials_block;
+        next[i] = terms(first + (at < here ? at : 0));
+      }
+      __syncthreads();
 #pragma unroll
-      for (int i = 0; i < together; ++i)
-        if (first + i * sum_block < partials.chunks) lane = lane + next[i];
+      for (int i = 0; i < each; ++i)
+        if (const int at = thread + i * partials_block; at < here) held[at] = next[i];
+      __syncthreads();
+      if (thread < sum_lanes)
+        for (int at = thread; at < here; at += sum_lanes) lane = lane + held[at];
     }
-    const auto sum = tree_of_block(lane, thread);
-    if (thread == 0) partials.finish(row, sum);
+    __syncthreads();
+    if (thread < sum_lanes) held[thread] = lane;
+    __syncthreads();
+    if (thread < 32) {
+      Sums<N> of_warp[sum_lanes / 32];
+#pragma unroll
+      for (int a = 0; a < sum_lanes / 32; ++a) of_warp[a] = held[thread + a * 32];
+      const auto sum = tree<32>(of_warp);
+      if (thread == 0) partials.finish(row, sum);
+    }
   }
 }
 
@@ -166,14 +184,13 @@ __global__ void __launch_bounds__(sum_block)
   }
 }
 
-/// Computes the items of a job in shape sum_shapes[Shape], with blocks of sum_block threads. Threads of a group that is
+/// Computes the items of a job in a shape, with blocks of sum_block threads. Threads of a group that is
 /// smaller than a warp finish an item each.
-template <int Shape, class Job>
+template <int Threads, int Lanes, class Job>
 __global__ void __launch_bounds__(sum_block) sum_items(EarlyStart early, Job job, std::int64_t items) {
   early.wait();
-  constexpr int threads = sum_shapes[Shape].threads, lanes = sum_shapes[Shape].lanes,
-                groups = sum_block / threads, each = sum_items_each<Shape>;
-  const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
+  constexpr int groups = sum_block / Threads, each = sum_items_each<Threads>;
+  const int thread = int(threadIdx.x) % Threads, group = int(threadIdx.x) / Threads;
   for (std::int64_t first = std::int64_t(blockIdx.x) * groups * each; first < items;
        first += std::int64_t(gridDim.x) * groups * each) {
     Sums<Job::sums> own{};
@@ -181,12 +198,19 @@ __global__ void __launch_bounds__(sum_block) sum_items(EarlyStart early, Job job
     for (int j = 0; j < each; ++j) {
       const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
       const auto sum =  // idle groups take part in shuffles and barriers
-          group_sum<threads, lanes, Job::sums>(job.terms(item), at < items ? job.length(item) : 0, thread);
+          group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items ? job.length(item) : 0, thread);
       if (thread == j) own = sum;
     }
     const std::int64_t item = first + thread * groups + group;
     if (thread < each && item < items) job.finish(item, own);
   }
+}
+
+template <SumShape S, class Job>
+void launch_items(const Job& job, std::int64_t items, cudaStream_t stream) {
+  cuda::launch_early(sum_items<S.threads, S.lanes, Job>,
+                     blocks(items, sum_block / S.threads * sum_items_each<S.threads>), sum_block, 0, stream,
+                     job, items);
 }
 
 template <class Job>
@@ -216,13 +240,19 @@ struct SumItems {
       if (job.chunks == 1 && are_short<width>(terms) && job.rows.packed(items))
         return launch_short_rows<width, Job::sums>(job.rows, job.done, items, terms, stream);
     }
-    if constexpr (are_partials<Job>)
+    if constexpr (are_partials<Job>) {
       if (terms > block_above)
-        return cuda::launch_early(sum_partials<Job>, blocks(items, 1), sum_block, 0, stream, job, items);
-    constexpr int shapes = int(std::size(sum_shapes)) - are_partials<Job>;
-    select<shapes>(sum_shape(terms, block_above), [&]<int V> {
-      cuda::launch_early(sum_items<V, Job>, sum_blocks<V>(items), sum_block, 0, stream, job, items);
-    });
+        cuda::launch_early(sum_partials<Job>, blocks(items, 1), partials_block,
+                           sizeof(Sums<Job::sums>) * partials_block * partials_each<Job::sums>, stream, job,
+                           items);
+      else
+        select<std::size(partial_shapes)>(terms > partial_shapes[0].width(), [&]<int V> {
+          launch_items<partial_shapes[V]>(job, items, stream);
+        });
+    } else {
+      select<std::size(sum_shapes)>(sum_shape(terms, block_above),
+                                    [&]<int V> { launch_items<sum_shapes[V]>(job, items, stream); });
+    }
   }
 };
 

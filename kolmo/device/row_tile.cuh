@@ -152,12 +152,9 @@ struct PartWords {
   std::uint32_t word[sizeof(Part) / 4];
 };
 
-/// Joins the parts of a row in their order, by a block; every thread gets the same bits.
-template <int Threads, class Part>
-__device__ Part join_parts(const Part* part, std::int64_t parts) {
-  const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
-  Part all{};
-  for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
+/// Joins the parts of the lanes of a warp in their order; every lane gets the same bits.
+template <class Part>
+__device__ Part join_warp(Part all) {
 #pragma unroll
   for (int half = 1; half < 32; half *= 2) {
     auto words = std::bit_cast<PartWords<Part>>(all);
@@ -166,13 +163,22 @@ __device__ Part join_parts(const Part* part, std::int64_t parts) {
     const auto other = std::bit_cast<Part>(words);
     all = threadIdx.x & half ? join(other, all) : join(all, other);
   }
-  __shared__ PartWords<Part> of_warp[Threads / 32];
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = std::bit_cast<PartWords<Part>>(all);
-  __syncthreads();
-  all = std::bit_cast<Part>(of_warp[0]);
-  for (int w = 1; w < Threads / 32; ++w) all = join(all, std::bit_cast<Part>(of_warp[w]));
   return all;
+}
+
+/// Joins the parts of a row in their order, by a block; every thread gets the same bits.
+template <int Threads, class Part>
+__device__ Part join_parts(const Part* part, std::int64_t parts) {
+  const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
+  Part all{};
+  for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
+  __shared__ PartWords<Part> of_warp[32];
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  all = join_warp(all);
+  __syncthreads();
+  if (lane == 0) of_warp[warp] = std::bit_cast<PartWords<Part>>(all);
+  __syncthreads();
+  return join_warp(lane < Threads / 32 ? std::bit_cast<Part>(of_warp[lane]) : Part{});
 }
 
 }  // namespace

@@ -44,17 +44,15 @@ __device__ Sums<N> short_sum(const Row& row, int k, int thread) {
   const auto at = [&](int p) { return (p * threads + thread) * W; };
   Sums<N> lane[each][W] = {};
   if constexpr (requires { row.template fetch_pack<W>(0); }) {
-    decltype(row.template fetch_pack<W>(0)) next[each] = {};
+    decltype(row.template fetch_pack<W>(0)) next[each] = {};  // terms of zeros are 0
 #pragma unroll
     for (int p = 0; p < each; ++p)
       if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
     const auto take = [&](auto term_of) {
 #pragma unroll
       for (int p = 0; p < each; ++p)
-        if (at(p) < k) {
 #pragma unroll
-          for (int w = 0; w < W; ++w) lane[p][w] = term_of(next[p][w]);
-        }
+        for (int w = 0; w < W; ++w) lane[p][w] = term_of(next[p][w]);
     };
     with_terms<each * W>(
         row, [&](int i) { return next[i / W][i % W]; }, take);

@@ -1,6 +1,7 @@
 #pragma once
 // Sums over small tables (base/entropy.hpp), each read once. Anonymous namespace: see device/grid.cuh.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "kolmo/base/entropy.hpp"
@@ -14,28 +15,30 @@ namespace {
 constexpr int small_rows = 32, small_columns = 32;
 static_assert(small_rows <= ColumnPieces<double>::rows_at_a_time && small_columns == short_terms);
 
-/// The sums of `count` columns. Four threads, eight lanes apart, add every fourth row of a column each.
-template <class Pieces>
-__device__ void sum_small_columns(const Pieces& pieces, int count, Sums<1>* to) {
-  const int lane = int(threadIdx.x) % 32, part = lane / 8;
+/// The sums of the columns of some tables. Four threads, eight lanes apart, add every fourth row of a column each.
+template <class T>
+__device__ void sum_small_columns(const T* weight, int tables, int bx, int by, Sums<1>* to) {
+  const int lane = int(threadIdx.x) % 32, part = lane / 8, count = tables * by;
   for (int first = int(threadIdx.x) / 32 * 8; first < count; first += sum_block / 4) {
-    const int column = first + lane % 8;
-    auto rows = pieces(column < count ? column : first);
-    rows.x += part * rows.step, rows.step *= 4, rows.count = (rows.count + 3 - part) / 4;
+    const int column = first + lane % 8, table = int(unsigned(column) / unsigned(by));
+    const bool active = column < count;
+    const typename ColumnPieces<T>::Row rows{
+        weight + (active ? (table * bx + part) * by + column - table * by : 0), 4 * by,
+        active ? (bx + 3 - part) / 4 : 0};
     Sums<1> sum = sum_of_column<small_rows / 4, 1>(rows);
     sum = sum + shuffle_xor(sum, 16), sum = sum + shuffle_xor(sum, 8);
-    if (part == 0 && column < count) to[column] = sum;
+    if (part == 0 && active) to[column] = sum;
   }
 }
 
-/// A block has `each` tables at a time: groups of threads sum their rows, threads their columns, warps their margins.
-/// What sum_tables computes, by the same trees.
+/// A block has `each` tables at a time: groups of threads sum their rows, threads their columns, and `team` threads, 32 or
+/// a power of two that is not below the number of margins, the margins of each. What sum_tables computes, by the same trees.
 template <bool WithColumns, int Terms, class T, class Done>
 __global__ void __launch_bounds__(sum_block, 3)
     sum_small_tables(EarlyStart early, const T* weight, std::int64_t tables, int bx, int by, int each,
-                     Done done) {
+                     int team, Done done) {
   constexpr int W = pack_width<T>, threads = short_threads<W, Terms, 3>, groups = sum_block / threads;
-  constexpr int margins = small_rows + (WithColumns ? small_columns : 0);
+  constexpr int N = WithColumns ? 5 : 3;  // of rows alone the other sums are 0
   __shared__ Sums<3> rows[groups];
   __shared__ Sums<1> columns[WithColumns ? groups * small_columns / 4 : 1];
   __shared__ Sums<5> totals[groups];
@@ -44,23 +47,40 @@ __global__ void __launch_bounds__(sum_block, 3)
   for (std::int64_t first = std::int64_t(blockIdx.x) * each; first < tables;
        first += std::int64_t(gridDim.x) * each) {
     const int here = int(tables - first < each ? tables - first : each);
-    const WeightRows<T> weights{weight + first * bx * by, by};
+    const T* const from = weight + first * (bx * by);
     const bool active = group < here * bx;
-    const auto sum = short_sum<W, Terms, 3>(weights(active ? group : 0), active ? by : 0, thread);
+    const typename WeightRows<T>::Row row{from + (active ? group * by : 0)};
+    const auto sum = short_sum<W, Terms, 3>(row, active ? by : 0, thread);
     if (active && thread == 0) rows[group] = sum;
     __syncthreads();
-    if constexpr (WithColumns)
-      sum_small_columns(ColumnPieces<T>{weights.weight, bx, by, 1}, here * by, columns);
-    __syncthreads();
-    const TableMargins all{rows, columns, bx, WithColumns ? by : 0};
-    for (int table = me / 32; table < here; table += sum_block / 32) {
-      const auto terms = all(table);
-      Sums<5> lane[margins / 32] = {};
+    if constexpr (WithColumns) {
+      sum_small_columns(from, here, bx, by, columns);
+      __syncthreads();
+    }
+    const int margins = bx + (WithColumns ? by : 0);
+    for (int start = 0; start < here; start += sum_block / team) {
+      const int table = start + me / team;
+      const bool summed = table < here;
+      const TableMargins::Row terms{rows + (summed ? table * bx : 0), columns + (WithColumns && summed ? table * by : 0),
+                                    bx};
+      Sums<N> lane[2] = {};
 #pragma unroll
-      for (int a = 0; a < margins / 32; ++a)
-        if (const int i = me % 32 + 32 * a; i < bx + all.by) lane[a] = terms(i);
-      const auto total = tree<32>(lane);
-      if (me % 32 == 0) totals[table] = total;
+      for (int a = 0; a < 1 + WithColumns; ++a)
+        if (const int i = me % team + 32 * a; summed && i < margins) {
+          const Sums<5> term = terms(i);
+#pragma unroll
+          for (int n = 0; n < N; ++n) lane[a].value[n] = term.value[n];
+        }
+      Sums<N> total = lane[0] + lane[1];
+#pragma unroll
+      for (int half = 16; half; half /= 2)
+        if (half < team) total = total + shuffle_xor(total, half);
+      if (summed && me % team == 0) {
+        Sums<5> all{};
+#pragma unroll
+        for (int n = 0; n < N; ++n) all.value[n] = total.value[n];
+        totals[table] = all;
+      }
     }
     __syncthreads();
     if (me < here) done(first + me, totals[me]);
@@ -76,9 +96,11 @@ bool sum_if_small(const T* weight, const TableShape& shape, const Done& done, cu
     return false;
   const auto run = [&]<int Terms> {
     constexpr int groups = sum_block / short_threads<pack_width<T>, Terms, 3>;
-    const int each = int(std::min<std::int64_t>(groups / bx, groups * small_columns / 4 / by));
+    const int each = int(std::min<std::int64_t>(groups / bx, groups * small_columns / 4 / by)),
+              margins = int(bx + (WithColumns ? by : 0)),
+              team = int(std::bit_ceil(unsigned(std::min(margins, 32))));
     cuda::launch_early(sum_small_tables<WithColumns, Terms, T, Done>, blocks(tables, each), sum_block, 0,
-                       stream, weight, tables, int(bx), int(by), each, done);
+                       stream, weight, tables, int(bx), int(by), each, team, done);
   };
   if (by <= short_terms / 2)
     run.template operator()<short_terms / 2>();

@@ -151,7 +151,8 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
       start(parts_of_rows<Op, T, block, all>, t.rows * parts, threads, scratch.part, whole, parts, packed);
     };
     go(nullptr);
-    cuda::launch_early(join_rows<Op, block>, blocks(t.rows, 1), block, 0, native(s), op, scratch.part,
+    constexpr int joining = 1024;
+    cuda::launch_early(join_rows<Op, joining>, blocks(t.rows, 1), joining, 0, native(s), op, scratch.part,
                        scratch.whole, t.rows, parts);
     go(scratch.whole);
   } else if (Plan.holder == RowHolder::memory || !packed) {

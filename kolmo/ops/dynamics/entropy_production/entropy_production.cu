@@ -90,8 +90,7 @@ struct SumFluxes {
   template <class T>
   void operator()(const StateSums<T>& job, std::int64_t items, std::int64_t n) const {
     if (n <= cuda::sum_shapes[0].width())
-      return cuda::launch_early(cuda::sum_items<0, StateSums<T>>, cuda::sum_blocks<0>(items), cuda::sum_block,
-                                0, cuda::native(s), job, items);
+      return cuda::launch_items<cuda::sum_shapes[0]>(job, items, cuda::native(s));
     const std::int64_t groups = items / n * ((n + flux_states - 1) / flux_states);
     cuda::launch_early(sum_fluxes<T>, cuda::blocks(groups, 1), flux_block, 0, cuda::native(s), job, groups);
   }

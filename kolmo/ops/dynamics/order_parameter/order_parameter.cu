@@ -66,8 +66,7 @@ struct SumPhases {
     if constexpr (cuda::are_partials<Job>) {
       cuda::SumItems{cuda::native(s), 256}(job, items, terms);
     } else if (terms <= cuda::sum_shapes[0].width()) {
-      cuda::launch_early(cuda::sum_items<0, Job>, cuda::sum_blocks<0>(items), cuda::sum_block, 0,
-                         cuda::native(s), job, items);
+      cuda::launch_items<cuda::sum_shapes[0]>(job, items, cuda::native(s));
     } else {
       using T = std::remove_cvref_t<decltype(*job.rows.theta)>;
       const auto launch = [&](auto* kernel) {

@@ -126,19 +126,33 @@ __global__ void __launch_bounds__(HalfCounts::block)
   }
 }
 
-__global__ void add_halves(HalfCounts h, std::int64_t* counts) {
-  for (std::int64_t i = cuda::thread_index(); i < h.batch * h.words; i += cuda::thread_count()) {
-    const std::int64_t b = i / h.words, word = i - b * h.words;
+/// A warp has neighbouring words, which the warps of a block read of some of the parts each.
+constexpr int add_block = 256;
+__global__ void __launch_bounds__(add_block) add_halves(HalfCounts h, std::int64_t* counts) {
+  constexpr int warps = add_block / 32;
+  __shared__ std::int64_t sums[warps][2][32];
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  const std::int64_t words = h.batch * h.words;
+  for (std::int64_t first = std::int64_t(blockIdx.x) * 32; first < words;
+       first += std::int64_t(gridDim.x) * 32) {
+    const std::int64_t i = first + lane < words ? first + lane : first, b = i / h.words,
+                       word = i - b * h.words;
     const std::uint32_t* const from = h.partial + b * h.parts * h.words + word;
     std::int64_t even = 0, odd = 0;
 #pragma unroll 8
-    for (std::int64_t p = 0; p < h.parts; ++p) {
+    for (std::int64_t p = warp; p < h.parts; p += warps) {
       const std::uint32_t both = from[p * h.words];
       even += both & 0xffff, odd += both >> 16;
     }
-    std::int64_t* const to = counts + b * h.bins + 2 * word;
-    to[0] += even;
-    if (2 * word + 1 < h.bins) to[1] += odd;
+    sums[warp][0][lane] = even, sums[warp][1][lane] = odd;
+    __syncthreads();
+    if (warp < 2 && first + lane < words && 2 * word + warp < h.bins) {
+      std::int64_t sum = 0;
+#pragma unroll
+      for (int w = 0; w < warps; ++w) sum += sums[w][warp][lane];
+      counts[b * h.bins + 2 * word + warp] += sum;
+    }
+    __syncthreads();
   }
 }
 
@@ -150,7 +164,7 @@ void launch_halves(const A& a, Arena& arena, Stream& s) {
                std::size_t(h.words) * sizeof(std::uint32_t), cuda::native(s), h, a.x.as<T>(), a.y.as<T>(),
                counts, Bins(a.x_min, a.x_max, a.bins_x), Bins(a.y_min, a.y_max, a.bins_y),
                a.outside == OutsidePolicy::clamp);
-  cuda::launch(add_halves, cuda::blocks(h.batch * h.words, 256), 256, 0, cuda::native(s), h, counts);
+  cuda::launch(add_halves, cuda::blocks(h.batch * h.words, 32), add_block, 0, cuda::native(s), h, counts);
 }
 
 void launch(const A& a, Arena arena, Stream& s, int variant) {

@@ -120,19 +120,20 @@ struct WeightTree {
   KOLMO_HD double of(int l, std::int64_t i) const {
     return l == 0 && amplitudes ? weight(amplitudes[i]) : level[l][i];
   }
-  /// The outcome o with weights before o <= t < weights up to o. Never one of weight 0.
-  KOLMO_HD std::int64_t find(std::int64_t state, double t) const {
-    constexpr int together = 32;  // reads that are in flight at once
+  /// The outcome o with weights before o <= t < weights up to o. Never one of weight 0. read(weights, count) tells what
+  /// weights(i) are, i < count <= Read::together, all read at once.
+  template <class Read>
+  KOLMO_HD std::int64_t find(std::int64_t state, double t, Read read) const {
     std::int64_t at = 0;
     for (int l = levels - 2; l >= 0; --l) {
       const std::int64_t first = at * fan, end = first + fan < length[l] ? first + fan : length[l];
       double before = t;
       bool found = false;
       at = first;
-      for (std::int64_t i = first; i < end && !found; i += together) {
-        double w[together];
-        for (int j = 0; j < together; ++j) w[j] = i + j < end ? of(l, state * length[l] + i + j) : 0;
-        for (int j = 0; j < together; ++j) {
+      for (std::int64_t i = first; i < end && !found; i += Read::together) {
+        const int count = int(end - i < Read::together ? end - i : Read::together);
+        const auto& w = read([&](int j) { return of(l, state * length[l] + i + j); }, count);
+        for (int j = 0; j < count; ++j) {
           if (found || !(w[j] > 0)) continue;
           at = i + j, before = t, found = t < w[j];
           if (!found) t -= w[j];
@@ -141,6 +142,17 @@ struct WeightTree {
       t = before;  // that of the last positive weight, if rounding led past the end
     }
     return at;
+  }
+};
+
+/// Reads for WeightTree::find.
+struct ReadByThread {
+  static constexpr int together = 16;
+  double w[together];
+  template <class F>
+  KOLMO_HD const double (&operator()(const F& weight, int count))[together] {
+    for (int j = 0; j < together; ++j) w[j] = j < count ? weight(j) : 0;
+    return w;
   }
 };
 
@@ -155,17 +167,23 @@ struct DrawOutcome {
   Status status;
 
   std::int64_t items() const { return draws; }
-  KOLMO_HD void operator()(std::int64_t i) const {
+  KOLMO_HD void operator()(std::int64_t i) const { draw(i, ReadByThread{}, true); }
+  /// By several threads that do the same, of which one `writes`.
+  template <class Read>
+  KOLMO_HD void draw(std::int64_t i, Read read, bool writes) const {
     const std::int64_t state = i / shots;
     const double total = tree.total(state);
     const bool sound = total > 0 && total < std::numeric_limits<double>::infinity();
     if (!sound) status.report(0, state);
     const Philox::Words words = philox(std::uint64_t(offset + i), 0);
-    outcome[i] = sound ? tree.find(state, exact_mul(uniform53(words.w[0], words.w[1]), total)) : 0;
+    const std::int64_t drawn =
+        sound ? tree.find(state, exact_mul(uniform53(words.w[0], words.w[1]), total), read) : 0;
+    if (!writes) return;
+    outcome[i] = drawn;
     if (i != state * shots) return;
-    const double drawn = tree.of(0, state * outcomes + outcome[i]);
-    probability[state] = drawn / total;
-    scale[state] = std::sqrt(total / drawn);
+    const double weight = tree.of(0, state * outcomes + drawn);
+    probability[state] = weight / total;
+    scale[state] = std::sqrt(total / weight);
   }
 };
 
@@ -227,9 +245,11 @@ struct MeasurementSpace {
 };
 
 /// The steps of a measurement: sum(packed, rows, done, count, k, partial) sums rows as sum_rows of base/sums.hpp; if they
-/// are packed, amplitudes may be read 16 bytes at once. each(f) calls f(i) for all its items.
-template <class T, class Sum, class Each>
-void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const Sum& sum, const Each& each) {
+/// are packed, amplitudes may be read 16 bytes at once. each(f) calls f(i) for all its items, draw(f) for those of a
+/// DrawOutcome.
+template <class T, class Sum, class Draw, class Each>
+void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const Sum& sum, const Draw& draw,
+             const Each& each) {
   using C = Complex<T>;
   const MeasurementSpace<T> space(arena, a);
   const MeasuredQubits& q = space.qubits;
@@ -252,7 +272,7 @@ void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const 
     else
       sum(false, ValueRows<double>{tree.level[l - 1], k}, done, rows, k, nullptr);
   }
-  each(DrawOutcome<T>{tree, Philox(a.seed), a.outcome.size(), a.shots, a.offset, q.outcomes,
+  draw(DrawOutcome<T>{tree, Philox(a.seed), a.outcome.size(), a.shots, a.offset, q.outcomes,
                       a.outcome.as<std::int64_t>(), a.probability.as<double>(), space.scale, status});
   if (a.probabilities.given())
     each(NormalizedWeights<T>{tree, a.probabilities.size(), q.outcomes, a.probabilities.as<double>()});

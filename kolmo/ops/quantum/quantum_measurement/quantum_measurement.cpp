@@ -15,7 +15,8 @@ void launch(const A& a, Arena arena, Stream& s, int) {
                          Sums<1>* partial) {
       sum_rows<1>(rows, done, count, k, partial, SumItems{s.threads()});
     };
-    measure<T>(a, arena, s.status(), sum, cpu::ItemSteps{s});
+    const cpu::ItemSteps each{s};
+    measure<T>(a, arena, s.status(), sum, each, each);
   });
 }
 

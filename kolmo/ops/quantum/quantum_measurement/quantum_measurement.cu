@@ -6,6 +6,39 @@ namespace kolmo {
 namespace {
 using A = QuantumMeasurementArgs;
 
+constexpr int draw_block = 128;
+
+/// Reads for WeightTree::find: a warp reads for all its threads.
+struct ReadByWarp {
+  static constexpr int together = 256;
+  double* shared;
+  template <class F>
+  __device__ const double* operator()(const F& weight, int count) const {
+    const int lane = int(threadIdx.x) % 32;
+    double w[together / 32];
+#pragma unroll
+    for (int a = 0; a < together / 32; ++a)
+      if (lane + 32 * a < count) w[a] = weight(lane + 32 * a);
+    __syncwarp();  // others may still read what was there
+#pragma unroll
+    for (int a = 0; a < together / 32; ++a)
+      if (lane + 32 * a < count) shared[lane + 32 * a] = w[a];
+    __syncwarp();
+    return shared;
+  }
+};
+
+/// A warp for each draw.
+template <class T>
+__global__ void __launch_bounds__(draw_block) draw_by_warps(cuda::EarlyStart early, DrawOutcome<T> f) {
+  __shared__ double weights[draw_block / 32][ReadByWarp::together];
+  early.wait();
+  const int warp = int(threadIdx.x) / 32;
+  for (std::int64_t i = std::int64_t(blockIdx.x) * (draw_block / 32) + warp; i < f.draws;
+       i += std::int64_t(gridDim.x) * (draw_block / 32))
+    f.draw(i, ReadByWarp{weights[warp]}, threadIdx.x % 32 == 0);
+}
+
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float>(real_of(a.state.dtype), [&]<class T> {
     const auto sum = [&](bool packed, const auto& rows, const auto& done, std::int64_t count, std::int64_t k,
@@ -17,7 +50,14 @@ void launch(const A& a, Arena arena, Stream& s, int) {
                                                                                 s);
       sum_rows<1>(rows, done, count, k, partial, cuda::SumItems{cuda::native(s), 1024});
     };
-    measure<T>(a, arena, s.status(), sum, cuda::ItemSteps{s});
+    const cuda::ItemSteps each{s};
+    const auto draw = [&](const DrawOutcome<T>& f) {
+      constexpr std::int64_t few = 1 << 14;  // of more, threads are enough to hide how long reads take
+      if (f.items() > few) return each(f);
+      cuda::launch_early(draw_by_warps<T>, cuda::blocks(f.items(), draw_block / 32), draw_block, 0,
+                         cuda::native(s), f);
+    };
+    measure<T>(a, arena, s.status(), sum, draw, each);
   });
 }
 
