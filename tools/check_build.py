@@ -22,7 +22,7 @@ MORE_KERNELS: dict[str, tuple[int, str]] = {
     "info/ksg_conditional_mutual_information": (42, "each way of searching, for each kind of problem, and two kinds of lists"),
     "info/mutual_information": (45, "four dtypes of three sums over a table, for three sizes of groups, and small tables read once"),
     "dense/matmul": (112, "a tile's sizes are constants of its kernel, for each dtype"),
-    "nn/batch_norm": (33, "four dtypes, each for long rows, for short ones, which end in the channel's map, and for channels side by side"),
+    "nn/batch_norm": (30, "four dtypes, each for long rows and for short ones, which end in the channel's map"),
     "nn/layer_norm": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/normalize": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/softmax": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),

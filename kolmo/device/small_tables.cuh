@@ -34,7 +34,7 @@ __device__ void sum_small_columns(const T* weight, int tables, int bx, int by, S
 /// A block has `each` tables at a time: groups of threads sum their rows, threads their columns, and `team` threads, 32 or
 /// a power of two that is not below the number of margins, the margins of each. What sum_tables computes, by the same trees.
 template <bool WithColumns, int Terms, class T, class Done>
-__global__ void __launch_bounds__(sum_block, 3)
+__global__ void __launch_bounds__(sum_block, WithColumns ? 3 : 4)
     sum_small_tables(EarlyStart early, const T* weight, std::int64_t tables, int bx, int by, int each,
                      int team, Done done) {
   constexpr int W = pack_width<T>, threads = short_threads<W, Terms, 3>, groups = sum_block / threads;
@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(sum_block, 3)
     for (int start = 0; start < here; start += sum_block / team) {
       const int table = start + me / team;
       const bool summed = table < here;
-      const TableMargins::Row terms{rows + (summed ? table * bx : 0), columns + (WithColumns && summed ? table * by : 0),
-                                    bx};
+      const TableMargins::Row terms{rows + (summed ? table * bx : 0),
+                                    columns + (WithColumns && summed ? table * by : 0), bx};
       Sums<N> lane[2] = {};
 #pragma unroll
       for (int a = 0; a < 1 + WithColumns; ++a)

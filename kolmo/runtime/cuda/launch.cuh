@@ -94,22 +94,27 @@ inline void check_launch(cudaError_t e) {
   if (e != cudaSuccess) fail<DeviceError>(std::string("cuda: launch failed: ") + cudaGetErrorString(e));
 }
 
+/// A kernel must opt in to more dynamic shared memory than 48 KiB.
+template <class Kernel>
+void allow_shared(Kernel* kernel, std::size_t shared) {
+  if (shared > 48 * 1024)
+    check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+}
+
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared, cudaStream_t stream,
             A&&... args) {
   if (logged(reinterpret_cast<const void*>(kernel), grid, block, shared)) return;
-  constexpr std::size_t without_opt_in = 48 * 1024;
-  if (shared > without_opt_in)
-    check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  allow_shared(kernel, shared);
   kernel<<<grid, block, shared, stream>>>(P(std::forward<A>(args))...);
   check_launch(cudaGetLastError());
 }
 
-/// With at most 48 KiB of dynamic shared memory.
 template <class... P, class... A>
 void launch_early(void (*kernel)(EarlyStart, P...), dim3 grid, dim3 block, std::size_t shared,
                   cudaStream_t stream, A&&... args) {
   if (logged(reinterpret_cast<const void*>(kernel), grid, block, shared)) return;
+  allow_shared(kernel, shared);
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;

@@ -55,69 +55,39 @@ struct NormaliseItem {
     packed ? normalise<width>(i) : normalise<1>(i);
   }
 
-  /// Writes results of W elements from the (i W)-th on.
-  template <int W>
-  __device__ void keep(std::int64_t i, Pack<C, W> v) const {
-    if (activation != Activation::none) v = cuda::activated(activation, v);
-    if (training)
-      cuda::write_once(y + i * W, narrowed<T>(v));
-    else
-      store_pack(y + i * W, narrowed<T>(v));
-  }
-
  private:
   template <int W>
   __device__ void normalise(std::int64_t i) const {
     const std::int64_t row = quotient(i * W, shape.s);
     std::int64_t place = i * W - row * shape.s, channel = row - quotient(row, shape.c) * shape.c;
     Pack<C, W> v = widened(load_pack<W>(x + i * W));
-    ChannelMap<C> of = map[channel];
+    if (W > 1 && shape.s == 1 && shape.c % W == 0) {
+      constexpr int width = pack_width<C>;
+      alignas(16) ChannelMap<C> of[W];
+      const C* const from = reinterpret_cast<const C*>(map + channel);
 #pragma unroll
-    for (int w = 0; w < W; ++w) {
-      if (place == shape.s) {
-        place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
-        of = map[channel];
+      for (int at = 0; at < 3 * W; at += width)
+        store_pack(reinterpret_cast<C*>(of) + at, load_pack<width>(from + at));
+#pragma unroll
+      for (int w = 0; w < W; ++w) v.value[w] = of[w](v.value[w]);
+    } else {
+      ChannelMap<C> of = map[channel];
+#pragma unroll
+      for (int w = 0; w < W; ++w) {
+        if (place == shape.s) {
+          place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
+          of = map[channel];
+        }
+        v.value[w] = of(v.value[w]), ++place;
       }
-      v.value[w] = of(v.value[w]), ++place;
     }
-    keep<W>(i, v);
+    if (activation != Activation::none) v = cuda::activated(activation, v);
+    if (training)
+      cuda::write_once(y + i * W, narrowed<T>(v));
+    else
+      store_pack(y + i * W, narrowed<T>(v));
   }
 };
-
-/// Channels that lie side by side: a thread has 16 bytes of them in every rows-th row, from the last row on, with their maps.
-template <class T>
-__global__ void __launch_bounds__(256)
-    normalise_columns(cuda::EarlyStart early, NormaliseItem<T> f, std::int64_t rows) {
-  using C = typename NormaliseItem<T>::C;
-  constexpr int W = NormaliseItem<T>::width, width = pack_width<C>;
-  early.wait();
-  const std::int64_t packs = f.shape.c / W, thread = cuda::thread_index(), first = quotient(thread, packs),
-                     pack = thread - first * packs;
-  if (first >= rows) return;
-  alignas(16) ChannelMap<C> of[W];
-  const C* const from = reinterpret_cast<const C*>(f.map + pack * W);
-#pragma unroll
-  for (int at = 0; at < 3 * W; at += width)
-    store_pack(reinterpret_cast<C*>(of) + at, load_pack<width>(from + at));
-#pragma unroll 4
-  for (std::int64_t row = f.shape.n - 1 - first; row >= 0; row -= rows) {
-    const std::int64_t i = row * packs + pack;
-    Pack<C, W> v = widened(load_pack<W>(f.x + i * W));
-#pragma unroll
-    for (int w = 0; w < W; ++w) v.value[w] = of[w](v.value[w]);
-    f.template keep<W>(i, v);
-  }
-}
-
-template <class T>
-void normalise(const NormaliseItem<T>& f, Stream& s) {
-  constexpr std::int64_t rows_each = 8;
-  const auto& [n, c, size] = f.shape;
-  if (!f.packed || size != 1 || c % f.width != 0) return cuda::do_step(f, s);
-  const std::int64_t rows = (n + rows_each - 1) / rows_each;
-  cuda::launch_early(normalise_columns<T>, cuda::blocks(rows * (c / f.width), 256), 256, 0, cuda::native(s),
-                     f, rows);
-}
 
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
@@ -126,7 +96,7 @@ void launch(const A& a, Arena arena, Stream& s, int) {
       scratch.measure_channels(a, SumsOfChannels{cuda::native(s)});
     else
       cuda::do_step(scratch.prepare(a), s);
-    normalise(NormaliseItem<T>(a, scratch.map), s);
+    cuda::do_step(NormaliseItem<T>(a, scratch.map), s);
   });
 }
 

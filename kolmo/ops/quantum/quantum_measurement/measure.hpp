@@ -133,10 +133,15 @@ struct WeightTree {
       for (std::int64_t i = first; i < end && !found; i += Read::together) {
         const int count = int(end - i < Read::together ? end - i : Read::together);
         const auto& w = read([&](int j) { return of(l, state * length[l] + i + j); }, count);
-        for (int j = 0; j < count; ++j) {
-          if (found || !(w[j] > 0)) continue;
-          at = i + j, before = t, found = t < w[j];
-          if (!found) t -= w[j];
+        for (int j = 0; j < count; j += 8) {
+          double some[8];
+          for (int k = 0; k < 8; ++k) some[k] = j + k < count ? w[j + k] : 0;
+          for (int k = 0; k < 8; ++k) {
+            const bool here = !found && some[k] > 0;
+            at = here ? i + j + k : at, before = here ? t : before;
+            found = found || (here && t < some[k]);
+            t = here && !found ? t - some[k] : t;
+          }
         }
       }
       t = before;  // that of the last positive weight, if rounding led past the end
