@@ -59,11 +59,16 @@ __device__ Sums<N> short_sum(const Row& row, int k, int thread) {
   } else {
 #pragma unroll
     for (int p = 0; p < each; ++p)
-      if (at(p) < k) row.load(at(p), lane[p]);
+      if (at(p) < k) {
+        Sums<N> next[W];
+        row.load(at(p), next);
+#pragma unroll
+        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
+      }
   }
 #pragma unroll
   for (int half = each / 2; half; half /= 2)
-    if (half * threads * W < k) {
+    if (N == 1 || half * threads * W < k) {
 #pragma unroll
       for (int p = 0; p < half; ++p)
 #pragma unroll
@@ -82,7 +87,7 @@ __device__ Sums<N> short_sum(const Row& row, int k, int thread) {
 
 /// Sums rows of at most Terms terms.
 template <int W, int Terms, int N, class Rows, class Done>
-__global__ void __launch_bounds__(sum_block)
+__global__ void __launch_bounds__(sum_block, N == 1 ? 0 : 4)
     sum_short_rows(EarlyStart early, Rows rows, Done done, std::int64_t count, int k) {
   early.wait();
   constexpr int threads = short_threads<W, Terms, N>, groups = sum_block / threads;

@@ -184,14 +184,14 @@ __global__ void ksg_gather(KsgPlan<T> p) {
     p.check(KsgFault::x, p.source_x[i], i, i / p.dx % p.n);
 }
 
-/// Rearranges rows first, first + step ... of x below `end` for a lane: surrogates exist only in this copy.
+/// Rearranges rows first ... end - 1 of x for a lane: surrogates exist only in this copy.
 template <class T>
-__device__ void rearrange(const KsgPlan<T>& p, std::int64_t l, std::int64_t first, std::int64_t end,
-                          std::int64_t step) {
+__device__ void rearrange(const KsgPlan<T>& p, std::int64_t l, std::int64_t first, std::int64_t end) {
   const std::int64_t lane = p.first_lane + l, b = lane / p.e, number = lane % p.e;
   int made_for = -1;
   SurrogateMap map({}, 0, 0, 0);
-  for (std::int64_t r = first; r < end; r += step) {
+  std::uint32_t mapped = 0, run_end = 0;
+  for (std::int64_t r = first; r < end; ++r) {
     const auto range = p.problem_of(r);
     if (range.problem != made_for) {
       const std::int64_t rows = range.end - range.begin, stream = range.problem * p.b + b;
@@ -199,9 +199,14 @@ __device__ void rearrange(const KsgPlan<T>& p, std::int64_t l, std::int64_t firs
       if (p.min_shifts) options.min_shift = p.min_shifts[stream];
       map = SurrogateMap(options, rows, std::uint64_t(p.streams ? p.streams[stream] : stream),
                          std::uint64_t(number));
-      made_for = range.problem;
+      made_for = range.problem, run_end = 0;
     }
-    const std::int64_t from = range.begin + map(std::uint32_t(r - range.begin)), at = p.at[r];
+    const auto row = std::uint32_t(r - range.begin);
+    if (row < run_end)
+      mapped = mapped + 1 == map.n ? 0 : mapped + 1;
+    else
+      mapped = map(row), run_end = map.run_end(row);
+    const std::int64_t from = range.begin + mapped, at = p.at[r];
     for (int c = 0; c < p.dx; ++c) {
       p.x[p.lane_offset(l) + c * p.column_step + at * p.row_step] = p.source_x[(b * p.n + from) * p.dx + c];
       if (!p.place) continue;
@@ -216,7 +221,7 @@ __device__ void rearrange(const KsgPlan<T>& p, std::int64_t l, std::int64_t firs
 template <class T>
 __global__ void ksg_fill(KsgPlan<T> p) {
   for (std::int64_t l = blockIdx.y; l < p.lanes; l += gridDim.y)
-    rearrange(p, l, thread_index(), p.n, thread_count());
+    for (std::int64_t r = thread_index(); r < p.n; r += thread_count()) rearrange(p, l, r, r + 1);
 }
 
 template <class T>

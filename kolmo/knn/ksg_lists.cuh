@@ -102,7 +102,7 @@ __global__ void ksg_fill_lists(KsgPlan<T> p) {
   if (thread_index() == 0) *p.open_count = 0;
   const std::int64_t groups = (p.lanes + 31) / 32, warp = thread_index() / 32;
   const std::int64_t l = warp % groups * 32 + threadIdx.x % 32, first = warp / groups * fill_rows;
-  if (l < p.lanes) rearrange(p, l, first, first + fill_rows < p.n ? first + fill_rows : p.n, 1);
+  if (l < p.lanes) rearrange(p, l, first, first + fill_rows < p.n ? first + fill_rows : p.n);
 }
 
 constexpr int listed_block =

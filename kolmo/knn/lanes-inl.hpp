@@ -81,7 +81,7 @@ inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* on
   if (map.length > 1) {
     for (std::uint32_t i = 0; i < n;) {
       std::uint32_t from = map(i);
-      for (const std::uint32_t end = map.block_end(i); i < end; ++i, ++from) {
+      for (const std::uint32_t end = map.run_end(i); i < end; ++i, ++from) {
         if (from == n) from = 0;
         to[i] = from;
       }

@@ -44,10 +44,24 @@ struct Permutation {
     }
     return left << right_bits | right;
   }
+  KOLMO_HD constexpr std::uint32_t back(std::uint32_t v) const {
+    std::uint32_t left = v >> right_bits, right = v & ((1u << right_bits) - 1);
+    for (int r = rounds - 2; r >= 0; r -= 2) {
+      right ^= mix(left, key[r + 1]) >> (32 - right_bits);
+      left ^= mix(right, key[r]) >> (32 - left_bits);
+    }
+    return left << right_bits | right;
+  }
   KOLMO_HD constexpr std::uint32_t operator()(std::uint32_t i) const {
     do i = once(i);
     while (i >= n);
     return i;
+  }
+  /// The i with operator()(i) == v.
+  KOLMO_HD constexpr std::uint32_t inverse(std::uint32_t v) const {
+    do v = back(v);
+    while (v >= n);
+    return v;
   }
 };
 

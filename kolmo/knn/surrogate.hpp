@@ -60,16 +60,16 @@ struct SurrogateMap {
     const std::uint32_t count = (n + length - 1) / length;
     permutation = Permutation(count, o.seed, stream, number);
     last = n - (count - 1) * length;
-    if (length > 1)
-      while (permutation(short_at) != count - 1) ++short_at;
+    if (length > 1) short_at = permutation.inverse(count - 1);
   }
 
   /// Whether the rows only move round.
   KOLMO_HD constexpr bool in_order() const { return length == 0; }
   KOLMO_HD constexpr bool identity() const { return in_order() && shift == 0; }
 
-  /// The row after those that follow row i in its block.
-  KOLMO_HD constexpr std::uint32_t block_end(std::uint32_t i) const {
+  /// The end of the rows from row i on whose rows of x follow each other, but for the first one after the last.
+  KOLMO_HD constexpr std::uint32_t run_end(std::uint32_t i) const {
+    if (in_order()) return n;
     const std::uint32_t begin = short_at * length;
     if (i < begin) return i / length * length + length;
     if (i < begin + last) return begin + last;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr Row<int> team_rows[] = {{"warp per item", 32}, {"block of 128 per item", 128}};
 constexpr std::int64_t team_limit = 1 << 13, team_scratch = std::int64_t(1) << 25;  // teams; doubles in all
+constexpr std::int64_t many_items =
+    1 << 13;  // warps of so many fill a GPU; a block waits for its slowest thread at each step
 
 struct Times {
   __device__ double operator()(double a, double b) const { return a * b; }
@@ -58,35 +60,37 @@ std::int64_t teams(const F& f) {
 template <class I>
 constexpr Impl<typename I::A> each_team() {
   using A = typename I::A;
-  return ImplCode<A>{
-      .rows = team_rows,
-      .launch =
-          [](const A& a, Arena arena, Stream& s, int row) {
-            I::visit_type(a, [&]<class T> {
-              using F = typename I::template Function<T>;
-              F f(a);
-              if constexpr (has_status<F>) f.status = s.status();
-              select<std::size(team_rows)>(row, [&]<int V> {
-                constexpr int threads = team_rows[V].config;
-                cuda::launch(do_team_items<threads, F>, unsigned(teams(f)), threads, 0, native(s), f,
-                             arena.take<double>(teams(f) * f.scratch()), f.items());
-              });
-            });
-          },
-      .lay =
-          [](Arena& arena, const A& a, const Site&) {
-            I::visit_type(a, [&]<class T> {
-              const typename I::template Function<T> f(a);
-              arena.take<double>(teams(f) * f.scratch());
-            });
-          },
-      .preferred =
-          [](const A& a) {
-            int row = 0;
-            I::visit_type(a,
-                          [&]<class T> { row = typename I::template Function<T>(a).width() > 128 ? 1 : 0; });
-            return row;
-          }};
+  return ImplCode<A>{.rows = team_rows,
+                     .launch =
+                         [](const A& a, Arena arena, Stream& s, int row) {
+                           I::visit_type(a, [&]<class T> {
+                             using F = typename I::template Function<T>;
+                             F f(a);
+                             if constexpr (has_status<F>) f.status = s.status();
+                             select<std::size(team_rows)>(row, [&]<int V> {
+                               constexpr int threads = team_rows[V].config;
+                               cuda::launch(do_team_items<threads, F>, unsigned(teams(f)), threads, 0,
+                                            native(s), f, arena.take<double>(teams(f) * f.scratch()),
+                                            f.items());
+                             });
+                           });
+                         },
+                     .lay =
+                         [](Arena& arena, const A& a, const Site&) {
+                           I::visit_type(a, [&]<class T> {
+                             const typename I::template Function<T> f(a);
+                             arena.take<double>(teams(f) * f.scratch());
+                           });
+                         },
+                     .preferred =
+                         [](const A& a) {
+                           int row = 0;
+                           I::visit_type(a, [&]<class T> {
+                             const typename I::template Function<T> f(a);
+                             row = f.width() > 128 && f.items() < many_items ? 1 : 0;
+                           });
+                           return row;
+                         }};
 }
 
 }  // namespace

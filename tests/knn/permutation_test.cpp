@@ -16,6 +16,7 @@ TEST(Permutation, IsABijection) {
     std::vector<int> seen(n);
     for (std::uint32_t i = 0; i < n; ++i) {
       ASSERT_LT(p(i), n);
+      ASSERT_EQ(p.inverse(p(i)), i);
       ++seen[p(i)];
     }
     EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), std::ptrdiff_t(n));
