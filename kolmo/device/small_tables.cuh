@@ -6,7 +6,6 @@
 
 #include "kolmo/base/entropy.hpp"
 #include "kolmo/device/short_sums.cuh"
-#include "kolmo/op/impl.hpp"
 
 namespace kolmo::cuda {
 namespace {
