@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -65,19 +66,22 @@ def main() -> int:
     if arguments.pending:
         return 1 if changed else 0
 
+    writing = threading.Lock()
+
     def passes(op: str) -> bool:
         started = time.monotonic()
-        if good := check(arguments.command, op, arguments.jobs):
-            record[op] = every[op]
-        else:
+        good = check(arguments.command, op, arguments.jobs)
+        with writing:  # after each, so that an interrupted check keeps what passed
             record.pop(op, None)
+            if good:
+                record[op] = every[op]
+            RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         print(f"races: {op} {'passed' if good else 'failed'} ({time.monotonic() - started:.0f} s)", file=sys.stderr, flush=True)
         return good
 
     # The emulated GPU waits for its blocks to end, so several operators at a time keep the cores busy.
     with ThreadPoolExecutor(int(arguments.jobs)) as pool:
         failed = len(changed) - sum(pool.map(passes, changed))
-    RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(len(every) - failed, failed, 0)
     return 1 if failed else 0
 
