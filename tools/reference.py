@@ -13,8 +13,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/reference"
-RECORD = "results/h100/bench.json"
 DECLARED = re.compile(r"((?:^///[^\n]*\n)+)(?:^constexpr[^\n]*\n)*^extern const Op<\w+> ([\w, ]+);", re.M)
+
+
+def latest_record() -> tuple[str, dict]:
+    """That of `kolmo bench` on a GPU with the latest date, and its path."""
+    records = {path.relative_to(ROOT).as_posix(): json.loads(path.read_text(encoding="utf-8"))
+               for path in sorted((ROOT / "results").glob("*/bench.json"))}
+    return max(records.items(), key=lambda named: named[1]["date"])
 
 
 def contracts() -> dict[str, str]:
@@ -107,14 +113,14 @@ def section(op: dict, aliases: list[dict], contract: str, record: dict) -> list[
 
 def pages(command: str) -> dict[str, str]:
     ops = json.loads(subprocess.run([command, "list", "--json"], check=True, capture_output=True, text=True).stdout)
-    record = json.loads((ROOT / RECORD).read_text(encoding="utf-8"))
+    path, record = latest_record()
     contract = contracts()
     groups: dict[str, list[dict]] = {}
     for op in ops:
         groups.setdefault(op["group"], []).append(op)
     made, index = {}, []
     for group, members in sorted(groups.items()):
-        lines = [f"# {group}", "", f"Made by tools/reference.py from the operators and `{RECORD}`.", ""]
+        lines = [f"# {group}", "", f"Made by tools/reference.py from the operators and `{path}`.", ""]
         for op in members:
             if op["alias_of"] is None:
                 lines += section(op, [a for a in members if a["alias_of"] == op["name"]], contract[op["name"]], record)
