@@ -19,7 +19,7 @@ def needs(condition, reason):
 
 
 def kolmo(*args, stdin=None, **options):
-    return subprocess.run([KOLMO, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=900, **options)
+    return subprocess.run([KOLMO, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=300, **options)
 
 
 def result(*args):
