@@ -1,10 +1,41 @@
 #pragma once
 // Terms of plain sums over rows, for sum_rows of base/sums.hpp.
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
 #include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
 #include "kolmo/base/sums.hpp"
 
 namespace kolmo {
+
+/// A 16-bit float times 1 / unit as the double that begins with its bits, which takes a conversion's place in kernels.
+/// Exact, but infinities and NaN become finite.
+template <class T>
+struct BitsOfDouble {
+  static constexpr int shift = std::is_same_v<T, Half> ? 6 : 3;  // from its exponent to that of a double
+  static constexpr double unit = std::is_same_v<T, Half> ? 0x1p1008 : 0x1p896;
+  /// Of the upper half of a word.
+  KOLMO_HD static double of(std::uint32_t word) {
+    const std::uint32_t upper =
+        std::uint32_t(std::int32_t(word) >> shift) & (0x80000000 | 0x7fff0000u >> shift);
+    return std::bit_cast<double>(std::uint64_t(upper) << 32);
+  }
+  /// Not 0 if an element of a pair, or `before`, is infinite or NaN.
+  KOLMO_HD static std::uint32_t special(std::uint32_t pair, std::uint32_t before) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<T, Half>)  // 0 times them is NaN
+      asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(before) : "r"(pair), "r"(0u));
+    else
+      asm("fma.rn.bf16x2 %0, %1, %2, %0;" : "+r"(before) : "r"(pair), "r"(0u));
+    return before;
+#else
+    constexpr std::uint32_t infinity = std::is_same_v<T, Half> ? 0x7c00 : 0x7f80;
+    return before | std::uint32_t((pair & infinity) == infinity || (pair >> 16 & infinity) == infinity);
+#endif
+  }
+};
 
 /// The elements of rows of k.
 template <class T>
@@ -19,6 +50,18 @@ struct ValueRows {
     KOLMO_HD void load(std::int64_t i, Sums<1> (&terms)[W]) const {
       const auto p = widened(load_pack<W>(x + i));
       for (int w = 0; w < W; ++w) terms[w] = {{double(p.value[w])}};
+    }
+    using Bits = BitsOfDouble<T>;
+    /// The terms times 1 / Bits::unit; `special` becomes other than 0 if they are not all finite.
+    template <int W>
+    KOLMO_HD void load_bits(std::int64_t i, Sums<1> (&terms)[W], std::uint32_t& special) const
+        requires(W % 2 == 0 && (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)) {
+      const auto pairs = std::bit_cast<Pack<std::uint32_t, W / 2>>(load_pack<W>(x + i));
+      for (int p = 0; p < W / 2; ++p) {
+        terms[2 * p] = {{Bits::of(pairs.value[p] << 16)}};
+        terms[2 * p + 1] = {{Bits::of(pairs.value[p])}};
+        special = Bits::special(pairs.value[p], special);
+      }
     }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {x + row * k}; }

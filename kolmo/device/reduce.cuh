@@ -66,62 +66,6 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   }
 }
 
-/// Sum of terms(0) ... terms(n - 1) by a warp, which reads W terms per thread at once; the first thread gets
-/// the result. Of every 32 W neighbouring lanes, thread t holds W, from lane t W on.
-template <int W, int N, class Terms>
-__device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int thread) {
-  constexpr int groups = sum_lanes / (32 * W);
-  Sums<N> lane[groups * W] = {};
-  std::int64_t first = thread * W;
-  const std::int64_t whole = n - n % sum_lanes;
-#pragma unroll(W < 4 ? W : 4)
-  for (; first < whole; first += sum_lanes)
-#pragma unroll
-    for (int g = 0; g < groups; ++g) {
-      Sums<N> next[W];
-      terms.load(first + g * 32 * W, next);
-#pragma unroll
-      for (int w = 0; w < W; ++w) lane[g * W + w] = lane[g * W + w] + next[w];
-    }
-#pragma unroll
-  for (int a = 0; a < groups * W; ++a)
-    if (const std::int64_t i = first + a / W * 32 * W + a % W; i < n) lane[a] = lane[a] + terms(i);
-#pragma unroll
-  for (int half = groups / 2; half; half /= 2)
-#pragma unroll
-    for (int a = 0; a < half * W; ++a) lane[a] = lane[a] + lane[a + half * W];
-  return tree_of_wide<W>(lane, thread);
-}
-
-/// Computes the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, a block has all chunks of
-/// its rows, 2, 4 or 8 each, and adds their sums too.
-template <int W, int Block, class Chunks>
-__global__ void __launch_bounds__(Block, 4)
-    sum_chunks_wide(EarlyStart early, Chunks chunks, std::int64_t items, bool whole) {
-  constexpr int warps = Block / 32;
-  const int thread = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  __shared__ Sums<Chunks::sums> part[warps];
-  early.wait();
-  for (std::int64_t first = std::int64_t(blockIdx.x) * warps; first < items;
-       first += std::int64_t(gridDim.x) * warps) {
-    const std::int64_t item = first + warp;
-    Sums<Chunks::sums> sum{};
-    if (item < items) sum = wide_sum<W, Chunks::sums>(chunks.terms(item), chunks.length(item), thread);
-    if (!whole) {
-      if (thread == 0 && item < items) chunks.finish(item, sum);
-      continue;
-    }
-    const int each = int(chunks.chunks);
-    __syncthreads();
-    if (thread == 0) part[warp] = sum;
-    for (int half = each / 2; half; half /= 2) {
-      __syncthreads();
-      if (thread == 0 && warp % each < half) part[warp] = part[warp] + part[warp + half];
-    }
-    if (thread == 0 && warp % each == 0 && item < items) chunks.done(quotient(item, each), part[warp]);
-  }
-}
-
 /// A block adds the sums of all chunks of a row, which more threads read than add.
 constexpr int partials_block = 1024;
 template <int N>
@@ -163,24 +107,6 @@ __global__ void __launch_bounds__(partials_block)
       const auto sum = tree<32>(of_warp);
       if (thread == 0) partials.finish(row, sum);
     }
-  }
-}
-
-/// A block sums a row, one chunk after the other: the naive variant.
-template <class Chunks, class Partials>
-__global__ void __launch_bounds__(sum_block)
-    sum_rows_simply(EarlyStart early, Chunks chunks, Partials partials, std::int64_t rows) {
-  early.wait();
-  const int thread = int(threadIdx.x);
-  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    for (std::int64_t item = row * chunks.chunks; item < (row + 1) * chunks.chunks; ++item) {
-      const auto sum = group_sum<sum_block, 1, Chunks::sums>(chunks.terms(item), chunks.length(item), thread);
-      if (thread == 0) chunks.finish(item, sum);
-    }
-    if (chunks.chunks == 1) continue;
-    __syncthreads();
-    const auto sum = group_sum<sum_block, 1, Chunks::sums>(partials.terms(row), chunks.chunks, thread);
-    if (thread == 0) partials.finish(row, sum);
   }
 }
 
@@ -255,54 +181,6 @@ struct SumItems {
     }
   }
 };
-
-/// How rows are summed. wide: each thread reads 16 bytes at once if memory is aligned to that. items: by
-/// SumItems. simple: by sum_rows_simply.
-enum class SumMethod { wide, items, simple };
-struct SumPlan {
-  SumMethod method;
-  int block = sum_block;
-  std::int64_t block_above = 256;
-};
-
-template <SumPlan Plan, int W, int N, class Rows, class Done>
-void sum_rows_by(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, Sums<N>* partial,
-                 Stream& s) {
-  using Chunks = ChunkSums<N, Rows, Done>;
-  using Partials = PartialSums<N, Done>;
-  if constexpr (Plan.method == SumMethod::simple) {
-    cuda::launch_early(sum_rows_simply<Chunks, Partials>, blocks(count, 1), sum_block, 0, native(s),
-                       Chunks{rows, done, k, sum_chunks(k), partial}, Partials{partial, done, sum_chunks(k)},
-                       count);
-  } else {
-    if constexpr (Plan.method == SumMethod::wide && W > 1)
-      if (are_short<W>(k)) return launch_short_rows<W, N>(rows, done, count, k, native(s));
-    constexpr int warps = Plan.block / 32;
-    const std::int64_t chunks = sum_chunks(k);
-    const auto wide = [&](const Chunks& job, bool whole) {
-      cuda::launch_early(sum_chunks_wide<W, Plan.block, Chunks>, blocks(count * chunks, warps), Plan.block, 0,
-                         native(s), job, count * chunks, whole);
-    };
-    if constexpr (Plan.method == SumMethod::wide)
-      if (chunks > 1 && warps % chunks == 0) return wide(Chunks{rows, done, k, chunks, partial}, true);
-    sum_rows<N>(rows, done, count, k, partial,
-                [&]<class Job>(const Job& job, std::int64_t items, std::int64_t terms) {
-                  if constexpr (Plan.method == SumMethod::wide && std::is_same_v<Job, Chunks>)
-                    if (terms > short_terms) return wide(job, false);
-                  SumItems{native(s), Plan.block_above}(job, items, terms);
-                });
-  }
-}
-
-/// N sums over each of `count` rows of k elements of T; `packed` is the result of packed_rows.
-template <SumPlan Plan, class T, int N, class Rows, class Done>
-void sum_rows_by(bool packed, const Rows& rows, const Done& done, std::int64_t count, std::int64_t k,
-                 Sums<N>* partial, Stream& s) {
-  if (packed)
-    sum_rows_by<Plan, pack_width<T>, N>(rows, done, count, k, partial, s);
-  else
-    sum_rows_by<Plan, 1, N>(rows, done, count, k, partial, s);
-}
 
 }  // namespace
 }  // namespace kolmo::cuda

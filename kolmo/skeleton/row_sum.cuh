@@ -26,29 +26,5 @@ constexpr Impl<typename R::A> row_sum() {
                      .lay = [](Arena& arena, const A& a, const Site&) { row_sum_scratch<R>(arena, a); }};
 }
 
-constexpr Row<SumPlan> packed_row_sum_rows[] = {
-    {"16-byte loads, block 256", {SumMethod::wide, 256}},
-    {"block above 1024 terms", {SumMethod::items, sum_block, 1024}},
-    {.name = "block per row", .config = {SumMethod::simple}, .naive = true}};
-
-/// The same for terms that can be read 16 bytes at once if memory is aligned to that, which R::packed(a)
-/// tells.
-template <class R>
-constexpr Impl<typename R::A> packed_row_sum() {
-  using A = typename R::A;
-  return ImplCode<A>{.rows = packed_row_sum_rows,
-                     .launch =
-                         [](const A& a, Arena scratch, Stream& s, int row) {
-                           R::DTypes::visit(R::element(a).dtype, [&]<class T> {
-                             select<std::size(packed_row_sum_rows)>(row, [&]<int V> {
-                               sum_rows_by<packed_row_sum_rows[V].config, T, R::sums>(
-                                   R::template packed<T>(a), R::template terms<T>(a), R::template done<T>(a),
-                                   R::rows(a), R::length(a), row_sum_scratch<R>(scratch, a), s);
-                             });
-                           });
-                         },
-                     .lay = [](Arena& arena, const A& a, const Site&) { row_sum_scratch<R>(arena, a); }};
-}
-
 }  // namespace
 }  // namespace kolmo::cuda

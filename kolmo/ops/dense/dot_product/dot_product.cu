@@ -1,5 +1,5 @@
 #include "kolmo/ops/dense/dot_product/dot_product_terms.hpp"
-#include "kolmo/skeleton/row_sum.cuh"
+#include "kolmo/skeleton/packed_row_sum.cuh"
 
 namespace kolmo {
 

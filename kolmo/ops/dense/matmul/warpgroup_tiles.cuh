@@ -116,39 +116,55 @@ __device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned
   }
 }
 
-/// The same for plain packs, with y of type U.
+/// The summands of the columns whose sums a thread has, two of every eight: 0 without a bias and outside the matrix.
+template <int Columns, class T>
+using BiasOfTile = Pack<T, 2>[Columns / 8];
+template <int Columns, class T>
+__device__ void read_bias(const Gemm<T>& g, int column, BiasOfTile<Columns, T>& bias) {
+#pragma unroll
+  for (int i = 0; i < Columns / 8; ++i) {
+    const int c = column + i * 8 + int(threadIdx.x) % 4 * 2;
+    bias[i] = {};
+    if (g.bias && c < g.n) bias[i] = load_pack<2>(g.bias + c);
+  }
+}
+
+/// The same for plain packs, with y of type U. `sum` changes.
 template <class U, int Columns, class T>
-__device__ void write_packs(const Gemm<T>& g, const float (&sum)[Columns / 2], unsigned char* out,
-                            std::int64_t entry, int row, int column) {
+__device__ void write_packs(const Gemm<T>& g, float (&sum)[Columns / 2], const BiasOfTile<Columns, T>& bias,
+                            unsigned char* out, std::int64_t entry, int row, int column) {
   using M = WarpgroupMemory<0>;
   constexpr int wide = M::row / int(sizeof(U)), pack = 16 / int(sizeof(U));
   const int lane = int(threadIdx.x) % 32;
-  const bool smooth = g.activation > Activation::relu;
-  const float least = g.activation == Activation::relu ? 0.0f : -INFINITY;
+#pragma unroll
+  for (int i = 0; i < Columns / 2; i += 4) {
+    const auto summands = widened(bias[i / 4]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sum[i + e] = sum[i + e] * g.alpha + summands.value[e % 2];
+  }
+  if (g.activation > Activation::relu) {
+    constexpr int at_once = 8;
+#pragma unroll
+    for (int i = 0; i < Columns / 2; i += at_once) {
+      Pack<float, at_once> done;
+#pragma unroll
+      for (int e = 0; e < at_once; ++e) done.value[e] = sum[i + e];
+      done = cuda::activated(g.activation, done);
+#pragma unroll
+      for (int e = 0; e < at_once; ++e) sum[i + e] = done.value[e];
+    }
+  } else if (g.activation == Activation::relu) {
+#pragma unroll
+    for (int i = 0; i < Columns / 2; ++i) asm("max.NaN.f32 %0, %0, 0f00000000;" : "+f"(sum[i]));
+  }
 #pragma unroll
   for (int first = 0; first < Columns; first += wide) {
 #pragma unroll
-    for (int i = first / 2; i < (first + wide) / 2; i += 8) {
-      Pack<float, 8> done;  // two pairs of columns of two rows
-#pragma unroll
-      for (int j = 0; j < 8; j += 4) {
-        const int c = column + (i + j) / 4 * 8 + lane % 4 * 2;
-        Pack<float, 2> bias{};
-        if (g.bias && c < g.n) bias = widened(load_pack<2>(g.bias + c));
-#pragma unroll
-        for (int e = 0; e < 4; ++e) done.value[j + e] = sum[i + j + e] * g.alpha + bias.value[e % 2];
-      }
-      if (smooth) done = cuda::activated(g.activation, done);
-#pragma unroll
-      for (int j = 0; j < 8; j += 2) {
-        Pack<float, 2> pair;
-#pragma unroll
-        for (int e = 0; e < 2; ++e)
-          asm("max.NaN.f32 %0, %1, %2;" : "=f"(pair.value[e]) : "f"(done.value[j + e]), "f"(least));
-        store_pack(reinterpret_cast<U*>(out + (lane / 4 + j / 2 % 2 * 8) * M::padded_row) +
-                       ((i + j) / 4 * 8 + lane % 4 * 2) - first,
-                   narrowed<U, 2>(pair));
-      }
+    for (int i = 0; i < wide / 2; i += 2) {
+      const Pack<float, 2> pair{sum[first / 2 + i], sum[first / 2 + i + 1]};
+      store_pack(
+          reinterpret_cast<U*>(out + (lane / 4 + i / 2 % 2 * 8) * M::padded_row) + i / 4 * 8 + lane % 4 * 2,
+          narrowed<U, 2>(pair));
     }
     __syncwarp();
 #pragma unroll
@@ -269,6 +285,8 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
         if (step > tile.first_step) release(last);
         last = ring.stage;
       }
+      BiasOfTile<S.columns, T> bias;  // read while the last products are computed
+      if (writing == Writing::plain_packs) read_bias<S.columns>(g, tile.column, bias);
       cuda::wait_products<0>();
       release(last);
       unsigned char* const out = shared + (start - cuda::shared_address(shared)) + M::written + warp * M::out;
@@ -278,9 +296,9 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
         if (writing != Writing::plain_packs)
           write_sums<S.columns>(g, sum[i], out, tile.entry, row, tile.column, writing == Writing::packs);
         else if (g.y_is_f32)
-          write_packs<float, S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+          write_packs<float, S.columns>(g, sum[i], bias, out, tile.entry, row, tile.column);
         else
-          write_packs<T, S.columns>(g, sum[i], out, tile.entry, row, tile.column);
+          write_packs<T, S.columns>(g, sum[i], bias, out, tile.entry, row, tile.column);
       }
     }
   }

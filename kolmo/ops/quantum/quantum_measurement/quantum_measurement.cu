@@ -1,4 +1,4 @@
-#include "kolmo/device/reduce.cuh"
+#include "kolmo/device/wide_sums.cuh"
 #include "kolmo/ops/quantum/quantum_measurement/measure.hpp"
 #include "kolmo/skeleton/item_steps.cuh"
 
@@ -46,8 +46,7 @@ void launch(const A& a, Arena arena, Stream& s, int) {
       constexpr int width = 16 / int(sizeof(Complex<T>));
       if constexpr (width > 1 && !std::is_same_v<std::remove_cvref_t<decltype(rows)>, ValueRows<double>>)
         if (packed && k > cuda::short_terms)
-          return cuda::sum_rows_by<cuda::SumPlan{cuda::SumMethod::wide}, width>(rows, done, count, k, partial,
-                                                                                s);
+          return cuda::wide_row_sums<width>(rows, done, count, k, partial, s);
       sum_rows<1>(rows, done, count, k, partial, cuda::SumItems{cuda::native(s), 1024});
     };
     const cuda::ItemSteps each{s};

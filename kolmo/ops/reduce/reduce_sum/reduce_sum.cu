@@ -1,5 +1,5 @@
 #include "kolmo/ops/reduce/reduce_sum/reduce_sum_terms.hpp"
-#include "kolmo/skeleton/row_sum.cuh"
+#include "kolmo/skeleton/packed_row_sum.cuh"
 
 namespace kolmo {
 

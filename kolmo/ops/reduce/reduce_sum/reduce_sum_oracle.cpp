@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "kolmo/check/reference.hpp"
@@ -13,7 +14,35 @@ float sum_of(std::vector<float>& x, Stream& s) {
   return sum;
 }
 
+/// Rows of k neighbouring patterns of bits of T each, whose sums are exact in double, as their exponents differ by at most 32;
+/// some with infinities as well.
+template <class T>
+void sum_every_pattern(std::int64_t k, Stream& s) {
+  const std::int64_t n = std::int64_t(1) << 21, rows = n / k;
+  std::vector<T> x(static_cast<std::size_t>(n)), sums(static_cast<std::size_t>(rows));
+  for (std::int64_t i = 0; i < n; ++i) x[std::size_t(i)].bits = std::uint16_t(i);
+  const auto set = [&](std::int64_t row, std::int64_t column, float value) {
+    x[std::size_t(row * k + column)] = T(value);
+  };
+  set(32, 100, INFINITY);
+  set(33, 0, INFINITY), set(33, k - 1, -INFINITY);
+  set(34, 0, -INFINITY), set(34, 1, -INFINITY);
+  set(35, 77, NAN);
+  call(reduce_sum, {.x = tensor(x.data(), {rows, k}), .sum = tensor(sums.data(), {rows})}, s);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < k; ++i) sum += double(float(x[std::size_t(row * k + i)]));
+    const float got = float(sums[std::size_t(row)]), want = float(T(float(sum)));
+    expect(std::isnan(want) ? std::isnan(got) : got == want, "wrong sum of row " + std::to_string(row));
+  }
+}
+
 constexpr Fact facts[] = {
+    {"sums of every f16 and bf16",
+     [](Stream& s) {
+       for (const std::int64_t k : {2048, 4096})
+         sum_every_pattern<Half>(k, s), sum_every_pattern<BFloat16>(k, s);
+     }},
     {"rows of 1, 2, 3 and 4, 5, 6",
      [](Stream& s) {
        double x[] = {1, 2, 3, 4, 5, 6}, sum[2] = {};
