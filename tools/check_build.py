@@ -26,7 +26,7 @@ MORE_KERNELS: dict[str, tuple[int, str]] = {
     "nn/layer_norm": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/normalize": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/softmax": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
-    "nn/attention": (33, "four dtypes and three widths of heads, few rows and a GPU of compute capability 9.0 in other tiles"),
+    "nn/attention": (36, "four dtypes and three widths of heads, few rows and a GPU of compute capability 9.0 in other tiles"),
     "nn/conv2d": (29, "four dtypes, both orders of axes, by tiles, without, and by channel"),
     "nn/gru_sequences": (27, "two operators, their dtypes, and each place in which weights stay"),
     "quantum/quantum_measurement": (31, "two dtypes of sums of outcomes and amplitudes, for three sizes of groups and 16 bytes at a time, and draws by threads and by warps"),

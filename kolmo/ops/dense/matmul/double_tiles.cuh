@@ -111,16 +111,37 @@ __global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_s
   packs ? add_products<true>(sum, pieces, g, tile, row, column)
         : add_products<false>(sum, pieces, g, tile, row, column);
 
-  const PackWriter<double> writer(g, tile.part, tile.entry, packs_y);
+  const auto pair = [&](int i, int j) {
+    return Pack<double, 2>{{sum[i / 2][j][i % 2 * 2], sum[i / 2][j][i % 2 * 2 + 1]}};
+  };
+  const auto row_of = [&](int i) { return row + 8 * i + lane / 4; };
+  const auto column_of = [&](int j) { return column + 8 * j + lane % 4 * 2; };
+  const PackWriter<double, true> writer(g, tile.part, tile.entry, packs_y);
+  if (writer.plain()) {
 #pragma unroll
-  for (int j = 0; j < S.wide / 8; ++j) {
-    const int c = tile.column + column + 8 * j + lane % 4 * 2;
-    const auto bias = writer.bias(c);
+    for (int j = 0; j < S.wide / 8; ++j) {
+      const int c = tile.column + column_of(j);
+      const auto bias = writer.bias(c);
 #pragma unroll
-    for (int i = 0; i < S.high / 8; ++i)
-      writer.put(tile.row + row + 8 * i + lane / 4, c,
-                 {sum[i / 2][j][i % 2 * 2], sum[i / 2][j][i % 2 * 2 + 1]}, bias);
+      for (int i = 0; i < S.high / 8; ++i) writer.put(tile.row + row_of(i), c, pair(i, j), bias);
+    }
+    return;
   }
+
+  // Through shared memory, where a thread takes neighbours, whose summands it waits for together.
+  double* const sums = cuda::dynamic_shared<double>();
+  static_assert(sizeof(Pieces) >= sizeof(double) * S.rows * S.columns);
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < S.wide / 8; ++j)
+#pragma unroll
+    for (int i = 0; i < S.high / 8; ++i) store_pack(sums + row_of(i) * S.columns + column_of(j), pair(i, j));
+  __syncthreads();
+  constexpr int width = 4;
+#pragma unroll 1
+  for (int e = width * int(threadIdx.x); e < S.rows * S.columns; e += width * S.threads())
+    g.put_neighbors<width>(tile.entry, tile.row + e / S.columns, tile.column + e % S.columns,
+                           load_pack<width>(sums + e));
 }
 
 }  // namespace

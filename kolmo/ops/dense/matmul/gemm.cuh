@@ -76,6 +76,27 @@ struct Gemm {
     store_pack(static_cast<Sum*>(y) + at, done);
   }
 
+  /// The same for complete sums of W neighbours, which may begin anywhere, if y has their type.
+  template <int W>
+  __device__ void put_neighbors(std::int64_t entry, int row, int column, Pack<Sum, W> sums) const {
+    if (row >= m || column >= n) return;
+    if (column + W > n) {
+      for (int w = 0; w < W; ++w) put(0, entry, row, column + w, sums.value[w]);
+      return;
+    }
+    const std::int64_t at = (entry * m + row) * n + column;
+    combine(sums, at, column);
+#pragma unroll
+    for (int first = 0; first < W; first += pack_width<Sum>) {
+      Pack<Sum, pack_width<Sum>> done;
+#pragma unroll
+      for (int w = 0; w < pack_width<Sum>; ++w) done.value[w] = sums.value[first + w];
+      if (activation != Activation::none) done = cuda::activated(activation, done);
+#pragma unroll
+      for (int w = 0; w < pack_width<Sum>; ++w) static_cast<Sum*>(y)[at + first + w] = done.value[w];
+    }
+  }
+
   /// The argument of the activation for y[at], an element of `column`, from its complete sum of products.
   __device__ Sum combined(std::int64_t at, int column, Sum sum) const {
     sum *= alpha;
@@ -117,8 +138,9 @@ struct Gemm {
 };
 
 /// Stores packs of sums of one part. Most calls take nothing but the product, a bias or relu, or write parts: a few
-/// instructions, which a kernel may have for every pack of a thread. Whatever else there is is done by a function.
-template <class T>
+/// instructions, which a kernel may have for every pack of a thread. Elements: also where rows of y begin anywhere; many
+/// packs make that more code than it is worth.
+template <class T, bool Elements>
 class PackWriter {
  public:
   using Sum = SumOf<T>;
@@ -127,34 +149,43 @@ class PackWriter {
   /// packs: rows of y begin at multiples of 16 bytes.
   __device__ PackWriter(const Gemm<T>& g, int part, std::int64_t entry, bool packs)
       : g_(g), entry_(entry), part_(part), packs_(packs) {
-    const bool plain = !g.c && g.activation <= Activation::relu;
-    if (packs && g.parts > 1) {
+    if (!packs && !Elements) return;
+    if (g.parts > 1) {
       to_ = g.partial + part * g.size() + entry * g.m * g.n;
-    } else if (packs && plain) {
+    } else if (!g.c && g.activation <= Activation::relu) {
       to_ = static_cast<Sum*>(g.y) + entry * g.m * g.n, factor_ = g.alpha, bias_ = g.bias;
       if (g.activation == Activation::relu) least_ = 0;
     }
   }
+  /// Whether there is no more to do than put() does itself.
+  __device__ bool plain() const { return to_; }
+
   /// What put() adds in a pack of columns.
   __device__ Sums bias(int column) const {
     Sums bias;
 #pragma unroll
     for (int w = 0; w < pack_width<Sum>; ++w)
-      bias.value[w] = bias_ && column < g_.n ? bias_[column + w] : -Sum(0);  // which changes nothing
+      bias.value[w] = bias_ && (Elements ? column + w : column) < g_.n ? bias_[column + w]
+                                                                       : -Sum(0);  // which changes nothing
     return bias;
   }
   __device__ void put(int row, int column, Sums sums, const Sums& bias) const {
-    if (!to_) return put_slowly(g_, part_, entry_, row, column, sums, packs_);
     if (row >= g_.m || column >= g_.n) return;
+    if (!to_) return put_slowly(g_, part_, entry_, row, column, sums, packs_);
 #pragma unroll
     for (int w = 0; w < pack_width<Sum>; ++w) {
       const Sum sum = sums.value[w] * factor_ + bias.value[w];
       sums.value[w] = sum < least_ ? least_ : sum;  // NaN stays NaN
     }
-    store_pack(to_ + std::int64_t(row) * g_.n + column, sums);
+    Sum* const to = to_ + std::int64_t(row) * g_.n + column;
+    if (!Elements || packs_) return store_pack(to, sums);
+#pragma unroll
+    for (int w = 0; w < pack_width<Sum>; ++w)
+      if (column + w < g_.n) to[w] = sums.value[w];
   }
 
  private:
+  /// Whatever else there is.
   [[gnu::noinline]] static __device__ void put_slowly(const Gemm<T>& g, int part, std::int64_t entry, int row,
                                                       int column, Sums sums, bool packs) {
     if (packs) return g.put_pack(part, entry, row, column, sums);

@@ -226,7 +226,8 @@ double estimated_dots(const MatmulArgs& x) {
 }
 
 double estimate(const MatmulArgs& x, const Plan& plan) {
-  [[maybe_unused]] constexpr double of_pipeline = 1.5;  // until the copy engine's first pieces are there
+  constexpr double of_pipeline =
+      1.5;  // until the first pieces are there, of many stages or by the copy engine
   switch (plan.engine) {
 #ifndef SIMT
     case Engine::warpgroups: {
@@ -240,7 +241,9 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
     case Engine::few_rows:
       return estimate(x, FewRows{}, plan, 0);
     case Engine::doubles:
-      return estimate(x, double_tile_shapes[plan.shape], plan, 2e-4);
+      return estimate(x, double_tile_shapes[plan.shape], plan,
+                      adds_c(x) || x.activation > Activation::relu ? 1e-3 : 2e-4) +
+             of_pipeline;
     case Engine::dots:
       return estimated_dots(x);
     default:

@@ -13,9 +13,11 @@ namespace {
 /// pieces the same. turned: extent x k, pieces k x extent.
 enum class PieceLayout : std::uint8_t { down, right, turned };
 
-/// What PieceCopies do where packs are not possible. `rows` and `columns` of the matrix are left from `from` on.
+/// What PieceCopies do where packs are not possible. `rows` and `columns` of the matrix are left from `from` on; of a
+/// piece beyond its end nothing is read.
 template <class T, int Rows, int Columns, int Threads, int Row>
 __device__ void copy_elements(T (*to)[Row], const T* from, int rows, int columns, int of_row) {
+  if (rows <= 0 || columns <= 0) return;
 #pragma unroll 1
   for (int i = int(threadIdx.x); i < Rows * Columns; i += Threads) {
     const int r = i / Columns, c = i % Columns;

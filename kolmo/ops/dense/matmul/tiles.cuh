@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   }
   cuda::wait_copies<0>();
 
-  const PackWriter<T> writer(g, tile.part, tile.entry, packs_y);
+  const PackWriter<T, S.high * S.wide <= 16> writer(g, tile.part, tile.entry, packs_y);
   const auto pack = [&](int i, int j) {
     Pack<T, width> sums;
 #pragma unroll

@@ -50,6 +50,16 @@ constexpr Fact facts[] = {
        expect(production({5, 0.3, 0, 0.3, 1, 0.7, 0, 0.7, 2}, {}, s) == 0, "symmetric");
        expect(std::isinf(production({0, 0.3, 0, 0}, {}, s)), "one way");
      }},
+    {"of two states among 70 that are in equilibrium one flux is subnormal",
+     [](Stream& s) {
+       const int n = 70, i = 3, j = 50;
+       const double small = 1e-310, expected = 0.5 * (std::log(0.5) - std::log(small));
+       for (const bool back : {false, true}) {
+         std::vector<double> rates(n * n, 1);
+         rates[i * n + j] = back ? small : 0.5, rates[j * n + i] = back ? 0.5 : small;
+         expect_near(production(rates, {}, s) / expected, 1, 1e-15, "production");
+       }
+     }},
     {"fluxes that are none are faults; unchecked, the result is NaN",
      [](Stream& s) {
        for (const double wrong : {-0.3, std::nan(""), double(INFINITY)}) {

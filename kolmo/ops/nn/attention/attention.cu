@@ -37,23 +37,39 @@ bool has_few_rows(const A& a) {
   return is_narrow(a) && rows_of_group(a) <= 2 * few_rows && a.q.dim(-1) % pack_width<Half> == 0;
 }
 
-int rows_of_block(const A& a) {
-  if (has_few_rows(a)) return few_rows;
-  return is_narrow(a) ? mma_shapes[shape_of(a)].rows()
-                      : (a.q.dtype == DType::f32 ? tile_shapes_f32 : tile_shapes_f64)[shape_of(a)].rows;
-}
-
 std::int64_t attention_blocks(const A& a, int of_block) {
   const AttentionSizes n(a);
   return n.batch * n.kv_heads * ((rows_of_group(a) + of_block - 1) / of_block);
 }
+
+constexpr std::int64_t most_multiprocessors = 132;
+
+/// The table row of the tiles for f32 or f64.
+int tile_shape_of(const A& a) {
+  const bool single = a.q.dtype == DType::f32;
+  const int large = shape_of(a), few = few_tile_shapes + large,
+            shapes = int(single ? std::size(tile_shapes_f32) : std::size(tile_shapes_f64));
+  const int rows = (single ? tile_shapes_f32 : tile_shapes_f64)[large].rows;
+  const bool has_few = rows_of_group(a) <= 32 || attention_blocks(a, rows) * 4 <= most_multiprocessors;
+  return few < shapes && has_few ? few : large;
+}
+const AttentionTileShape& tile_of(const A& a) {
+  return (a.q.dtype == DType::f32 ? tile_shapes_f32 : tile_shapes_f64)[tile_shape_of(a)];
+}
+
+int rows_of_block(const A& a) {
+  if (has_few_rows(a)) return few_rows;
+  return is_narrow(a) ? mma_shapes[shape_of(a)].rows() : tile_of(a).rows;
+}
+
 std::int64_t attention_blocks(const A& a) { return attention_blocks(a, rows_of_block(a)); }
 
-/// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more; a function of the
-/// shapes alone, so results depend on nothing else.
+/// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more, or of 64 in tiles; a
+/// function of the shapes alone, so results depend on nothing else.
 int parts_of_keys(const A& a) {
-  constexpr std::int64_t multiprocessors = 132, least_keys = 256;
-  const std::int64_t wanted_blocks = multiprocessors * (has_few_rows(a) ? few_shapes[shape_of(a)].blocks : 2);
+  const std::int64_t least_keys = is_narrow(a) ? 256 : 64;
+  const std::int64_t wanted_blocks =
+      most_multiprocessors * (has_few_rows(a) ? few_shapes[shape_of(a)].blocks : 2);
   const std::int64_t blocks = attention_blocks(a), most = AttentionSizes(a).t / least_keys;
   const std::int64_t parts = blocks ? wanted_blocks / blocks : 1;
   return int(parts < 2 || most < 2 ? 1 : parts < most ? parts : most);
@@ -162,7 +178,8 @@ void launch_attention_tiles(const A& a, Arena& arena, Stream& s) {
   visit<double, float>(a.q.dtype, [&]<class T> {
     const AttentionCall<T> c(a);
     const auto p = lay_parts<T>(arena, a);
-    cuda::select<std::size(tile_shapes_f32)>(shape_of(a), [&]<int V> {
+    constexpr int shapes = int(sizeof(T) == 4 ? std::size(tile_shapes_f32) : std::size(tile_shapes_f64));
+    cuda::select<shapes>(tile_shape_of(a), [&]<int V> {
       constexpr AttentionTileShape shape = attention_tile_shape<T, V>;
       cuda::launch(attend_tiles<T, V>, unsigned(attention_blocks(a) * p.parts), tile_block,
                    std::size_t(shape.template bytes<T>()), cuda::native(s), c, p, unit_of(a));

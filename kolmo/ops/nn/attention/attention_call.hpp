@@ -4,6 +4,7 @@
 
 #include "kolmo/base/half.hpp"
 #include "kolmo/base/hd.hpp"
+#include "kolmo/base/quotient.hpp"
 #include "kolmo/ops/nn/attention/attention.hpp"
 
 namespace kolmo {
@@ -55,7 +56,7 @@ struct AttentionMask {
   }
   /// The mask of a position, one byte for each key; null without a mask.
   KOLMO_HD const std::uint8_t* row(std::int64_t group, std::int64_t position) const {
-    return mask ? mask + group / kv_heads * of_batch + position * of_row : nullptr;
+    return mask ? mask + quotient(group, kv_heads) * of_batch + position * of_row : nullptr;
   }
   KOLMO_HD bool sees(std::int64_t group, std::int64_t position, std::int64_t key) const {
     return key < end(position) && (!mask || row(group, position)[key]);
@@ -83,12 +84,13 @@ struct AttentionCall : AttentionMask {
   }
   /// Offset of a row of queries, and of its result.
   KOLMO_HD std::int64_t query_at(std::int64_t group, std::int64_t row) const {
-    const std::int64_t entry = group / kv_heads, head = (group - entry * kv_heads) * heads_of_group + row / s;
-    return entry * q_batch + head * q_head + row % s * q_row;
+    const std::int64_t entry = quotient(group, kv_heads), of_group = quotient(row, s),
+                       head = (group - entry * kv_heads) * heads_of_group + of_group;
+    return entry * q_batch + head * q_head + (row - of_group * s) * q_row;
   }
   /// Offset of a key, and of its value.
   KOLMO_HD std::int64_t key_at(std::int64_t group, std::int64_t key) const {
-    const std::int64_t entry = group / kv_heads;
+    const std::int64_t entry = quotient(group, kv_heads);
     return entry * k_batch + (group - entry * kv_heads) * k_head + key * k_row;
   }
 };

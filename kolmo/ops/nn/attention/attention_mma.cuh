@@ -35,8 +35,9 @@ __global__ void __launch_bounds__(mma_block, 2) attend_mma(AttentionCall<T> c, K
   fetch_rows<S.rows(), S.width, stride, mma_block>(q, c.d, unit, [&](int r) {
     return tile.row + r < c.rows ? c.q + c.query_at(tile.group, tile.row + r) : nullptr;
   });
+  const std::int64_t of_group = c.key_at(tile.group, 0);
   const auto fetch = [&](T* to, const T* from, int step) {
-    fetch_step<S.keys, S.width, stride, mma_block>(to, c, tile, from, step, unit);
+    fetch_step<S.keys, S.width, stride, mma_block>(to, c, tile, from + of_group, step, unit);
   };
   fetch(k, c.k, tile.first_step);
 

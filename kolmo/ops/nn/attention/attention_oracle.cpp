@@ -158,6 +158,22 @@ constexpr Fact facts[] = {
             s);
        expect_near(double(y[0]), 7, 1e-6, "y");
      }},
+    {"operations are 4 d for each pair of a query and a key that causality leaves",
+     [](Stream&) {
+       for (const Causal causal : {Causal::none, Causal::upper_left, Causal::lower_right})
+         for (std::int64_t queries = 1; queries < 6; ++queries)
+           for (std::int64_t keys = 1; keys < 6; ++keys) {
+             const std::int64_t shift = causal == Causal::upper_left ? 0 : keys - queries;
+             int pairs = 0;
+             for (std::int64_t i = 0; i < queries; ++i)
+               for (std::int64_t j = 0; j < keys; ++j) pairs += causal == Causal::none || j <= i + shift;
+             AttentionArgs a{.causal = causal};
+             float none[1];
+             static_cast<Tensor&>(a.q) = tensor(none, {2, queries, 3});
+             static_cast<Tensor&>(a.k) = tensor(none, {2, keys, 3});
+             expect(static_cast<const OpBase&>(attention).flops(&a) == 4 * 2 * 3 * pairs, "operations");
+           }
+     }},
     {"wrong heads, masks, scales and sizes are refused",
      [](Stream& s) {
        float x[600] = {};

@@ -140,12 +140,12 @@ __device__ void fetch_rows(T* to, std::int64_t d, int unit, const At& at) {
   }
 }
 
-/// The same of the keys or values of a step of a block. Closes a group of copies.
+/// The same of the keys or values of a step of a block; `from` is the group's first one. Closes a group of copies.
 template <int Keys, int Width, int Stride, int Threads, class T>
 __device__ void fetch_step(T* to, const AttentionCall<T>& c, const AttentionTile& tile, const T* from,
                            int step, int unit) {
   if (step < tile.last_step) {
-    const T* const first = from + c.key_at(tile.group, std::int64_t(step) * Keys);
+    const T* const first = from + std::int64_t(step) * Keys * c.k_row;
     const int there = int(c.t) - step * Keys;
     fetch_rows<Keys, Width, Stride, Threads>(
         to, c.d, unit, [&](int r) { return r < there ? first + r * c.k_row : nullptr; });

@@ -24,9 +24,15 @@ struct AttentionTileShape {
     return int(sizeof(T)) * ((rows + 2 * keys) * stride<T>() + rows * weights_stride<T>());
   }
 };
-constexpr AttentionTileShape tile_shapes_f32[] = {{64, 128, 64, 2}, {128, 64, 32, 2}, {256, 32, 32, 2}},
-                             tile_shapes_f64[] = {{64, 64, 32, 2}, {128, 32, 32, 2}, {256, 32, 16, 1}};
-constexpr int tile_block = 256;
+// From few_tile_shapes on: for few rows.
+constexpr AttentionTileShape tile_shapes_f32[] = {{64, 128, 64, 2},
+                                                  {128, 64, 32, 2},
+                                                  {256, 32, 32, 2},
+                                                  {64, 32, 64, 2},
+                                                  {128, 32, 32, 3}},
+                             tile_shapes_f64[] = {
+                                 {64, 64, 32, 2}, {128, 32, 32, 2}, {256, 32, 16, 1}, {64, 32, 32, 2}};
+constexpr int tile_block = 256, few_tile_shapes = 3;
 template <class T, int V>
 constexpr AttentionTileShape attention_tile_shape = sizeof(T) == 4 ? tile_shapes_f32[V] : tile_shapes_f64[V];
 
@@ -45,12 +51,16 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
   fetch_rows<S.rows, S.width, stride, tile_block>(q, c.d, unit, [&](int r) {
     return tile.row + r < c.rows ? c.q + c.query_at(tile.group, tile.row + r) : nullptr;
   });
+  const std::int64_t of_group = c.key_at(tile.group, 0);
   const auto fetch = [&](T* to, const T* from, int step) {
-    fetch_step<S.keys, S.width, stride, tile_block>(to, c, tile, from, step, unit);
+    fetch_step<S.keys, S.width, stride, tile_block>(to, c, tile, from + of_group, step, unit);
   };
   fetch(k, c.k, tile.first_step);
 
   const T factor = T(c.scale * 1.4426950408889634);  // weights are powers of 2
+  // Few rows do not last long enough to make up for products beyond the last column and key.
+  constexpr bool exact = S.rows == 32;
+  const int width = exact ? (int(c.d) + w - 1) / w * w : S.width;
   T sum[high][across][w] = {}, most[high], total[high] = {};
 #pragma unroll
   for (int i = 0; i < high; ++i) most[i] = T(-INFINITY);
@@ -61,7 +71,7 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
     fetch(v, c.v, step);
     T score[high][wide] = {};
 #pragma unroll 2
-    for (int e = 0; e < S.width; e += w) {
+    for (int e = 0; e < width; e += w) {
       Pack<T, w> left[high];
 #pragma unroll
       for (int i = 0; i < high; ++i) left[i] = load_pack<w>(q + (y + 32 * i) * stride + e);
@@ -99,8 +109,10 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
     cuda::wait_copies<0>();
     __syncthreads();
     fetch(k, c.k, step + 1);
+    const int keys = exact ? min(S.keys, int(c.t) - step * S.keys) : S.keys,
+              packs = (keys + 8 * w - 1) / (8 * w) * 8;
 #pragma unroll 2
-    for (int pack = 0; pack < S.keys / w; ++pack) {
+    for (int pack = 0; pack < packs; ++pack) {
       Pack<T, w> left[high];
 #pragma unroll
       for (int i = 0; i < high; ++i)

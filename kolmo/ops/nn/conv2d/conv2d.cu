@@ -130,12 +130,16 @@ bool fits(const A& a, int row) {
   return size_of(a.x.dtype) == plan_size(plan);
 }
 
-/// No tiles for less than a quarter of their channels, or with tensor cores a sixteenth. Wide ones, of many pixels, if
+/// No tiles for less than a quarter of their channels, or with tensor cores a sixteenth. Small ones where there are few
+/// with few terms each. Wide ones, of many pixels, if
 /// there are enough of them for an H200 and few channels are missing in them.
 int preferred(const A& a) {
   const Conv2dSizes s(a);
   if (s.groups > 1 && s.group_outputs() < (size_of(a.x.dtype) == 2 ? 4 : 16)) return direct;
-  if (size_of(a.x.dtype) == 2) return s.outputs <= 64 ? 1 : 0;
+  if (size_of(a.x.dtype) == 2) {
+    const bool few = s.terms() <= 128 && tiles_of(s, 128, 256) * 4 <= 132;
+    return few ? 2 : s.outputs <= 64 ? 1 : 0;
+  }
   const bool full = (s.group_outputs() + 63) / 64 * 64 * 3 <= s.group_outputs() * 4;
   return full && tiles_of(s, 64, 192) >= 264 ? 5 : -1;
 }
