@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "kolmo/runtime/cpu/interrupt.hpp"
 
@@ -58,16 +60,35 @@ struct Job {
   }
 };
 
-/// Moves the calling thread to another processor, if it may use one. Kernels of virtual machines take a processor that
-/// sleeps for one that is not there, and wake a thread on its waker's, where the two would take turns.
-void leave(int cpu) {
-  cpu_set_t all;
-  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0) return;
-  cpu_set_t others = all;
-  CPU_CLR(std::size_t(cpu), &others);
-  if (CPU_COUNT(&others) && sched_setaffinity(0, sizeof others, &others) == 0)
-    sched_setaffinity(0, sizeof all, &all);
-}
+/// A thread kept off a processor, if it may use others, until it is `free` again. Kernels of virtual machines take a
+/// processor that sleeps for one that is not there, and wake a thread on its waker's, where the two would take turns, some
+/// milliseconds each.
+class KeptOff {
+ public:
+  void keep(pid_t thread, int cpu) {
+    if (kept_ || cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(thread, sizeof all_, &all_) != 0) return;
+    cpu_set_t others = all_;
+    CPU_CLR(std::size_t(cpu), &others);
+    kept_ = CPU_COUNT(&others) && sched_setaffinity(thread, sizeof others, &others) == 0;
+  }
+  /// By the thread itself.
+  void free() {
+    if (std::exchange(kept_, false)) sched_setaffinity(0, sizeof all_, &all_);
+  }
+
+ private:
+  bool kept_ = false;
+  cpu_set_t all_{};
+};
+
+/// A thread of the pool.
+struct Worker {
+  const pid_t id = gettid();
+  KeptOff cpu;
+  std::condition_variable wake;
+  bool called = false;
+  Worker* next = nullptr;  // of those asleep
+};
 
 /// Waits without the lock, for some microseconds, until done(): that is sooner seen than a thread that sleeps is
 /// woken. Returns whether it is so with the lock held again.
@@ -111,7 +132,13 @@ class ThreadPool {
     ++opened_;
     const int wanted = job.threads - 1;
     if (wanted > waiting_) start(wanted - waiting_, std::max(wanted, cores_ - 1));
-    for (int i = std::min(wanted, waiting_); i > 0; --i) work_.notify_one();
+    for (int i = 0; i < wanted && asleep_; ++i) {
+      Worker& worker = *asleep_;
+      asleep_ = worker.next;
+      if (cores_ <= few_cores) worker.cpu.keep(worker.id, job.cpu);
+      worker.called = true;
+      worker.wake.notify_one();
+    }
   }
 
   void close(Job& job) {
@@ -149,6 +176,7 @@ class ThreadPool {
   }
 
   void wait_for_jobs() {
+    Worker self;
     std::unique_lock lock(mutex_);
     for (;;) {
       Job* job = newest_;
@@ -156,7 +184,11 @@ class ThreadPool {
       if (!job) {
         ++waiting_;
         const auto seen = opened_.load();
-        if (!soon(lock, [&] { return opened_ != seen; })) work_.wait(lock);
+        if (!soon(lock, [&] { return opened_ != seen; })) {
+          self.called = false, self.next = std::exchange(asleep_, &self);
+          self.wake.wait(lock, [&] { return self.called; });
+          self.cpu.free();
+        }
         --waiting_;
         continue;
       }
@@ -164,7 +196,7 @@ class ThreadPool {
       const int thread = job->joined++;
       lock.unlock();
       {
-        if (sched_getcpu() == job->cpu) leave(job->cpu);
+        if (sched_getcpu() == job->cpu) self.cpu.keep(self.id, job->cpu), self.cpu.free();
         const Interruptible same(job->interrupt);  // what the work calls in turn
         serve(*job, thread);
       }
@@ -175,7 +207,7 @@ class ThreadPool {
 
   /// In the child of a fork only the forking thread exists, and it holds the mutex.
   void restart() {
-    new (&work_) std::condition_variable;  // the threads of the parent waited for the old one
+    asleep_ = nullptr;
     started_ = waiting_ = 0;
     Job* kept = nullptr;
     for (Job *job = newest_, *older; job; job = older) {
@@ -190,9 +222,11 @@ class ThreadPool {
     mutex_.unlock();
   }
 
+  // Where there are more, a processor shared by two is but a small part, and to keep all threads off it takes long.
+  static constexpr int few_cores = 8;
   const int cores_ = hardware_threads();
   std::mutex mutex_;
-  std::condition_variable work_;
+  Worker* asleep_ = nullptr;
   Job* newest_ = nullptr;
   int started_ = 0, waiting_ = 0;
   std::atomic<std::uint64_t> opened_{0};  // jobs so far, changed under the mutex
