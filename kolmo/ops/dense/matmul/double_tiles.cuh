@@ -74,7 +74,7 @@ __device__ void add_products(DoubleSums<V>& sum, DoublePieces<V, TurnedA, Turned
 #pragma unroll 1
   for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
   wait();
-  if (k_left > 0) load(0, 0, 0);
+  load(0, 0, 0);
   int now = 0;
   for (; k_left > 0; k_left -= S.depth) {
     fetch((now ? now : S.stages) - 1, k_left - (S.stages - 1) * S.depth);
@@ -84,7 +84,7 @@ __device__ void add_products(DoubleSums<V>& sum, DoublePieces<V, TurnedA, Turned
       if (d + 4 < S.depth) {
         load(1 - held, now, d + 4);
       } else {
-        if (k_left > S.depth) now = now + 1 == S.stages ? 0 : now + 1;  // else a piece that was not copied
+        now = now + 1 == S.stages ? 0 : now + 1;
         wait();
         load(1 - held, now, 0);
       }

@@ -13,11 +13,17 @@ namespace {
 /// pieces the same. turned: extent x k, pieces k x extent.
 enum class PieceLayout : std::uint8_t { down, right, turned };
 
-/// What PieceCopies do where packs are not possible. `rows` and `columns` of the matrix are left from `from` on; of a
-/// piece beyond its end nothing is read.
+/// What PieceCopies do where packs are not possible. `rows` and `columns` of the matrix are left from `from` on.
 template <class T, int Rows, int Columns, int Threads, int Row>
 __device__ void copy_elements(T (*to)[Row], const T* from, int rows, int columns, int of_row) {
-  if (rows <= 0 || columns <= 0) return;
+  if (rows <= 0 || columns <= 0) {  // beyond the matrix
+    constexpr int width = pack_width<T>;
+    static_assert(Row % width == 0);
+#pragma unroll 1
+    for (int i = int(threadIdx.x); i < Rows * Row / width; i += Threads)
+      store_pack(to[0] + i * width, Pack<T, width>{});
+    return;
+  }
 #pragma unroll 1
   for (int i = int(threadIdx.x); i < Rows * Columns; i += Threads) {
     const int r = i / Columns, c = i % Columns;

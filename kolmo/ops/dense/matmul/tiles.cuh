@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
     __syncthreads();
   };
   wait();
-  if (k_left > 0) load(0, 0, 0);
+  load(0, 0, 0);
   for (; k_left > 0; k_left -= S.depth) {
     fetch((now ? now : S.stages) - 1, k_left - (S.stages - 1) * S.depth);
 #pragma unroll
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
       if (d + 1 < team_depth) {
         load(1 - held, now, d + 1);
       } else {
-        if (k_left > S.depth) now = now + 1 == S.stages ? 0 : now + 1;  // else a piece that was not copied
+        now = now + 1 == S.stages ? 0 : now + 1;
         wait();
         load(1 - held, now, 0);
       }
