@@ -58,7 +58,7 @@ struct NormaliseItem {
  private:
   template <int W>
   __device__ void normalise(std::int64_t i) const {
-    const std::int64_t row = quotient(i * W, shape.s);
+    const std::int64_t row = shape.s == 1 ? i * W : quotient(i * W, shape.s);
     std::int64_t place = i * W - row * shape.s, channel = row - quotient(row, shape.c) * shape.c;
     Pack<C, W> v = widened(load_pack<W>(x + i * W));
     if (W > 1 && shape.s == 1 && shape.c % W == 0) {

@@ -50,13 +50,17 @@ struct RotateHeads {
       for (int w = 0; w < part; ++w)
         cosine.value[first + w] = C(vectors.cosine[w]), sine.value[first + w] = C(vectors.sine[w]);
     }
-    while (true) {
+    while (left > 0) {
+      Rope now[together];
+#pragma unroll
+      for (int h = 0; h < together; ++h) now[h] = rope[h];
+      const std::int64_t to = at;
+      const int count = left;
+      at += together * step, left -= together;
+      load();  // the next ones, on their way while these are turned
 #pragma unroll
       for (int h = 0; h < together; ++h)
-        if (h < left) rope[h].turn(cosine, sine), rope[h].store(y + at + h * step, angles.pairs);
-      at += together * step, left -= together;
-      if (left <= 0) break;
-      load();
+        if (h < count) now[h].turn(cosine, sine), now[h].store(y + to + h * step, angles.pairs);
     }
   }
 };

@@ -33,6 +33,7 @@ constexpr Case<A> cases[] = {
      .dtype = DType::f32,
      .setup = [](A& a) { a.seed = 9, a.offset = (1ll << 33) + 1; }},
     {.name = "k=5000, n=500", .sizes = {{"...", 2}, {"k", 5000}, {"n", 500}}},
+    {.name = "5 rows of k=16500", .sizes = {{"...", 5}, {"k", 16500}, {"n", 3}}},
     {.name = "k=70, n=9001 from 1",
      .sizes = {{"...", 2}, {"k", 70}, {"n", 9001}},
      .setup = [](A& a) { a.offset = 1; }},

@@ -8,19 +8,22 @@ namespace kolmo {
 namespace {
 using A = CategoricalSampleArgs;
 
-/// Sums of blocks of weights, as SumBlock, one for each lane. A warp copies halves of 32 blocks to shared memory, W weights
-/// at once, so that it reads memory in order, and the next while it adds. Rows there are longer than half a block, so that
-/// lanes read different banks.
+/// Sums of blocks of weights, as SumBlock, one for each lane. A warp copies 32 blocks to shared memory, W weights at once and as
+/// they follow each other, and the next 32 while it adds.
 template <class T>
 constexpr int sum_warps = 16 / int(sizeof(T));
-constexpr int sum_residents = 6;
+constexpr int sum_residents = 3;
+template <class T, int W>
+struct CopiedBlocks {
+  static constexpr int length = int(WeightBlocks<T>::length);
+  Pack<T, W> pack[sum_warps<T>][2][32][length / W + 1];  // the pad lets lanes read different banks
+};
 template <class T, int W>
 __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
     sum_blocks(cuda::EarlyStart early, WeightBlocks<T> of, std::int64_t items) {
-  using Words = Pack<T, W>;
-  constexpr int length = int(WeightBlocks<T>::length), half = length / 2, stride = half + W, packs = half / W;
-  __shared__ Words shared[sum_warps<T>][2][32 * stride / W];
-  auto& own = shared[threadIdx.x / 32];
+  using Copied = CopiedBlocks<T, W>;
+  constexpr int length = Copied::length, packs = length / W;
+  auto& own = cuda::dynamic_shared<Copied>()->pack[threadIdx.x / 32];
   const int lane = int(threadIdx.x) % 32;
   /// A lane's block: where it begins, and its length.
   struct Block {
@@ -33,14 +36,14 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
                        rest = of.k - begin;
     return Block{row, begin, row * of.k + begin, int(rest < length ? rest : length)};
   };
-  const auto read = [&](const Block& b, int part) {
+  const auto read = [&](const Block& b, int stage) {
 #pragma unroll 4
     for (int i = lane; i < 32 * packs; i += 32) {
-      const int block = i / packs, at = i % packs * W;
+      const int block = i / packs, at = i % packs;
       const std::int64_t start = __shfl_sync(~0u, b.from, block);
-      if (part * half + at < __shfl_sync(~0u, b.count, block))
-        cuda::copy_async(own[part] + (block * stride + at) / W,
-                         reinterpret_cast<const Words*>(of.weight + start + part * half + at), true);
+      if (at * W < __shfl_sync(~0u, b.count, block))
+        cuda::copy_async(&own[stage][block][at],
+                         reinterpret_cast<const Pack<T, W>*>(of.weight + start + at * W), true);
     }
     cuda::commit_copies();
   };
@@ -49,31 +52,26 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
   if (first >= items) return;
   Block now = block_of(first);
   read(now, 0);
-  read(now, 1);
-  for (; first < items; first += cuda::thread_count()) {
+  for (int stage = 0; first < items; first += cuda::thread_count(), stage = 1 - stage) {
     const std::int64_t then = first + cuda::thread_count();
     Block next = block_of(then < items ? then : first);
     if (then >= items) next.count = 0;
+    read(next, 1 - stage);
+    cuda::wait_copies<1>();
+    __syncwarp();
     double sum = 0;
     bool sound = true;
-#pragma unroll 1
-    for (int part = 0; part < 2; ++part) {
-      cuda::wait_copies<1>();
-      __syncwarp();
-      const int count = now.count - part * half;
 #pragma unroll 4
-      for (int i = 0; i < half; i += W) {
-        if (i >= count) break;
-        const Words some = own[part][(lane * stride + i) / W];
+    for (int i = 0; i < packs; ++i) {
+      if (i * W >= now.count) break;
+      const Pack<T, W> some = own[stage][lane][i];
 #pragma unroll
-        for (int w = 0; w < W; ++w) {
-          sound = sound && is_weight(some.value[w]);
-          sum = exact_add(sum, double(some.value[w]));
-        }
+      for (int w = 0; w < W; ++w) {
+        sound = sound && is_weight(some.value[w]);
+        sum = exact_add(sum, double(some.value[w]));
       }
-      __syncwarp();
-      read(next, part);
     }
+    __syncwarp();
     if (const std::int64_t item = first + lane; item < items) {
       if (!sound) of.report(now.row, now.begin, now.count);
       of.before[item + now.row + 1] = sum;
@@ -83,38 +81,60 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
   cuda::wait_copies<0>();
 }
 
-/// AddBlocks by a warp for each row: one lane adds, in order, what all have read.
-constexpr int add_threads = 128, add_together = 256;
+/// AddBlocks by a warp for a few rows: a lane for each adds, in order, what all have read, while they read what follows.
+constexpr int add_threads = 128, add_rows = 4, add_together = 128;
 template <class T>
 __global__ void __launch_bounds__(add_threads) add_blocks(cuda::EarlyStart early, WeightBlocks<T> of) {
-  __shared__ double shared[add_threads / 32][add_together];
-  double* const part = shared[threadIdx.x / 32];
+  __shared__ double shared[add_threads / 32][add_rows][add_together + 2];
+  auto& part = shared[threadIdx.x / 32];
   const int lane = int(threadIdx.x) % 32;
+  constexpr int each = add_together / 32;
   early.wait();
-  for (std::int64_t row = cuda::thread_index() / 32; row < of.rows; row += cuda::thread_count() / 32) {
-    double* const before = of.before + row * (of.blocks + 1);
-    double sum = 0;
-    if (lane == 0) before[0] = 0;
+  for (std::int64_t row = cuda::thread_index() / 32 * add_rows; row < of.rows;
+       row += cuda::thread_count() / 32 * add_rows) {
+    const int rows = int(of.rows - row < add_rows ? of.rows - row : add_rows);
+    const std::int64_t step = of.blocks + 1;
+    double* const before = of.before + row * step;
+    /// f(r, e, place) for this lane's sums of each row, of add_together from the first-th on.
+    const auto for_each = [&](std::int64_t first, const auto& f) {
+#pragma unroll
+      for (int r = 0; r < add_rows; ++r)
+#pragma unroll
+        for (int e = 0; e < each; ++e)
+          if (const std::int64_t i = first + lane + 32 * e; r < rows && i <= of.blocks)
+            f(r, e, before + r * step + i);
+    };
+    double next[add_rows][each], sum = 0;
+    const auto read = [&](std::int64_t first) {
+#pragma unroll
+      for (int r = 0; r < add_rows; ++r)
+#pragma unroll
+        for (int e = 0; e < each; ++e) next[r][e] = 0;
+      for_each(first, [&](int r, int e, const double* place) { next[r][e] = *place; });
+    };
+    if (lane < rows) before[lane * step] = 0;
+    read(1);
     for (std::int64_t first = 1; first <= of.blocks; first += add_together) {
-      const int count = int(of.blocks + 1 - first < add_together ? of.blocks + 1 - first : add_together);
 #pragma unroll
-      for (int i = lane; i < add_together; i += 32) part[i] = i < count ? before[first + i] : 0;
+      for (int r = 0; r < add_rows; ++r)
+#pragma unroll
+        for (int e = 0; e < each; ++e) part[r][lane + 32 * e] = next[r][e];
+      read(first + add_together);
       __syncwarp();
-      if (lane == 0)
+      if (lane < rows)
+#pragma unroll 1
         for (int i = 0; i < add_together; i += 16) {
-          double next[16];
+          double some[16];
 #pragma unroll
-          for (int j = 0; j < 16; ++j) next[j] = part[i + j];
+          for (int j = 0; j < 16; ++j) some[j] = part[lane][i + j];
 #pragma unroll
-          for (int j = 0; j < 16; ++j) part[i + j] = sum = exact_add(sum, next[j]);
+          for (int j = 0; j < 16; ++j) part[lane][i + j] = sum = exact_add(sum, some[j]);
         }
       __syncwarp();
-#pragma unroll
-      for (int i = lane; i < add_together; i += 32)
-        if (i < count) before[first + i] = part[i];
+      for_each(first, [&](int r, int e, double* place) { *place = part[r][lane + 32 * e]; });
       __syncwarp();
     }
-    if (lane == 0 && !is_total(sum)) of.status.report(1, row);
+    if (lane < rows && !is_total(sum)) of.status.report(1, row + lane);
   }
 }
 
@@ -172,19 +192,19 @@ void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float>(a.weight.dtype, [&]<class T> {
     const WeightBlocks<T> blocks(arena, a, s.status());
     const std::int64_t items = blocks.rows * blocks.blocks;
-    const auto sum = [&](auto kernel) {
+    const auto sum = [&]<int W> {
       constexpr int block = 32 * sum_warps<T>;
       constexpr std::int64_t resident = 132 * sum_residents;  // of an H200
-      cuda::launch_early(kernel, cuda::blocks(items, block, resident), block, 0, cuda::native(s), blocks,
-                         items);
+      cuda::launch_early(sum_blocks<T, W>, cuda::blocks(items, block, resident), block,
+                         sizeof(CopiedBlocks<T, W>), cuda::native(s), blocks, items);
     };
     if (blocks.inside)
       cuda::do_step(SumBlock<T>{blocks}, s);
+    else if (packed_rows<T>(blocks.rows, blocks.k, blocks.weight) && blocks.k % pack_width<T> == 0)
+      sum.template operator()<pack_width<T>>();
     else
-      sum(packed_rows<T>(blocks.rows, blocks.k, blocks.weight) && blocks.k % pack_width<T> == 0
-              ? sum_blocks<T, pack_width<T>>
-              : sum_blocks<T, 1>);
-    cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32), add_threads, 0,
+      sum.template operator()<1>();
+    cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32 * add_rows), add_threads, 0,
                        cuda::native(s), blocks);
     const DrawCategory<T> draw(blocks, a);
     if (!blocks.inside || blocks.k > guided_categories || draw.n < guided_draws / 2)

@@ -121,7 +121,7 @@ struct DrawCategory {
     const Reached reached{uniform(words, e % 2) * total, total};
     const std::int64_t low =
         first_of(0, of.blocks - 1, [&](std::int64_t b) { return reached(before[b + 1]); });
-    constexpr int together = 8;  // reads that are in flight at once
+    constexpr int together = 64 / int(sizeof(T));  // reads that are in flight at once
     const T* const w = of.weight + row * of.k;
     const std::int64_t begin = low * of.length, end = begin + of.length < of.k ? begin + of.length : of.k;
     if (of.inside) {
