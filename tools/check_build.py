@@ -18,9 +18,8 @@ KERNELS = 24
 # Operators that need more kernels (of a family, each): how many, and why.
 MORE_KERNELS: dict[str, tuple[int, str]] = {
     "dense/dot_product": (36, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
-    "info/conditional_entropy": (37, "four dtypes of sums over a table, for three sizes of groups, 16 bytes at a time, and small tables read once"),
+    "info/joint_counts": (30, "four dtypes of sums over a table, for three sizes of groups, 16 bytes at a time, and small tables read once"),
     "info/ksg_conditional_mutual_information": (42, "each way of searching, for each kind of problem, and two kinds of lists"),
-    "info/mutual_information": (45, "four dtypes of three sums over a table, for three sizes of groups, and small tables read once"),
     "dense/matmul": (112, "a tile's sizes are constants of its kernel, for each dtype"),
     "nn/batch_norm": (30, "four dtypes, each for long rows and for short ones, which end in the channel's map"),
     "nn/layer_norm": (30, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
