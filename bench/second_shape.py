@@ -55,7 +55,7 @@ def stripped_bytes(command: Path) -> int:
 
 def whole(log: str, calls: str) -> dict:
     """Of HEAD, from the lines of tools/empty_debian.sh and of op.call_cost."""
-    demo = re.search(r"make demo took (\d+) s, of them (\d+) s for packages, and ([\d.]+) s of the processors", log)
+    demo = re.search(r"make demo took (\d+) s, of them (\d+) s for packages, on cores of ([\d.]+) GHz; (\d+) s of processors of 3 GHz", log)
     build = re.search(r"check_build: (\d+) objects, (\d+) s, the longest (\d+) s", log)
     if not demo or not build:
         raise SystemExit("the log has no lines of tools/empty_debian.sh")
@@ -63,7 +63,7 @@ def whole(log: str, calls: str) -> dict:
     headers = [path for path in git("ls-files", "kolmo/ops/*.hpp").split() if Path(path).stem == Path(path).parent.name]
     operators = sum(len(names.split(", ")) for path in headers for names in entry.findall(git("show", f"HEAD:{path}")))
     return {"date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "operators": operators, "lines": lines("HEAD"),
-            "make_demo_on_empty_debian": {"seconds": int(demo[1]), "packages": int(demo[2]), "processors": float(demo[3])},
+            "make_demo_on_empty_debian": {"seconds": int(demo[1]), "packages": int(demo[2]), "core_ghz": float(demo[3]), "processors_of_3_ghz": int(demo[4])},
             "objects": int(build[1]), "cpu_seconds": int(build[2]), "longest_object_seconds": int(build[3]), "calls": calls.split("\n")}
 
 
