@@ -1,5 +1,6 @@
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
@@ -84,6 +85,32 @@ double information(std::vector<T> joint, std::int64_t bx, Stream& s, bool miller
 
 const double ln2 = std::log(2.0);
 
+/// `of_ones` is the result of a 2 x 2 table of ones.
+template <class A>
+void refuses_wrong_weights(const Op<A>& op, Out A::*result, const std::string& name, double of_ones,
+                           Stream& s) {
+  std::vector<double> results(3);
+  const auto of = [&](auto* joint, std::int64_t tables, std::int64_t columns) {
+    A a{.joint = tensor(joint, {tables, 2, columns})};
+    a.*result = tensor(results.data(), {tables});
+    return a;
+  };
+  std::int64_t zeros[4] = {};
+  expect_invalid([&] { call(op, of(zeros, 1, 2), s); }, name + ": weights sum to 0 at element 0");
+  expect_invalid([&] { call(op, of(zeros, 1, 0), s); }, name + ": joint has no bins");
+  for (const double wrong : {-1.0, std::nan(""), HUGE_VAL}) {
+    std::vector<double> joint(3 * 4, 1);
+    joint[6] = joint[8] = wrong;
+    const A a = of(joint.data(), 3, 2);
+    expect_invalid([&] { call(op, a, s); },
+                   name + ": weights are negative, not finite or too large to sum at element 1");
+    s.check_data(false);
+    call(op, a, s);
+    s.check_data(true);
+    expect(results[0] == of_ones && std::isnan(results[1]) && std::isnan(results[2]), "unchecked");
+  }
+}
+
 constexpr Fact entropy_facts[] = {
     {"x determines y: exactly 0",
      [](Stream& s) {
@@ -115,25 +142,8 @@ constexpr Fact entropy_facts[] = {
      }},
     {"weights that are no distribution are faults of their table; unchecked, its result is NaN",
      [](Stream& s) {
-       expect_invalid(
-           [&] {
-             entropy<std::int64_t>({0, 0, 0, 0}, 2, s);
-           },
-           "conditional_entropy: weights sum to 0 at element 0");
-       expect_invalid([&] { entropy<double>({}, 2, s); }, "conditional_entropy: joint has no bins");
-       for (const double wrong : {-1.0, std::nan(""), HUGE_VAL}) {
-         std::vector<double> joint(3 * 4, 1), result(3);
-         joint[6] = joint[8] = wrong;
-         const ConditionalEntropyArgs a{.joint = tensor(joint.data(), {3, 2, 2}),
-                                        .entropy = tensor(result.data(), {3})};
-         expect_invalid(
-             [&] { call(conditional_entropy, a, s); },
-             "conditional_entropy: weights are negative, not finite or too large to sum at element 1");
-         s.check_data(false);
-         call(conditional_entropy, a, s);
-         s.check_data(true);
-         expect(result[0] == ln2 && std::isnan(result[1]) && std::isnan(result[2]), "unchecked");
-       }
+       refuses_wrong_weights(conditional_entropy, &ConditionalEntropyArgs::entropy, "conditional_entropy",
+                             ln2, s);
      }},
 };
 
@@ -190,25 +200,8 @@ constexpr Fact information_facts[] = {
      }},
     {"weights that are no distribution are faults of their table; unchecked, its result is NaN",
      [](Stream& s) {
-       expect_invalid(
-           [&] {
-             information<std::int64_t>({0, 0, 0, 0}, 2, s);
-           },
-           "mutual_information: weights sum to 0 at element 0");
-       expect_invalid([&] { information<double>({}, 2, s); }, "mutual_information: joint has no bins");
-       for (const double wrong : {-1.0, std::nan(""), HUGE_VAL}) {
-         std::vector<double> joint(3 * 4, 1), result(3);
-         joint[6] = joint[8] = wrong;
-         const MutualInformationArgs a{.joint = tensor(joint.data(), {3, 2, 2}),
-                                       .information = tensor(result.data(), {3})};
-         expect_invalid(
-             [&] { call(mutual_information, a, s); },
-             "mutual_information: weights are negative, not finite or too large to sum at element 1");
-         s.check_data(false);
-         call(mutual_information, a, s);
-         s.check_data(true);
-         expect(result[0] == 0 && std::isnan(result[1]) && std::isnan(result[2]), "unchecked");
-       }
+       refuses_wrong_weights(mutual_information, &MutualInformationArgs::information, "mutual_information", 0,
+                             s);
      }},
 };
 
