@@ -80,6 +80,7 @@ struct RowTile {
   }
 
   __device__ C count() const { return C(n); }
+  __device__ int place(int p) const { return (p * Threads + thread) * W; }  ///< the first element of pack p
   /// Sum of f(element), which may change the element.
   template <class F>
   __device__ C sum(const F& f) {
@@ -108,7 +109,6 @@ struct RowTile {
   }
 
  private:
-  __device__ int place(int p) const { return (p * Threads + thread) * W; }
   template <class F>
   __device__ void each(const F& f) {
 #pragma unroll

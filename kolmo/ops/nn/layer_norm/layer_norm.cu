@@ -26,6 +26,7 @@ struct LayerNormRow {
         eps(C(a.eps)),
         activation(a.activation) {}
   bool packed() const { return packed_rows<T>(1, 0, scale, shift); }
+  bool reads_columns() const { return scale || shift; }
 
   template <class Values>
   __device__ Part part(Values& x) const {
