@@ -40,8 +40,8 @@ constexpr Row<RowPlan> row_op_rows[] = {
     {"row in parts of a block of 256", {RowHolder::parts, 256, 256, 64}},
     {.name = "thread per row", .config = {RowHolder::memory, 1, 128, 0}, .naive = true}};
 
-/// Number of rows from which pairs are used: fewer are spread more evenly over the multiprocessors one by one.
-constexpr std::int64_t pairs_from = 1024;
+/// Number of rows from which a block holds two: fewer are spread more evenly over the multiprocessors one by one.
+constexpr std::int64_t pairs_from = 512;
 
 /// Number of blocks that a multiprocessor should hold at once: 64 registers per thread leave room for 8
 /// blocks of 128.
@@ -63,16 +63,18 @@ __global__ void __launch_bounds__(Block, resident_blocks<T, Block>)
   }
 }
 
-/// Two rows of a block at once, which share the values per column that an operator's results read. On an H200
-/// layer_norm of 4096 rows of 4096 floats took 37.9 us by a block per row, 34.6 us by these. Of an odd number of
-/// rows the last one is computed twice and written once.
+/// `together` rows of a block at once, 1 or 2. Two share the values per column that an operator's results read: on an
+/// H200 layer_norm of 4096 rows of 4096 floats took 37.9 us by 128 threads per row, 34.6 us by 256 for two. A row
+/// without a second one is computed twice and written once.
 template <class Op, class T, int Block, int E>
-__global__ void __launch_bounds__(Block, 4) pairs_of_rows(EarlyStart early, Op op, RowTensors<T> t) {
+__global__ void __launch_bounds__(Block, 4)
+    pairs_of_rows(EarlyStart early, Op op, RowTensors<T> t, std::int64_t together) {
   constexpr int width = pack_width<T>;
   using Tile = RowTile<T, Block, width, E>;
   early.wait();
-  for (std::int64_t row = 2 * std::int64_t(blockIdx.x); row < t.rows; row += 2 * std::int64_t(gridDim.x)) {
-    const bool both = row + 1 < t.rows;
+  for (std::int64_t row = together * std::int64_t(blockIdx.x); row < t.rows;
+       row += together * std::int64_t(gridDim.x)) {
+    const bool both = together == 2 && row + 1 < t.rows;
     const std::int64_t at[] = {row * t.k, both ? row * t.k + t.k : row * t.k};
     Tile first(t.x + at[0], int(t.k), int(threadIdx.x)), second(t.x + at[1], int(t.k), int(threadIdx.x));
     const auto of_first = op.whole(op.part(first)), of_second = op.whole(op.part(second));
@@ -196,13 +198,15 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
       if (t.k <= 4 * all) return start(whole_rows<Op, T, 4, block, all>, t.rows, 4);
     if constexpr (threads == 32)
       if (t.k <= 8 * all) return start(whole_rows<Op, T, 8, block, all>, t.rows, 8);
-    if constexpr (threads == 128 && std::is_same_v<T, float> && requires { op.reads_columns(); })
-      if (op.reads_columns() && t.rows >= pairs_from) {
-        constexpr int of_pair = 2 * block;
-        return cuda::launch_early(pairs_of_rows<Op, T, of_pair, all / 2>, blocks((t.rows + 1) / 2, 1),
-                                  of_pair, 0, native(s), op, t);
-      }
-    start(whole_rows<Op, T, threads, block, all>, t.rows, threads);
+    if constexpr (threads == 128 && std::is_same_v<T, float> && requires { requires Op::reads_columns; }) {
+      constexpr int of_pair = 2 * block;
+      const std::int64_t together = t.rows < pairs_from ? 1 : 2;
+      cuda::launch_early(pairs_of_rows<Op, T, of_pair, all / 2>,
+                         blocks((t.rows + together - 1) / together, 1), of_pair, 0, native(s), op, t,
+                         together);
+    } else {
+      start(whole_rows<Op, T, threads, block, all>, t.rows, threads);
+    }
   }
 }
 

@@ -13,6 +13,7 @@ struct LayerNormRow {
   struct Whole {
     C mean, rstd;
   };
+  static constexpr bool reads_columns = true;
   const T *scale, *shift;
   double *mean, *rstd;
   C eps;
@@ -26,7 +27,6 @@ struct LayerNormRow {
         eps(C(a.eps)),
         activation(a.activation) {}
   bool packed() const { return packed_rows<T>(1, 0, scale, shift); }
-  bool reads_columns() const { return scale || shift; }
 
   template <class Values>
   __device__ Part part(Values& x) const {
