@@ -74,8 +74,10 @@ __global__ void __launch_bounds__(Block, 4)
   early.wait();
   for (std::int64_t row = together * std::int64_t(blockIdx.x); row < t.rows;
        row += together * std::int64_t(gridDim.x)) {
-    const bool both = together == 2 && row + 1 < t.rows;
-    const std::int64_t at[] = {row * t.k, both ? row * t.k + t.k : row * t.k};
+    // A condition on `together` alone lets the compiler split the loop: the 34.6 us above became 36.
+    const std::int64_t last = row + together - 1, other = last < t.rows ? last : row;
+    const std::int64_t at[] = {row * t.k, other * t.k};
+    const bool both = other != row;
     Tile first(t.x + at[0], int(t.k), int(threadIdx.x)), second(t.x + at[1], int(t.k), int(threadIdx.x));
     const auto of_first = op.whole(op.part(first)), of_second = op.whole(op.part(second));
 #pragma unroll
