@@ -42,16 +42,29 @@ static __device__ const CountTable count_table_on_gpu = count_table;
 
 }  // namespace detail
 
+/// x + 2^52 has a small integer x in its last bits. These and the way back are cheaper than conversions.
+KOLMO_HD constexpr std::uint32_t small_count(double x) {
+#ifdef __CUDA_ARCH__
+  if (!std::is_constant_evaluated()) return std::uint32_t(__double2loint(exact_add(x, 0x1p52)));
+#endif
+  return std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
+}
+KOLMO_HD constexpr double of_small_count(std::uint32_t n) {
+  return exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52);
+}
 /// Whether x is an integer of [0, 64).
 KOLMO_HD constexpr bool is_small_count(double x) {
-  // x + 2^52 has a small x in its last bits.
-  const auto n = std::uint32_t(std::bit_cast<std::uint64_t>(exact_add(x, 0x1p52)));
-  return n < detail::small_counts && exact_add(std::bit_cast<double>(0x4330000000000000 | n), -0x1p52) == x;
+  const std::uint32_t n = small_count(x);
+  return n < detail::small_counts && of_small_count(n) == x;
+}
+/// n ln n.
+KOLMO_HD constexpr double count_log_count(std::uint32_t n) {
+  return KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu).value[n];
 }
 
 /// x ln x; 0 for x = 0, NaN for x < 0. Small counts are looked up, others computed, once for a kernel's code.
 KOLMO_HD constexpr double x_log_x(double x) {
-  if (is_small_count(x)) return KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu).value[int(x)];
+  if (is_small_count(x)) return count_log_count(small_count(x));
   double factor = x, scaled = x;
   int k = 0;
   if (!is_normal(x)) {
@@ -99,17 +112,45 @@ struct WeightRows {
       const double w = double(weight);
       return {{w, x_log_x(w), double(weight > 0)}};
     }
-    /// Whether of_small() gives the term: of many terms together, without a branch between them.
-    KOLMO_HD static bool is_small(T weight) {
-      if constexpr (std::is_integral_v<T>)
-        return std::make_unsigned_t<T>(weight) < detail::small_counts;
-      else
-        return is_small_count(double(weight));
+    /// Whether at(0) ... at(N - 1) are all small counts: of_plain() looks up their terms, without a branch between them.
+    template <int N, class At>
+    KOLMO_HD static bool are_plain(const At& at) {
+      if constexpr (std::is_integral_v<T>) {
+        std::make_unsigned_t<T> any = 0;
+        for (int i = 0; i < N; ++i) any |= std::make_unsigned_t<T>(at(i));
+        return any < detail::small_counts;
+      } else {
+        if (N > 1 && !is_small_count(double(at(0)))) return false;
+        std::uint32_t any = 0;
+        bool whole = true;
+        for (int i = 0; i < N; ++i) {
+          const std::uint32_t n = small_count(double(at(i)));
+          any |= n;
+          whole = whole & (of_small_count(n) == double(at(i)));
+        }
+        return whole & (any < detail::small_counts);
+      }
     }
-    KOLMO_HD Sums<3> of_small(T weight) const {
-      const auto& table = KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu);
-      const int n = int(weight);
-      return {{double(n), table.value[n], n == 0 ? 0.0 : 1.0}};
+    KOLMO_HD static std::uint32_t small(T weight) {
+      if constexpr (std::is_integral_v<T>)
+        return std::uint32_t(weight);
+      else
+        return small_count(double(weight));
+    }
+    KOLMO_HD Sums<3> of_plain(T weight) const {
+      const std::uint32_t n = small(weight);
+      return {{double(weight), count_log_count(n), n == 0 ? 0.0 : 1.0}};
+    }
+    /// The sum of the terms of N that are small. Sums of integers are exact in any order.
+    template <int N, class At>
+    KOLMO_HD Sums<3> plain_sum(const At& at) const {
+      std::uint32_t total = 0, nonzero = 0;
+      double log_sum = 0;
+      for (int i = 0; i < N; ++i) {
+        const std::uint32_t n = small(at(i));
+        total += n, nonzero += n < 1 ? n : 1, log_sum = exact_add(log_sum, count_log_count(n));
+      }
+      return {{double(total), log_sum, double(nonzero)}};
     }
     KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
@@ -141,7 +182,7 @@ struct EntropyOfRow {
 KOLMO_HD constexpr double divergence_term(double p, double q) {
   double over = p, under = q;
   int k = 0;
-  if (!(is_between<-450, 450>(p) && is_between<-450, 450>(q))) {
+  if (!(is_moderate(p) && is_moderate(q))) {
     if (!(p >= 0 && q >= 0)) return std::numeric_limits<double>::quiet_NaN();
     if (p == 0) return 0;
     if (!(p - p == 0 && q - q == 0)) return std::numeric_limits<double>::quiet_NaN();
@@ -155,6 +196,10 @@ KOLMO_HD constexpr double divergence_term(double p, double q) {
   }
   return exact_mul(p, log_scaled(exact_quotient(over, under), k));
 }
+/// The same where both are moderate.
+KOLMO_HD constexpr double plain_divergence_term(double p, double q) {
+  return exact_mul(p, log_scaled(exact_quotient(p, q), 0));
+}
 template <class T>
 struct DivergenceRows {
   using Element = T;
@@ -162,6 +207,7 @@ struct DivergenceRows {
   std::int64_t k;
 
   struct Row {
+    static constexpr int arrays = 2;
     const T *p, *q;
     struct Pair {
       T p, q;
@@ -177,6 +223,19 @@ struct DivergenceRows {
       return {load_pack<W>(p + i), load_pack<W>(q + i)};
     }
     KOLMO_HD Sums<1> of(const Pair& x) const { return {{divergence_term(double(x.p), double(x.q))}}; }
+    /// Whether all are moderate: of_plain() gives their terms, without a branch between them.
+    template <int N, class At>
+    KOLMO_HD static bool are_plain(const At& at) {
+      bool all = true;
+      for (int i = 0; i < N; ++i) {
+        const Pair x = at(i);
+        all = all & is_moderate(double(x.p)) & is_moderate(double(x.q));
+      }
+      return all;
+    }
+    KOLMO_HD Sums<1> of_plain(const Pair& x) const {
+      return {{plain_divergence_term(double(x.p), double(x.q))}};
+    }
     KOLMO_HD Sums<1> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
   KOLMO_HD Row operator()(std::int64_t row) const { return {p + row * k, q + row * k}; }

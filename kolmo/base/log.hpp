@@ -117,6 +117,8 @@ KOLMO_HD constexpr bool is_between(double x) {
   constexpr std::uint32_t from = std::uint32_t(Low + 1023) << 20, range = std::uint32_t(High - Low) << 20;
   return std::uint32_t(std::bit_cast<std::uint64_t>(x) >> 32) - from < range;
 }
+/// Whether x is positive and so far from the ends of the range that quotients of such numbers are normal.
+KOLMO_HD constexpr bool is_moderate(double x) { return is_between<-450, 450>(x); }
 /// Whether x is positive, finite and not subnormal.
 KOLMO_HD constexpr bool is_normal(double x) { return is_between<-1022, 1024>(x); }
 

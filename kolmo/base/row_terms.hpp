@@ -83,6 +83,7 @@ struct ProductRows {
   std::int64_t k;
 
   struct Row {
+    static constexpr int arrays = 2;
     const T *x, *y;
     KOLMO_HD Sums<1> operator()(std::int64_t i) const {
       return {{product<T>(Compute<T>(x[i]), Compute<T>(y[i]))}};

@@ -53,8 +53,8 @@ constexpr std::int64_t sum_chunks(std::int64_t k) {
   return k <= sum_chunk ? 1 : (k + sum_chunk - 1) / sum_chunk;
 }
 
-// A job is a number of independent sums ("items"): terms(item) returns the terms, length(item) their number,
-// finish(item, sums) stores the result. The CPU and kernels run the same jobs.
+// A job is a number of independent sums ("items"): terms(item) returns the terms and their `count`, finish(item, sums)
+// stores the result. The CPU and kernels run the same jobs.
 
 /// The chunks of rows of k terms. `rows(r)(i)` is term i of row r; `done(r, sums)` stores the sums of a row.
 template <int N, class Rows, class Done>
@@ -67,40 +67,23 @@ struct ChunkSums {
 
   struct Terms {
     decltype(std::declval<Rows>()(0)) row;
-    std::int64_t first;
+    std::int64_t first, count;
     KOLMO_HD Sums<N> operator()(std::int64_t i) const { return row(first + i); }
-    /// What term i is computed from, and the term; only for rows whose terms take long, so that several are read ahead.
+    /// What row.of() computes term i from; only for rows whose terms take long, so that several are read ahead.
     KOLMO_HD auto fetch(std::int64_t i) const requires requires { row.fetch(i); }
     { return row.fetch(first + i); }
-    template <class Fetched>
-    KOLMO_HD Sums<N> of(const Fetched& x) const {
-      return row.of(x);
-    }
-    template <class Fetched>
-    KOLMO_HD bool is_small(const Fetched& x) const requires requires {
-      row.is_small(x);
-    }
-    { return row.is_small(x); }
-    template <class Fetched>
-    KOLMO_HD Sums<N> of_small(const Fetched& x) const {
-      return row.of_small(x);
-    }
     /// Loads W terms from the i-th on; only for rows that provide such a load.
     template <int W>
     KOLMO_HD void load(std::int64_t i, Sums<N> (&terms)[W]) const {
       row.load(first + i, terms);
     }
   };
-  KOLMO_HD std::int64_t row_of(std::int64_t item) const {
-    return chunks == 1 ? item : quotient(item, chunks);
-  }
   KOLMO_HD Terms terms(std::int64_t item) const {
-    const std::int64_t row = row_of(item);
-    return {rows(row), (item - row * chunks) * sum_chunk};
-  }
-  KOLMO_HD std::int64_t length(std::int64_t item) const {
-    const std::int64_t rest = k - (item - row_of(item) * chunks) * sum_chunk;
-    return rest < sum_chunk ? rest : sum_chunk;
+    const std::int64_t row = chunks == 1     ? item
+                             : item < chunks ? 0
+                                             : quotient(item, chunks),
+                       first = (item - row * chunks) * sum_chunk, rest = k - first;
+    return {rows(row), first, rest < sum_chunk ? rest : sum_chunk};
   }
   KOLMO_HD void finish(std::int64_t item, const Sums<N>& s) const {
     if (chunks == 1)
@@ -120,10 +103,10 @@ struct PartialSums {
 
   struct Terms {
     const Sums<N>* partial;
+    std::int64_t count;
     KOLMO_HD Sums<N> operator()(std::int64_t i) const { return partial[i]; }
   };
-  KOLMO_HD Terms terms(std::int64_t row) const { return {partial + row * chunks}; }
-  KOLMO_HD std::int64_t length(std::int64_t) const { return chunks; }
+  KOLMO_HD Terms terms(std::int64_t row) const { return {partial + row * chunks, chunks}; }
   KOLMO_HD void finish(std::int64_t row, const Sums<N>& s) const { done(row, s); }
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include "kolmo/base/pack.hpp"
 #include "kolmo/base/sums.hpp"
@@ -32,12 +33,40 @@ constexpr int sum_shape(std::int64_t terms, std::int64_t block_above) {
 template <int Threads>
 constexpr int sum_items_each = Threads < 32 ? Threads : 1;
 
-/// The sum of a group of threads, returned to its first thread. Every thread of the block must call it.
+/// The sum of a lane of a whole chunk. All reads are in flight at once; long terms are computed in halves.
+template <int N, class Terms>
+__device__ inline Sums<N> lane_of_chunk(const Terms& terms, int thread) {
+  using Fetched = decltype(terms.fetch(0));
+  constexpr int all = int(sum_chunk) / sum_block, each = sizeof(Fetched) <= 8 ? all : all / 2;
+  Fetched next[all];
+#pragma unroll
+  for (int a = 0; a < all; ++a) next[a] = terms.fetch(std::int64_t(thread) + a * sum_block);
+  Sums<N> lane{};
+#pragma unroll
+  for (int from = 0; from < all; from += each) {
+    const auto at = [&](int a) { return next[from + a]; };
+    if constexpr (requires { terms.row.template plain_sum<all>(at); }) {
+      static_assert(each == all);
+      if (terms.row.template are_plain<all>(at)) return terms.row.template plain_sum<all>(at);
+    }
+    with_terms<each>(terms.row, at, [&](auto term_of) {
+#pragma unroll
+      for (int a = 0; a < each; ++a) lane = lane + term_of(at(a));
+    });
+  }
+  return lane;
+}
+
+/// The sum of the terms by a group of threads, returned to its first thread; of none if it is not active. Every thread of the
+/// block must call it.
 template <int Threads, int Lanes, int N, class Terms>
-__device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thread) {
+__device__ inline Sums<N> group_sum(const Terms& terms, bool active, int thread) {
   static_assert(Threads <= 32 || Threads * Lanes == sum_lanes);
+  const std::int64_t n = active ? terms.count : 0;
   Sums<N> lane[Lanes] = {};
   if constexpr (requires { terms.fetch(n); }) {
+    if constexpr (Threads == sum_block)
+      if (n == sum_chunk) return tree_of_block(lane_of_chunk<N>(terms, thread), thread);
     constexpr int ahead = Lanes < 4 ? 8 : Lanes;
     for (std::int64_t first = thread; first < n; first += Threads * ahead) {
       decltype(terms.fetch(n)) next[ahead];  // reads without a branch are all in flight at once
@@ -45,7 +74,7 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
       for (int a = 0; a < ahead; ++a)
         next[a] = terms.fetch(first + (first + a * Threads < n ? a * Threads : 0));
       with_terms<ahead>(
-          terms, [&](int a) { return next[a]; },
+          terms.row, [&](int a) { return next[a]; },
           [&](auto term_of) {
 #pragma unroll
             for (int a = 0; a < ahead; ++a)
@@ -66,54 +95,62 @@ __device__ inline Sums<N> group_sum(const Terms& terms, std::int64_t n, int thre
   }
 }
 
-/// A block adds the sums of all chunks of a row, which more threads read than add.
-constexpr int partials_block = 1024;
+/// A block adds the sums of all chunks of a row: a thread has one of the N sums of a lane, or two of more than four, and many
+/// reads in flight. (Without a least number of blocks ptxas takes few registers and lets few reads be in flight.)
 template <int N>
-constexpr int partials_each = 12 / N;  // that a thread reads at once
+constexpr int partials_block = (N < 4 ? N : 4) * sum_lanes;
 template <class Partials>
-__global__ void __launch_bounds__(partials_block)
+__global__ void __launch_bounds__(partials_block<Partials::sums>, 1)
     sum_partials(EarlyStart early, Partials partials, std::int64_t rows) {
-  constexpr int N = Partials::sums, each = partials_each<N>, together = partials_block * each;
-  Sums<N>* const held = cuda::dynamic_shared<Sums<N>>();
-  const int thread = int(threadIdx.x);
+  constexpr int N = Partials::sums, block = partials_block<N>, step = sum_lanes * N, together = 16;
+  __shared__ double held[step];
   early.wait();
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    const auto terms = partials.terms(row);
-    Sums<N> lane{};
-    for (std::int64_t first = 0; first < partials.chunks; first += together) {
-      const std::int64_t rest = partials.chunks - first;
-      const int here = int(rest < together ? rest : together);
-      Sums<N> next[each];  // loads without a branch are all in flight at once
+    const double* const from = partials.terms(row).partial->value;
+    const std::int64_t all = partials.chunks * N;
+    for (int own = int(threadIdx.x); own < step; own += block) {
+      double sum = 0;
+      std::int64_t i = own;
+      for (; i + (together - 1) * step < all; i += together * step) {
+        double next[together];
 #pragma unroll
-      for (int i = 0; i < each; ++i) {
-        const int at = thread + i * partials_block;
-        next[i] = terms(first + (at < here ? at : 0));
+        for (int j = 0; j < together; ++j) next[j] = from[i + j * step];
+#pragma unroll
+        for (int j = 0; j < together; ++j) sum = exact_add(sum, next[j]);
       }
-      __syncthreads();
-#pragma unroll
-      for (int i = 0; i < each; ++i)
-        if (const int at = thread + i * partials_block; at < here) held[at] = next[i];
-      __syncthreads();
-      if (thread < sum_lanes)
-        for (int at = thread; at < here; at += sum_lanes) lane = lane + held[at];
+#pragma unroll 4
+      for (; i < all; i += step) sum = exact_add(sum, from[i]);
+      held[own] = sum;
     }
     __syncthreads();
-    if (thread < sum_lanes) held[thread] = lane;
-    __syncthreads();
-    if (thread < 32) {
+    if (threadIdx.x < 32) {
       Sums<N> of_warp[sum_lanes / 32];
 #pragma unroll
-      for (int a = 0; a < sum_lanes / 32; ++a) of_warp[a] = held[thread + a * 32];
+      for (int a = 0; a < sum_lanes / 32; ++a)
+#pragma unroll
+        for (int i = 0; i < N; ++i) of_warp[a].value[i] = held[(int(threadIdx.x) + a * 32) * N + i];
       const auto sum = tree<32>(of_warp);
-      if (thread == 0) partials.finish(row, sum);
+      if (threadIdx.x == 0) partials.finish(row, sum);
     }
+    __syncthreads();
   }
+}
+
+/// Number of blocks that a multiprocessor should hold at once: registers for the rest hold what is fetched of a chunk.
+template <int Threads, class Job>
+constexpr int block_residents() {
+  if constexpr (Threads == sum_block && requires(const Job& job) { job.terms(0).fetch(0); }) {
+    constexpr std::size_t bytes = sizeof(std::declval<Job>().terms(0).fetch(0));
+    return bytes <= 8 ? 4 : bytes <= 16 ? 3 : 1;
+  }
+  return 1;
 }
 
 /// Computes the items of a job in a shape, with blocks of sum_block threads. Threads of a group that is
 /// smaller than a warp finish an item each.
 template <int Threads, int Lanes, class Job>
-__global__ void __launch_bounds__(sum_block) sum_items(EarlyStart early, Job job, std::int64_t items) {
+__global__ void __launch_bounds__(sum_block, block_residents<Threads, Job>())
+    sum_items(EarlyStart early, Job job, std::int64_t items) {
   early.wait();
   constexpr int groups = sum_block / Threads, each = sum_items_each<Threads>;
   const int thread = int(threadIdx.x) % Threads, group = int(threadIdx.x) / Threads;
@@ -124,7 +161,7 @@ __global__ void __launch_bounds__(sum_block) sum_items(EarlyStart early, Job job
     for (int j = 0; j < each; ++j) {
       const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
       const auto sum =  // idle groups take part in shuffles and barriers
-          group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items ? job.length(item) : 0, thread);
+          group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items, thread);
       if (thread == j) own = sum;
     }
     const std::int64_t item = first + thread * groups + group;
@@ -168,8 +205,7 @@ struct SumItems {
     }
     if constexpr (are_partials<Job>) {
       if (terms > block_above)
-        cuda::launch_early(sum_partials<Job>, blocks(items, 1), partials_block,
-                           sizeof(Sums<Job::sums>) * partials_block * partials_each<Job::sums>, stream, job,
+        cuda::launch_early(sum_partials<Job>, blocks(items, 1), partials_block<Job::sums>, 0, stream, job,
                            items);
       else
         select<std::size(partial_shapes)>(terms > partial_shapes[0].width(), [&]<int V> {

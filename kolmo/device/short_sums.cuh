@@ -17,30 +17,38 @@ template <int W>
 constexpr bool are_short(std::int64_t k) {
   return k <= short_terms && k % W == 0;
 }
+/// How many arrays a term is computed from.
+template <class Row>
+constexpr int arrays_of = 1;
+template <class Row>
+requires requires { Row::arrays; }
+constexpr int arrays_of<Row> = Row::arrays;
 /// Threads that take N sums of a row of at most Terms terms: at least two, so that a warp reads whole sectors, and so many
-/// that each holds at most four packs, or eight terms of several sums.
-template <int W, int Terms, int N>
-constexpr int short_threads = std::max(std::min(2, Terms / W), Terms / (N == 1 ? 4 * W : 8));
+/// that each holds at most four packs, two of each of several arrays, or eight terms of many sums.
+template <int W, int Terms, int N, class Row>
+constexpr int short_threads = [] {
+  constexpr int each = N > 2 ? 8 : (arrays_of<Row> == 1 ? 4 : 2) * W;
+  return std::max(std::min(2, Terms / W), Terms / each);
+}();
 
-/// Calls take(function of what a term is computed from): row.of, or row.of_small where all N are small. Their terms need no
+template <class Row>
+constexpr bool has_plain_terms = requires(int (*at)(int)) {
+  Row::template are_plain<1>(at);
+};
+/// Calls take(function of what a term is computed from): row.of, or row.of_plain where all N are plain. Their terms need no
 /// branches, so that what they read is in flight at once.
 template <int N, class Row, class At, class Take>
 __device__ void with_terms(const Row& row, const At& at, const Take& take) {
-  if constexpr (requires { row.is_small(at(0)); }) {
-    bool small = row.is_small(at(0));
-    if (small)
-#pragma unroll
-      for (int i = 1; i < N; ++i) small = small & row.is_small(at(i));
-    if (small) return take([&](const auto& x) { return row.of_small(x); });
-  }
+  if constexpr (has_plain_terms<Row>)
+    if (Row::template are_plain<N>(at)) return take([&](const auto& x) { return row.of_plain(x); });
   take([&](const auto& x) { return row.of(x); });
 }
 
-/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N> threads, returned to the first of them. All threads
+/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N, Row> threads, returned to the first of them. All threads
 /// of a warp must call it; those without a row pass k = 0.
 template <int W, int Terms, int N, class Row>
 __device__ Sums<N> short_sum(const Row& row, int k, int thread) {
-  constexpr int threads = short_threads<W, Terms, N>, each = Terms / W / threads;
+  constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
   const auto at = [&](int p) { return (p * threads + thread) * W; };
   Sums<N> lane[each][W] = {};
   if constexpr (requires { row.template fetch_pack<W>(0); }) {
@@ -90,7 +98,7 @@ template <int W, int Terms, int N, class Rows, class Done>
 __global__ void __launch_bounds__(sum_block, N == 1 ? 0 : 4)
     sum_short_rows(EarlyStart early, Rows rows, Done done, std::int64_t count, int k) {
   early.wait();
-  constexpr int threads = short_threads<W, Terms, N>, groups = sum_block / threads;
+  constexpr int threads = short_threads<W, Terms, N, decltype(rows(0))>, groups = sum_block / threads;
   const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
   for (std::int64_t first = std::int64_t(blockIdx.x) * groups; first < count;
        first += std::int64_t(gridDim.x) * groups) {
@@ -113,13 +121,15 @@ __global__ void __launch_bounds__(sum_block, N == 1 ? 0 : 4)
 template <int W, int N, class Rows, class Done>
 void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k,
                        cudaStream_t stream) {
+  using Row = decltype(rows(0));
   const auto run = [&]<int Terms> {
     cuda::launch_early(sum_short_rows<W, Terms, N, Rows, Done>,
-                       blocks(count, sum_block / short_threads<W, Terms, N>), sum_block, 0, stream, rows,
+                       blocks(count, sum_block / short_threads<W, Terms, N, Row>), sum_block, 0, stream, rows,
                        done, count, int(k));
   };
   constexpr int half = short_terms / 2;
-  if constexpr (N > 1 && short_threads<W, half, N> < short_threads<W, short_terms, N>)
+  if constexpr (has_plain_terms<Row> &&
+                short_threads<W, half, N, Row> < short_threads<W, short_terms, N, Row>)
     if (k <= half) return run.template operator()<half>();
   run.template operator()<short_terms>();
 }

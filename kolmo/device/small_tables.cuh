@@ -36,7 +36,8 @@ template <bool WithColumns, int Terms, class T, class Done>
 __global__ void __launch_bounds__(sum_block, WithColumns ? 3 : 4)
     sum_small_tables(EarlyStart early, const T* weight, std::int64_t tables, int bx, int by, int each,
                      int team, Done done) {
-  constexpr int W = pack_width<T>, threads = short_threads<W, Terms, 3>, groups = sum_block / threads;
+  constexpr int W = pack_width<T>, threads = short_threads<W, Terms, 3, typename WeightRows<T>::Row>,
+                groups = sum_block / threads;
   constexpr int N = WithColumns ? 5 : 3;  // of rows alone the other sums are 0
   __shared__ Sums<3> rows[groups];
   __shared__ Sums<1> columns[WithColumns ? groups * small_columns / 4 : 1];
@@ -94,7 +95,7 @@ bool sum_if_small(const T* weight, const TableShape& shape, const Done& done, cu
       !WeightRows<T>{weight, by}.packed(tables * bx))
     return false;
   const auto run = [&]<int Terms> {
-    constexpr int groups = sum_block / short_threads<pack_width<T>, Terms, 3>;
+    constexpr int groups = sum_block / short_threads<pack_width<T>, Terms, 3, typename WeightRows<T>::Row>;
     const int each = int(std::min<std::int64_t>(groups / bx, groups * small_columns / 4 / by)),
               margins = int(bx + (WithColumns ? by : 0)),
               team = int(std::bit_ceil(unsigned(std::min(margins, 32))));

@@ -77,10 +77,11 @@ __device__ inline Sums<N> chunk_sum(const Terms& terms, int thread) {
   return lanes.template tree<W>(thread);
 }
 
-/// Sum of terms(0) ... terms(n - 1), at most a chunk, by a warp, which reads W terms per thread at once; the first thread gets the
+/// Sum of the terms, at most a chunk, by a warp, which reads W terms per thread at once; the first thread gets the
 /// result.
 template <int W, int N, class Terms>
-__device__ inline Sums<N> wide_sum(const Terms& terms, std::int64_t n, int thread) {
+__device__ inline Sums<N> wide_sum(const Terms& terms, int thread) {
+  const std::int64_t n = terms.count;
   if (n == sum_chunk) return chunk_sum<W, N>(terms, thread);
   WideLanes<N> lanes;
   std::int64_t first = thread * W;
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(sum_block, 3)
        first += std::int64_t(gridDim.x) * warps) {
     const std::int64_t item = first + warp;
     Sums<Chunks::sums> sum{};
-    if (item < items) sum = wide_sum<W, Chunks::sums>(chunks.terms(item), chunks.length(item), thread);
+    if (item < items) sum = wide_sum<W, Chunks::sums>(chunks.terms(item), thread);
     if (!whole) {
       if (thread == 0 && item < items) chunks.finish(item, sum);
       continue;
@@ -139,6 +140,29 @@ __global__ void __launch_bounds__(whole_rows_block, 8)
     if constexpr (Each == 2) sum = sum + chunk_sum<W, N>(chunks.terms(row * 2 + 1), thread);
     if (thread == 0) chunks.done(row, sum);
   }
+}
+
+/// Rows of as many terms as there are lanes, by a warp each, of which more are held than of those that sum chunks. On an H200
+/// 2^18 rows of 256 c64 took 156 us as chunks, 123 us so.
+template <int W, int N, class Rows, class Done>
+__global__ void __launch_bounds__(whole_rows_block, 8)
+    sum_rows_of_lanes(EarlyStart early, Rows rows, Done done, std::int64_t count) {
+  constexpr int warps = whole_rows_block / 32;
+  const int thread = int(threadIdx.x) % 32;
+  early.wait();
+  for (std::int64_t row = std::int64_t(blockIdx.x) * warps + threadIdx.x / 32; row < count;
+       row += std::int64_t(gridDim.x) * warps) {
+    const auto terms = rows(row);
+    WideLanes<N> lanes;
+    lanes.template add<W>([&](std::int64_t i, auto& next) { terms.load(i, next); }, thread * W);
+    const auto sum = lanes.template tree<W>(thread);
+    if (thread == 0) done(row, sum);
+  }
+}
+template <int W, int N, class Rows, class Done>
+void launch_rows_of_lanes(const Rows& rows, const Done& done, std::int64_t count, Stream& s) {
+  cuda::launch_early(sum_rows_of_lanes<W, N, Rows, Done>, blocks(count, whole_rows_block / 32),
+                     whole_rows_block, 0, native(s), rows, done, count);
 }
 
 /// N sums over each of `count` rows of k elements, by threads that read W at once; W > 1: memory is aligned to that.

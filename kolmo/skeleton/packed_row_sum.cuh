@@ -15,12 +15,12 @@ __global__ void __launch_bounds__(sum_block)
   const int thread = int(threadIdx.x);
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     for (std::int64_t item = row * chunks.chunks; item < (row + 1) * chunks.chunks; ++item) {
-      const auto sum = group_sum<sum_block, 1, Chunks::sums>(chunks.terms(item), chunks.length(item), thread);
+      const auto sum = group_sum<sum_block, 1, Chunks::sums>(chunks.terms(item), true, thread);
       if (thread == 0) chunks.finish(item, sum);
     }
     if (chunks.chunks == 1) continue;
     __syncthreads();
-    const auto sum = group_sum<sum_block, 1, Chunks::sums>(partials.terms(row), chunks.chunks, thread);
+    const auto sum = group_sum<sum_block, 1, Chunks::sums>(partials.terms(row), true, thread);
     if (thread == 0) partials.finish(row, sum);
   }
 }

@@ -19,7 +19,7 @@ struct SumItems {
     const std::int64_t grain = std::max<std::int64_t>(1, terms_at_a_time / std::max<std::int64_t>(1, terms));
     parallel_for(threads, (items + grain - 1) / grain, [&](std::int64_t part, int) {
       for (std::int64_t i = part * grain, end = std::min(items, i + grain); i < end; ++i)
-        job.finish(i, sum<Job::sums>(job.terms(i), job.length(i)));
+        job.finish(i, sum<Job::sums>(job.terms(i)));
     });
   }
 
@@ -34,7 +34,8 @@ struct SumItems {
       return false;
   }
   template <int N, class Terms>
-  static Sums<N> sum(const Terms& t, std::int64_t n) {
+  static Sums<N> sum(const Terms& t) {
+    const std::int64_t n = t.count;
     // Sums of 16-bit elements are those of the same numbers as floats.
     if constexpr (are<Terms, ValueRows, double, float, Half, BFloat16>()) {
       const Widened<Element<decltype(t.row)>, sum_chunk> x(t.row.x + t.first, n);

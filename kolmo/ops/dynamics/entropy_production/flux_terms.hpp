@@ -14,7 +14,6 @@ KOLMO_HD inline double flux_term_of_any(double f, double g) {
   if (!(f - f == 0 && g - g == 0)) return std::numeric_limits<double>::quiet_NaN();
   return exact_mul(exact_add(f, -g), exact_add(log_exact(f), -log_exact(g)));
 }
-KOLMO_HD inline bool is_moderate(double flux) { return is_between<-450, 450>(flux); }
 
 /// (f - g) ln(f / g) of W pairs of moderate fluxes; the logarithm within 6 roundings. Each coefficient is used W times.
 /// Method: ln(f / g) = k ln 2 + 2 artanh(s) with G = 2^k g in [f / 1.502, 1.502 f] and s = (f - G) / (f + G); f - G is exact.
@@ -59,7 +58,7 @@ struct StateSums {
 
   struct Terms {
     const T *rates, *p;  ///< of the process
-    std::int64_t n, i;
+    std::int64_t n, i, count;
     KOLMO_HD double flux(std::int64_t from, std::int64_t to) const {
       const auto w = double(rates[from * n + to]);
       return p ? exact_mul(double(p[from]), w) : w;
@@ -75,9 +74,8 @@ struct StateSums {
   };
   KOLMO_HD Terms terms(std::int64_t item) const {
     const std::int64_t process = quotient(item, n);
-    return {rates + process * n * n, p ? p + process * n : nullptr, n, item - process * n};
+    return {rates + process * n * n, p ? p + process * n : nullptr, n, item - process * n, n};
   }
-  KOLMO_HD std::int64_t length(std::int64_t) const { return n; }
   KOLMO_HD void finish(std::int64_t item, const Sums<1>& s) const { sum[item] = s.value[0]; }
 };
 

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(phase_block, 3)
   for (std::int64_t item = std::int64_t(blockIdx.x) * warps + threadIdx.x / 32; item < items;
        item += std::int64_t(gridDim.x) * warps) {
     const auto terms = chunks.terms(item);
-    const std::int64_t n = chunks.length(item), whole = n - n % W;
+    const std::int64_t n = terms.count, whole = n - n % W;
     Sums<2> lane[1] = {};
     for (std::int64_t i = thread * W; i < whole; i += 32 * W) {
       Sums<2> next[W];

@@ -16,6 +16,7 @@ struct BeliefRows {
   std::int64_t k;
 
   struct Row {
+    static constexpr int arrays = 3;
     const T *q, *p, *log_likelihood;
     struct State {
       T q, p, log_likelihood;
@@ -31,11 +32,26 @@ struct BeliefRows {
       return {load_pack<W>(q + i), load_pack<W>(p + i), load_pack<W>(log_likelihood + i)};
     }
     KOLMO_HD Sums<2> of(const State& s) const {
+      return {{divergence_term(double(s.q), double(s.p)), accuracy(s)}};
+    }
+    /// Whether beliefs and priors are moderate: of_plain() gives their terms, without a branch between them.
+    template <int N, class At>
+    KOLMO_HD static bool are_plain(const At& at) {
+      bool all = true;
+      for (int i = 0; i < N; ++i) {
+        const State s = at(i);
+        all = all & is_moderate(double(s.q)) & is_moderate(double(s.p));
+      }
+      return all;
+    }
+    KOLMO_HD Sums<2> of_plain(const State& s) const {
+      return {{plain_divergence_term(double(s.q), double(s.p)), accuracy(s)}};
+    }
+    KOLMO_HD static double accuracy(const State& s) {
       const double belief = double(s.q), expects = double(s.log_likelihood);
       const bool known = expects == expects && !(belief > 0 && expects == HUGE_VAL);
-      const double accuracy = belief == 0 ? 0 : exact_mul(belief, expects);
-      return {{divergence_term(belief, double(s.p)),
-               known ? accuracy : std::numeric_limits<double>::quiet_NaN()}};
+      const double product = belief == 0 ? 0 : exact_mul(belief, expects);
+      return known ? product : std::numeric_limits<double>::quiet_NaN();
     }
     KOLMO_HD Sums<2> operator()(std::int64_t i) const { return of(fetch(i)); }
   };

@@ -33,6 +33,9 @@ void above_zero(A& a) {
 void above_63(A& a) {
   for (std::int64_t i = 0; i < a.weights.size(); ++i) a.weights.as<double>()[i] += 62 + 0.5 * double(i % 8);
 }
+void some_above_63(A& a) {
+  for (std::int64_t i = 0; i < a.weights.size(); i += 1000) a.weights.as<double>()[i] += 70.5;
+}
 void miller_madow(A& a) { a.miller_madow = true; }
 
 // Sums and terms err by at most 32 roundings (base/sums.hpp) of 2^-53, times ln N < 17: below 1e-13.
@@ -50,6 +53,15 @@ constexpr Case<A> cases[] = {
      .setup = miller_madow},
     {.name = "k=1000 f32", .sizes = {{"...", 5}, {"k", 1000}}, .dtype = DType::f32, .tolerance = 1e-13},
     {.name = "k=5000 f64", .sizes = {{"...", 2}, {"k", 5000}}, .tolerance = 1e-13},
+    {.name = "k=5000 i64", .sizes = {{"...", 2}, {"k", 5000}}, .dtype = DType::i64, .tolerance = 1e-13},
+    {.name = "k=5000 probabilities",
+     .sizes = {{"...", 2}, {"k", 5000}},
+     .tolerance = 1e-13,
+     .setup = probabilities},
+    {.name = "k=5000 f64, some above 63",
+     .sizes = {{"...", 2}, {"k", 5000}},
+     .tolerance = 1e-13,
+     .setup = some_above_63},
     {.name = "k=540000 f32", .sizes = {{"...", 1}, {"k", 540000}}, .dtype = DType::f32, .tolerance = 1e-13},
     {.name = "k=16 i64", .sizes = {{"...", 150}, {"k", 16}}, .dtype = DType::i64, .tolerance = 1e-13},
     {.name = "k=8 i32", .sizes = {{"...", 130}, {"k", 8}}, .dtype = DType::i32, .tolerance = 1e-13},

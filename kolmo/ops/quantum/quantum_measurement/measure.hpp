@@ -124,27 +124,29 @@ struct WeightTree {
   /// weights(i) are, i < count <= Read::together, all read at once.
   template <class Read>
   KOLMO_HD std::int64_t find(std::int64_t state, double t, Read read) const {
+    constexpr int each = 8;  // that are subtracted before the sign tells whether one of them is found
     std::int64_t at = 0;
     for (int l = levels - 2; l >= 0; --l) {
       const std::int64_t first = at * fan, end = first + fan < length[l] ? first + fan : length[l];
+      const auto weight_of = [&](std::int64_t i) { return i < end ? of(l, state * length[l] + i) : 0; };
+      std::int64_t group = first;  // the last one with weights
       double before = t;
-      bool found = false;
-      at = first;
-      for (std::int64_t i = first; i < end && !found; i += Read::together) {
+      for (std::int64_t i = first; i < end && t >= 0; i += Read::together) {
         const int count = int(end - i < Read::together ? end - i : Read::together);
-        const auto& w = read([&](int j) { return of(l, state * length[l] + i + j); }, count);
-        for (int j = 0; j < count; j += 8) {
-          double some[8];
-          for (int k = 0; k < 8; ++k) some[k] = j + k < count ? w[j + k] : 0;
-          for (int k = 0; k < 8; ++k) {
-            const bool here = !found && some[k] > 0;
-            at = here ? i + j + k : at, before = here ? t : before;
-            found = found || (here && t < some[k]);
-            t = here && !found ? t - some[k] : t;
-          }
+        const auto& w = read([&](int j) { return weight_of(i + j); }, count);
+        for (int j = 0; j < count && t >= 0; j += each) {
+          double rest = t;
+          for (int k = 0; k < each; ++k) rest -= j + k < count ? w[j + k] : 0;
+          if (rest < t) group = i + j, before = t;
+          t = rest;
         }
       }
-      t = before;  // that of the last positive weight, if rounding led past the end
+      // The last weight there that is reached, which is found, or is the last one of all if rounding led past the end.
+      double some[each], left = before;
+      for (int k = 0; k < each; ++k) some[k] = weight_of(group + k);
+      at = group;
+      for (int k = 0; k < each; ++k)
+        if (some[k] > 0 && left >= 0) at = group + k, t = left, left -= some[k];
     }
     return at;
   }

@@ -44,9 +44,12 @@ void launch(const A& a, Arena arena, Stream& s, int) {
     const auto sum = [&](bool packed, const auto& rows, const auto& done, std::int64_t count, std::int64_t k,
                          Sums<1>* partial) {
       constexpr int width = 16 / int(sizeof(Complex<T>));
-      if constexpr (width > 1 && !std::is_same_v<std::remove_cvref_t<decltype(rows)>, ValueRows<double>>)
+      using Rows = std::remove_cvref_t<decltype(rows)>;
+      if constexpr (width > 1 && std::is_same_v<Rows, OutcomeRows<T>>)
         if (packed && k > cuda::short_terms)
           return cuda::wide_row_sums<width>(rows, done, count, k, partial, s);
+      if constexpr (width > 1 && std::is_same_v<Rows, AmplitudeRows<T>>)
+        if (packed && k == sum_lanes) return cuda::launch_rows_of_lanes<width, 1>(rows, done, count, s);
       sum_rows<1>(rows, done, count, k, partial, cuda::SumItems{cuda::native(s), 1024});
     };
     const cuda::ItemSteps each{s};
