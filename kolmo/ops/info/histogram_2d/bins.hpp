@@ -26,14 +26,22 @@ struct Bins {
   KOLMO_HD constexpr double edge(std::int64_t i) const {
     return i == count ? max : exact_add(min, exact_mul(double(i), step));
   }
+  struct Estimate {
+    int bin;
+    bool sure;  ///< v is in the range and not near an edge
+  };
+  KOLMO_HD constexpr Estimate estimate(double v) const {
+    // 1.5 * 2^52 plus a place has the nearest edge in its last bits.
+    const double place = (v - min) * inverse, nearest = place + 0x1.8p52, past = place - (nearest - 0x1.8p52);
+    return {int(std::uint32_t(std::bit_cast<std::uint64_t>(nearest))) - (past < 0),
+            v >= min && v <= max && (past > unsure || past < -unsure)};
+  }
   /// The bin of v; -1 outside the range (with `clamp`, the nearest bin); always -1 for NaN.
   KOLMO_HD constexpr std::int64_t of(double v, bool clamp) const {
     if (!(v >= min && v <= max)) return clamp && v < min ? 0 : clamp && v > max ? count - 1 : -1;
-    // 1.5 * 2^52 plus an estimate has the nearest edge in its last bits. Only near an edge do the edges decide.
-    const double place = (v - min) * inverse, nearest = place + 0x1.8p52, past = place - (nearest - 0x1.8p52);
     const int last = int(count) - 1;
-    int bin = int(std::uint32_t(std::bit_cast<std::uint64_t>(nearest))) - (past < 0);
-    if ((past < 0 ? -past : past) > unsure) return bin;
+    auto [bin, sure] = estimate(v);
+    if (sure) return bin;
     bin = bin < 0 ? 0 : bin > last ? last : bin;
     while (bin > 0 && v < edge(bin)) --bin;
     while (bin < last && v >= edge(bin + 1)) ++bin;

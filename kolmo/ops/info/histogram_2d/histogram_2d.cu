@@ -34,23 +34,37 @@ __device__ void each_bin(const T* x, const T* y, std::int64_t begin, std::int64_
                          const Bins& bins_y, bool clamp, const Count& count) {
   constexpr int together = 4;
   for (std::int64_t first = begin + threadIdx.x; first < end; first += Block * together) {
-    T of_x[together], of_y[together];  // reads without a branch are all in flight at once
+    // Without a branch between them, all reads are in flight at once.
+    if (first + (together - 1) * Block < end) {
+      T of_x[together], of_y[together];
 #pragma unroll
-    for (int j = 0; j < together; ++j) {
-      const std::int64_t i = first + j * Block < end ? first + j * Block : first;
-      of_x[j] = x[i], of_y[j] = y[i];
+      for (int j = 0; j < together; ++j) of_x[j] = x[first + j * Block], of_y[j] = y[first + j * Block];
+      std::int64_t bin[together];
+      bool sure = true;
+#pragma unroll
+      for (int j = 0; j < together; ++j) {
+        const Bins::Estimate in_x = bins_x.estimate(double(of_x[j])), in_y = bins_y.estimate(double(of_y[j]));
+        bin[j] = in_x.bin * bins_y.count + in_y.bin, sure = sure & in_x.sure & in_y.sure;
+      }
+      if (sure) {
+#pragma unroll
+        for (int j = 0; j < together; ++j) count(bin[j]);
+        continue;
+      }
     }
-#pragma unroll
+#pragma unroll 1
     for (int j = 0; j < together; ++j) {
-      const std::int64_t row = bins_x.of(double(of_x[j]), clamp), column = bins_y.of(double(of_y[j]), clamp);
-      if (row >= 0 && column >= 0 && first + j * Block < end) count(row * bins_y.count + column);
+      const std::int64_t i = first + j * Block;
+      if (i >= end) break;
+      const std::int64_t row = bins_x.of(double(x[i]), clamp), column = bins_y.of(double(y[i]), clamp);
+      if (row >= 0 && column >= 0) count(row * bins_y.count + column);
     }
   }
 }
 
 /// Counts that a block alone has are stored, others added.
 template <class T, int V>
-__global__ void __launch_bounds__(shapes[V].block)
+__global__ void __launch_bounds__(shapes[V].block, 1)
     count(const T* x, const T* y, std::int64_t* counts, std::int64_t n, std::int64_t parts,
           std::int64_t items, Bins bins_x, Bins bins_y, bool clamp) {
   constexpr int block = shapes[V].block;
@@ -104,7 +118,7 @@ struct HalfCounts {
 };
 
 template <class T>
-__global__ void __launch_bounds__(HalfCounts::block)
+__global__ void __launch_bounds__(HalfCounts::block, 1)
     count_halves(HalfCounts h, const T* x, const T* y, std::int64_t* counts, Bins bins_x, Bins bins_y,
                  bool clamp) {
   constexpr int block = HalfCounts::block;
