@@ -152,11 +152,11 @@ struct PartWords {
   std::uint32_t word[sizeof(Part) / 4];
 };
 
-/// Joins the parts of the lanes of a warp in their order; every lane gets the same bits.
-template <class Part>
+/// Joins the parts of Lanes neighbouring lanes of a warp in their order; each of them gets the same bits.
+template <int Lanes, class Part>
 __device__ Part join_warp(Part all) {
 #pragma unroll
-  for (int half = 1; half < 32; half *= 2) {
+  for (int half = 1; half < Lanes; half *= 2) {
     auto words = std::bit_cast<PartWords<Part>>(all);
 #pragma unroll
     for (auto& word : words.word) word = __shfl_xor_sync(~0u, word, half);
@@ -166,7 +166,7 @@ __device__ Part join_warp(Part all) {
   return all;
 }
 
-/// Joins the parts of a row in their order, by a block; every thread gets the same bits.
+/// Joins the parts of a row in their order, by a block; its first warp gets the result.
 template <int Threads, class Part>
 __device__ Part join_parts(const Part* part, std::int64_t parts) {
   const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
@@ -174,11 +174,12 @@ __device__ Part join_parts(const Part* part, std::int64_t parts) {
   for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
   __shared__ PartWords<Part> of_warp[32];
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  all = join_warp(all);
+  all = join_warp<32>(all);
   __syncthreads();
   if (lane == 0) of_warp[warp] = std::bit_cast<PartWords<Part>>(all);
   __syncthreads();
-  return join_warp(lane < Threads / 32 ? std::bit_cast<Part>(of_warp[lane]) : Part{});
+  if (warp != 0) return all;
+  return join_warp<Threads / 32>(lane < Threads / 32 ? std::bit_cast<Part>(of_warp[lane]) : Part{});
 }
 
 }  // namespace

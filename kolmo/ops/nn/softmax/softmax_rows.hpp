@@ -17,8 +17,10 @@ struct Exponentials {
 };
 template <class C>
 KOLMO_HD Exponentials<C> join(const Exponentials<C>& a, const Exponentials<C>& b) {
-  const C largest = a.largest > b.largest ? a.largest : b.largest;
-  return {largest, a.sum * a.weight(largest) + b.sum * b.weight(largest)};
+  const bool first = a.largest > b.largest;
+  const C most = first ? a.largest : b.largest, least = first ? b.largest : a.largest,
+          factor = least == most ? C(1) : C(std::exp(least - most));
+  return {most, (first ? a.sum : b.sum) + (first ? b.sum : a.sum) * factor};
 }
 
 /// CPU functions in vectors, compiled per instruction set and chosen at run time.
