@@ -138,6 +138,64 @@ __global__ void __launch_bounds__(add_threads) add_blocks(cuda::EarlyStart early
   }
 }
 
+/// first_of of low <= high by a warp, which looks at 32 places at once.
+template <class F>
+__device__ std::int64_t first_by_warp(std::int64_t low, std::int64_t high, const F& f) {
+  const int lane = int(threadIdx.x) % 32;
+  while (low < high) {
+    const std::int64_t each = (high - low + 31) / 32, at = low + (lane + 1) * each - 1;
+    const unsigned there = __ballot_sync(~0u, at >= high || f(at));
+    const int first = there ? __ffs(int(there)) - 1 : 32;  // behind what the lane before `first` looked at
+    const std::int64_t last = low + (first + 1) * each - 1;
+    low += first * each, high = last < high ? last : high;
+  }
+  return high;
+}
+
+/// DrawCategory by a warp for each draw: of a few draws each waits for its reads.
+constexpr int draw_block = 128;
+template <class T>
+__global__ void __launch_bounds__(draw_block)
+    draw_by_warps(cuda::EarlyStart early, DrawCategory<T> draw, std::int64_t items) {
+  const auto& of = draw.of;
+  const int lane = int(threadIdx.x) % 32;
+  early.wait();
+  for (std::int64_t item = cuda::thread_index() / 32; item < items; item += cuda::thread_count() / 32) {
+    const std::int64_t row = quotient(item, draw.n), e = draw.offset + item;
+    const double* const before = of.before + row * (of.blocks + 1);
+    const double total = before[of.blocks];
+    std::int64_t found = -1;
+    if (is_total(total)) {
+      const Reached reached{draw.uniform(draw.philox(std::uint64_t(e / 2), 0), e % 2) * total, total};
+      const std::int64_t b = first_by_warp(0, of.blocks - 1,
+                                           [&](std::int64_t i) { return reached(before[i + 1]); }),
+                         begin = b * of.length;
+      constexpr int each = int(of.length) / 32;
+      double weight[each], sum = 0, up_to[each];
+#pragma unroll
+      for (int a = 0; a < each; ++a) {
+        const std::int64_t i = begin + 32 * a + lane;
+        weight[a] = i < of.k ? double(of.weight[row * of.k + i]) : 0;
+      }
+#pragma unroll
+      for (int a = 0; a < each; ++a)
+#pragma unroll
+        for (int from = 0; from < 32; ++from) {
+          sum = exact_add(sum, __shfl_sync(~0u, weight[a], from));
+          if (from == lane) up_to[a] = sum;
+        }
+#pragma unroll
+      for (int a = each - 1; a >= 0; --a) {
+        const std::int64_t first = begin + 32 * a;
+        const unsigned there =
+            __ballot_sync(~0u, first + lane < of.k && reached(exact_add(before[b], up_to[a])));
+        if (there) found = first + __ffs(int(there)) - 1;
+      }
+    }
+    if (lane == 0) draw.index[item] = found;
+  }
+}
+
 /// Many draws from a row of few categories: a block has the row's sums in shared memory, and a guide to them: where draws whose
 /// first bits are g begin, at guide[g], and end. A thread takes both draws of a block of random words.
 constexpr int guide_bits = 10, guided_categories = 2048, guided_draws = 8192, guide_threads = 256;
@@ -207,6 +265,10 @@ void launch(const A& a, Arena arena, Stream& s, int) {
     cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32 * add_rows), add_threads, 0,
                        cuda::native(s), blocks);
     const DrawCategory<T> draw(blocks, a);
+    constexpr std::int64_t few = 1 << 14;  // of more, threads are enough to hide how long reads take
+    if (!blocks.inside && draw.items() <= few)
+      return cuda::launch_early(draw_by_warps<T>, cuda::blocks(draw.items(), draw_block / 32), draw_block, 0,
+                                cuda::native(s), draw, draw.items());
     if (!blocks.inside || blocks.k > guided_categories || draw.n < guided_draws / 2)
       return cuda::do_step<64>(draw, s);
     const std::int64_t parts = (draw.n + guided_draws - 1) / guided_draws;
