@@ -33,6 +33,7 @@ struct RowPlan {
     return (k + capacity<T>() - 1) / capacity<T>();
   }
 };
+// Where an operator reads columns, "128 threads per row" are 256 for one or two rows of floats (pairs_of_rows).
 constexpr Row<RowPlan> row_op_rows[] = {
     {"warp per row", {RowHolder::group, 32, 128, 128}},
     {"128 threads per row", {RowHolder::group, 128, 128, 128}},
