@@ -26,28 +26,14 @@ struct Bins {
   KOLMO_HD constexpr double edge(std::int64_t i) const {
     return i == count ? max : exact_add(min, exact_mul(double(i), step));
   }
-  struct Estimate {
-    int bin;
-    bool sure;  ///< not near an edge
-  };
-  /// The bin of v, estimated without a branch.
-  KOLMO_HD constexpr Estimate estimate(double v, bool clamp) const {
-    // 1.5 * 2^52 plus a place has the nearest edge in its last bits.
+  /// The bin of v; -1 outside the range (with `clamp`, the nearest bin); always -1 for NaN.
+  KOLMO_HD constexpr std::int64_t of(double v, bool clamp) const {
+    if (!(v >= min && v <= max)) return clamp && v < min ? 0 : clamp && v > max ? count - 1 : -1;
+    // 1.5 * 2^52 plus an estimate has the nearest edge in its last bits. Only near an edge do the edges decide.
     const double place = (v - min) * inverse, nearest = place + 0x1.8p52, past = place - (nearest - 0x1.8p52);
-    const int inside = int(std::uint32_t(std::bit_cast<std::uint64_t>(nearest))) - (past < 0),
-              outside = !clamp    ? -1
-                        : v < min ? 0
-                        : v > max ? int(count) - 1
-                                  : -1;
-    const bool in = v >= min && v <= max;
-    return {in ? inside : outside, !in || past > unsure || past < -unsure};
-  }
-  /// The bin of v; -1 outside the range (with `clamp`, the nearest bin); always -1 for NaN. Only near an edge do the edges
-  /// decide.
-  KOLMO_HD constexpr int of(double v, bool clamp) const {
     const int last = int(count) - 1;
-    auto [bin, sure] = estimate(v, clamp);
-    if (sure) return bin;
+    int bin = int(std::uint32_t(std::bit_cast<std::uint64_t>(nearest))) - (past < 0);
+    if ((past < 0 ? -past : past) > unsure) return bin;
     bin = bin < 0 ? 0 : bin > last ? last : bin;
     while (bin > 0 && v < edge(bin)) --bin;
     while (bin < last && v >= edge(bin + 1)) ++bin;

@@ -33,39 +33,24 @@ template <int Block, class T, class Count>
 __device__ void each_bin(const T* x, const T* y, std::int64_t begin, std::int64_t end, const Bins& bins_x,
                          const Bins& bins_y, bool clamp, const Count& count) {
   constexpr int together = 4;
-  const auto take = [&]<bool All>(std::int64_t first) {
-    const auto there = [&](int j) { return All || first + j * Block < end; };
+  for (std::int64_t first = begin + threadIdx.x; first < end; first += Block * together) {
     T of_x[together], of_y[together];  // reads without a branch are all in flight at once
 #pragma unroll
     for (int j = 0; j < together; ++j) {
-      const std::int64_t i = first + (there(j) ? j * Block : 0);
+      const std::int64_t i = first + j * Block < end ? first + j * Block : first;
       of_x[j] = x[i], of_y[j] = y[i];
     }
-    int row[together], column[together];
-    bool sure = true;
 #pragma unroll
     for (int j = 0; j < together; ++j) {
-      const Bins::Estimate in_x = bins_x.estimate(double(of_x[j]), clamp),
-                           in_y = bins_y.estimate(double(of_y[j]), clamp);
-      row[j] = in_x.bin, column[j] = in_y.bin, sure = sure & in_x.sure & in_y.sure;
+      const std::int64_t row = bins_x.of(double(of_x[j]), clamp), column = bins_y.of(double(of_y[j]), clamp);
+      if (row >= 0 && column >= 0 && first + j * Block < end) count(row * bins_y.count + column);
     }
-    if (!sure)
-#pragma unroll
-      for (int j = 0; j < together; ++j)
-        row[j] = bins_x.of(double(of_x[j]), clamp), column[j] = bins_y.of(double(of_y[j]), clamp);
-#pragma unroll
-    for (int j = 0; j < together; ++j)
-      if (row[j] >= 0 && column[j] >= 0 && there(j)) count(row[j] * bins_y.count + column[j]);
-  };
-  std::int64_t first = begin + threadIdx.x;
-  for (; first + (together - 1) * Block < end; first += Block * together)
-    take.template operator()<true>(first);
-  if (first < end) take.template operator()<false>(first);
+  }
 }
 
 /// Counts that a block alone has are stored, others added.
 template <class T, int V>
-__global__ void __launch_bounds__(shapes[V].block, 1024 / shapes[V].block)
+__global__ void __launch_bounds__(shapes[V].block)
     count(const T* x, const T* y, std::int64_t* counts, std::int64_t n, std::int64_t parts,
           std::int64_t items, Bins bins_x, Bins bins_y, bool clamp) {
   constexpr int block = shapes[V].block;
@@ -119,7 +104,7 @@ struct HalfCounts {
 };
 
 template <class T>
-__global__ void __launch_bounds__(HalfCounts::block, 1)
+__global__ void __launch_bounds__(HalfCounts::block)
     count_halves(HalfCounts h, const T* x, const T* y, std::int64_t* counts, Bins bins_x, Bins bins_y,
                  bool clamp) {
   constexpr int block = HalfCounts::block;
