@@ -120,7 +120,7 @@ struct WeightRows {
         for (int i = 0; i < N; ++i) any |= std::make_unsigned_t<T>(at(i));
         return any < detail::small_counts;
       } else {
-        if (N > 1 && !is_small_count(double(at(0)))) return false;
+        if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
         std::uint32_t any = 0;
         bool whole = true;
         for (int i = 0; i < N; ++i) {
@@ -226,6 +226,7 @@ struct DivergenceRows {
     /// Whether all are moderate: of_plain() gives their terms, without a branch between them.
     template <int N, class At>
     KOLMO_HD static bool are_plain(const At& at) {
+      if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
       bool all = true;
       for (int i = 0; i < N; ++i) {
         const Pair x = at(i);

@@ -37,6 +37,7 @@ struct BeliefRows {
     /// Whether beliefs and priors are moderate: of_plain() gives their terms, without a branch between them.
     template <int N, class At>
     KOLMO_HD static bool are_plain(const At& at) {
+      if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
       bool all = true;
       for (int i = 0; i < N; ++i) {
         const State s = at(i);
