@@ -200,6 +200,17 @@ KOLMO_HD constexpr double divergence_term(double p, double q) {
 KOLMO_HD constexpr double plain_divergence_term(double p, double q) {
   return exact_mul(p, log_scaled(exact_quotient(p, q), 0));
 }
+/// Whether it is that for the p and q of at(0) ... at(N - 1).
+template <int N, class At>
+KOLMO_HD bool are_plain_divergences(const At& at) {
+  if (N > 1 && !are_plain_divergences<1>(at)) return false;  // often the first one tells
+  bool all = true;
+  for (int i = 0; i < N; ++i) {
+    const auto x = at(i);
+    all = all & is_moderate(double(x.p)) & is_moderate(double(x.q));
+  }
+  return all;
+}
 template <class T>
 struct DivergenceRows {
   using Element = T;
@@ -223,16 +234,10 @@ struct DivergenceRows {
       return {load_pack<W>(p + i), load_pack<W>(q + i)};
     }
     KOLMO_HD Sums<1> of(const Pair& x) const { return {{divergence_term(double(x.p), double(x.q))}}; }
-    /// Whether all are moderate: of_plain() gives their terms, without a branch between them.
+    /// Whether of_plain() gives the terms of all, without a branch between them.
     template <int N, class At>
     KOLMO_HD static bool are_plain(const At& at) {
-      if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
-      bool all = true;
-      for (int i = 0; i < N; ++i) {
-        const Pair x = at(i);
-        all = all & is_moderate(double(x.p)) & is_moderate(double(x.q));
-      }
-      return all;
+      return are_plain_divergences<N>(at);
     }
     KOLMO_HD Sums<1> of_plain(const Pair& x) const {
       return {{plain_divergence_term(double(x.p), double(x.q))}};

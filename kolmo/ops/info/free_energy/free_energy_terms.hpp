@@ -34,16 +34,10 @@ struct BeliefRows {
     KOLMO_HD Sums<2> of(const State& s) const {
       return {{divergence_term(double(s.q), double(s.p)), accuracy(s)}};
     }
-    /// Whether beliefs and priors are moderate: of_plain() gives their terms, without a branch between them.
+    /// Whether of_plain() gives the terms of all, without a branch between them.
     template <int N, class At>
     KOLMO_HD static bool are_plain(const At& at) {
-      if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
-      bool all = true;
-      for (int i = 0; i < N; ++i) {
-        const State s = at(i);
-        all = all & is_moderate(double(s.q)) & is_moderate(double(s.p));
-      }
-      return all;
+      return are_plain_divergences<N>(at);
     }
     KOLMO_HD Sums<2> of_plain(const State& s) const {
       return {{plain_divergence_term(double(s.q), double(s.p)), accuracy(s)}};
