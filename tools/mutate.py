@@ -33,7 +33,8 @@ KINDS = ("sign", "bound", "index")
 SHARED = {
     "kolmo/base/row_terms.hpp": ["reduce_sum", "dot_product"],
     "kolmo/base/sums.hpp": ["reduce_sum", "dot_product", "shannon_entropy"],
-    "kolmo/base/entropy.hpp": ["shannon_entropy", "kl_divergence", "conditional_entropy", "mutual_information"],
+    "kolmo/base/entropy.hpp": ["shannon_entropy", "kl_divergence", "free_energy"],
+    "kolmo/base/table_sums.hpp": ["conditional_entropy", "mutual_information"],
     "kolmo/base/normal.hpp": ["random_normal"],
     "kolmo/base/random.hpp": ["random_normal", "random_uniform"],
     "kolmo/base/digamma.hpp": ["digamma"],

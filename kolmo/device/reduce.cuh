@@ -181,7 +181,7 @@ inline constexpr bool are_partials = false;
 template <int N, class Done>
 inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
-/// The `run` argument of sum_rows and sum_tables (base/entropy.hpp): launches a job. A whole block computes sums of more than
+/// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block computes sums of more than
 /// `block_above` terms. Short rows that rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread
 /// each.
 struct SumItems {

@@ -1,10 +1,11 @@
 #pragma once
-// Sums over small tables (base/entropy.hpp), each read once. Anonymous namespace: see device/grid.cuh.
+// Sums over small tables (base/table_sums.hpp), each read once. Anonymous namespace: see device/grid.cuh.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "kolmo/base/entropy.hpp"
+#include "kolmo/base/table_sums.hpp"
 #include "kolmo/device/short_sums.cuh"
 
 namespace kolmo::cuda {

@@ -1,7 +1,7 @@
 #include "kolmo/ops/info/joint_counts/joint_counts.hpp"
 
 #include "kolmo/op/define.hpp"
-#include "kolmo/ops/info/joint_counts/table_sums.hpp"
+#include "kolmo/ops/info/joint_counts/joint_counts_terms.hpp"
 #include "kolmo/runtime/cpu/sum_items.hpp"
 #include "kolmo/runtime/stream.hpp"
 

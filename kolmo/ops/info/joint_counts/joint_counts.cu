@@ -1,5 +1,5 @@
 #include "kolmo/device/small_tables.cuh"
-#include "kolmo/ops/info/joint_counts/table_sums.hpp"
+#include "kolmo/ops/info/joint_counts/joint_counts_terms.hpp"
 #include "kolmo/skeleton/row_sum.cuh"
 
 namespace kolmo {

@@ -5,6 +5,26 @@
 
 namespace kolmo {
 
+/// Entropy from the sums of WeightRows. Counts: ln N - (sum w ln w) / N with N = sum w, and 0 for a single
+/// weight. Miller-Madow adds (K - 1) / (2 N) with K the number of w > 0. Probabilities: - sum w ln w.
+struct EntropyOfRow {
+  double* entropy;
+  bool counts, miller_madow;
+  Status status = {};
+
+  KOLMO_HD void operator()(std::int64_t row, const Sums<3>& s) const {
+    const double total = s.value[0], log_sum = s.value[1], nonzero = s.value[2];
+    report_weights(status, row, log_sum, counts ? total : 1);
+    double h = 0 - log_sum;
+    if (counts) {
+      h = not_below_zero(exact_add(log_exact(total), -(log_sum / total)));
+      if (nonzero == 1 && h == h) h = 0;
+      if (miller_madow) h = exact_add(h, (nonzero - 1) / exact_mul(2, total));
+    }
+    entropy[row] = one_nan(h);
+  }
+};
+
 struct EntropySums {
   using A = ShannonEntropyArgs;
   static constexpr int sums = 3;

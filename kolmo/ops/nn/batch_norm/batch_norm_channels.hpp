@@ -4,6 +4,7 @@
 
 #include "kolmo/base/entropy.hpp"
 #include "kolmo/base/sums.hpp"
+#include "kolmo/base/table_sums.hpp"
 #include "kolmo/base/tensor.hpp"
 #include "kolmo/ops/nn/batch_norm/batch_norm.hpp"
 
