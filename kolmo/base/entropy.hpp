@@ -13,10 +13,12 @@
 
 namespace kolmo {
 
+/// Counts below it are small: n ln n is looked up.
+inline constexpr int small_counts = 64;
+
 namespace detail {
 
 /// n ln n of small counts, rounded.
-inline constexpr int small_counts = 64;
 struct alignas(128) CountTable {
   double value[small_counts];
 };
@@ -55,7 +57,7 @@ KOLMO_HD constexpr double of_small_count(std::uint32_t n) {
 /// Whether x is an integer of [0, 64).
 KOLMO_HD constexpr bool is_small_count(double x) {
   const std::uint32_t n = small_count(x);
-  return n < detail::small_counts && of_small_count(n) == x;
+  return n < small_counts && of_small_count(n) == x;
 }
 /// n ln n.
 KOLMO_HD constexpr double count_log_count(std::uint32_t n) {
@@ -118,7 +120,7 @@ struct WeightRows {
       if constexpr (std::is_integral_v<T>) {
         std::make_unsigned_t<T> any = 0;
         for (int i = 0; i < N; ++i) any |= std::make_unsigned_t<T>(at(i));
-        return any < detail::small_counts;
+        return any < small_counts;
       } else {
         if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
         std::uint32_t any = 0;
@@ -128,7 +130,7 @@ struct WeightRows {
           any |= n;
           whole = whole & (of_small_count(n) == double(at(i)));
         }
-        return whole & (any < detail::small_counts);
+        return whole & (any < small_counts);
       }
     }
     KOLMO_HD static std::uint32_t small(T weight) {
@@ -139,18 +141,24 @@ struct WeightRows {
     }
     KOLMO_HD Sums<3> of_plain(T weight) const {
       const std::uint32_t n = small(weight);
-      return {{double(weight), count_log_count(n), n == 0 ? 0.0 : 1.0}};
+      return {{double(weight), log_term(n), n == 0 ? 0.0 : 1.0}};
     }
-    /// The sum of the terms of N that are small. Sums of integers are exact in any order.
+    KOLMO_HD static double log_term(std::uint32_t n) { return count_log_count(n); }
+    /// Of a small count n, n and from bit 16 on 1 for n > 0. Sums of integers are exact in any order.
+    KOLMO_HD static std::uint32_t count_and_bin(std::uint32_t n) { return n + (((n + 63) & 64) << 10); }
+    /// The sums of at most 1024 small counts, from the sums of log_term and count_and_bin.
+    KOLMO_HD static Sums<3> sums(double log_sum, std::uint32_t counts) {
+      return {{of_small_count(counts & 0xffff), log_sum, of_small_count(counts >> 16)}};
+    }
     template <int N, class At>
-    KOLMO_HD Sums<3> plain_sum(const At& at) const {
-      std::uint32_t total = 0, nonzero = 0;
+    KOLMO_HD static Sums<3> plain_sum(const At& at) {
       double log_sum = 0;
+      std::uint32_t counts = 0;
       for (int i = 0; i < N; ++i) {
         const std::uint32_t n = small(at(i));
-        total += n, nonzero += n < 1 ? n : 1, log_sum = exact_add(log_sum, count_log_count(n));
+        log_sum = exact_add(log_sum, log_term(n)), counts += count_and_bin(n);
       }
-      return {{double(total), log_sum, double(nonzero)}};
+      return sums(log_sum, counts);
     }
     KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };

@@ -32,8 +32,13 @@ constexpr int short_threads = [] {
 }();
 
 template <class Row>
-constexpr bool has_plain_terms = requires(int (*at)(int)) {
-  Row::template are_plain<1>(at);
+constexpr bool has_plain_terms = requires {
+  &Row::of_plain;
+};
+/// Whether plain terms are of small counts, which are summed as integers.
+template <class Row>
+constexpr bool has_counts = requires {
+  &Row::log_term;
 };
 /// Calls take(function of what a term is computed from): row.of, or row.of_plain where all N are plain. Their terms need no
 /// branches, so that what they read is in flight at once.
@@ -44,46 +49,37 @@ __device__ void with_terms(const Row& row, const At& at, const Take& take) {
   take([&](const auto& x) { return row.of(x); });
 }
 
-/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N, Row> threads, returned to the first of them. All threads
-/// of a warp must call it; those without a row pass k = 0.
+/// The packs that a thread of a short row has: number p is pack p * threads + thread, of zeros beyond the end of the row.
 template <int W, int Terms, int N, class Row>
-__device__ Sums<N> short_sum(const Row& row, int k, int thread) {
-  constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
-  const auto at = [&](int p) { return (p * threads + thread) * W; };
-  Sums<N> lane[each][W] = {};
-  if constexpr (requires { row.template fetch_pack<W>(0); }) {
-    decltype(row.template fetch_pack<W>(0)) next[each] = {};  // terms of zeros are 0
+struct ShortPacks {
+  static constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
+  decltype(std::declval<const Row&>().template fetch_pack<W>(0)) pack[each] = {};
+
+  __device__ ShortPacks(const Row& row, int k, int thread) {
+    const std::int64_t first = thread * W;
 #pragma unroll
     for (int p = 0; p < each; ++p)
-      if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
-    const auto take = [&](auto term_of) {
-#pragma unroll
-      for (int p = 0; p < each; ++p)
-#pragma unroll
-        for (int w = 0; w < W; ++w) lane[p][w] = term_of(next[p][w]);
-    };
-    with_terms<each * W>(
-        row, [&](int i) { return next[i / W][i % W]; }, take);
-  } else {
-#pragma unroll
-    for (int p = 0; p < each; ++p)
-      if (at(p) < k) {
-        Sums<N> next[W];
-        row.load(at(p), next);
-#pragma unroll
-        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
-      }
+      if (p * threads * W < k - thread * W) pack[p] = row.template fetch_pack<W>(first + p * threads * W);
   }
+  /// What its term i is computed from.
+  __device__ auto operator()(int i) const { return pack[i / W][i % W]; }
+  /// Whether those of the warp are all small counts.
+  __device__ bool are_counts() const { return __all_sync(~0u, Row::template are_plain<each * W>(*this)); }
+};
+
+/// The tree of base/sums.hpp over rows of k terms, of which thread t has term (p * Threads + t) * W + w in lane[p][w].
+template <int Threads, int Each, int W, int N>
+__device__ Sums<N> tree_of_packs(Sums<N> (&lane)[Each][W], int k) {
 #pragma unroll
-  for (int half = each / 2; half; half /= 2)
-    if (N == 1 || half * threads * W < k) {
+  for (int half = Each / 2; half; half /= 2)
+    if (N == 1 || half * Threads * W < k) {
 #pragma unroll
       for (int p = 0; p < half; ++p)
 #pragma unroll
         for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + lane[p + half][w];
     }
 #pragma unroll
-  for (int half = threads / 2; half; half /= 2)
+  for (int half = Threads / 2; half; half /= 2)
 #pragma unroll
     for (int w = 0; w < W; ++w) lane[0][w] = lane[0][w] + shuffle_xor(lane[0][w], half);
 #pragma unroll
@@ -91,6 +87,58 @@ __device__ Sums<N> short_sum(const Row& row, int k, int thread) {
 #pragma unroll
     for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
   return lane[0][0] + Sums<N>{};  // as lanes begin at 0, the sum of -0 alone is 0
+}
+
+/// The sums of rows of k terms that are computed from packs.
+template <int W, int Terms, int N, class Row>
+__device__ Sums<N> sum_of_packs(const Row& row, const ShortPacks<W, Terms, N, Row>& packs, int k) {
+  constexpr int threads = packs.threads, each = packs.each;
+  Sums<N> lane[each][W];
+  with_terms<each * W>(row, packs, [&](auto term_of) {
+#pragma unroll
+    for (int i = 0; i < each * W; ++i) lane[i / W][i % W] = term_of(packs(i));
+  });
+  return tree_of_packs<threads>(lane, k);
+}
+
+/// The same of rows of small counts, whose terms a table has.
+template <int W, int Terms, int N, class Row, class Table>
+__device__ Sums<N> sum_of_counts(const ShortPacks<W, Terms, N, Row>& packs, int k, const Table& log_term) {
+  constexpr int threads = packs.threads, each = packs.each;
+  Sums<1> log_sum[each][W];
+  std::uint32_t counts = 0;
+#pragma unroll
+  for (int i = 0; i < each * W; ++i) {
+    const std::uint32_t n = Row::small(packs(i));
+    log_sum[i / W][i % W] = {{log_term(n)}}, counts += Row::count_and_bin(n);
+  }
+#pragma unroll
+  for (int half = threads / 2; half; half /= 2) counts += __shfl_xor_sync(~0u, counts, half);
+  return Row::sums(tree_of_packs<threads>(log_sum, k).value[0], counts);
+}
+
+/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N, Row> threads, returned to the first of them. All threads
+/// of a warp must call it; those without a row pass k = 0.
+template <int W, int Terms, int N, class Row>
+__device__ Sums<N> short_sum(const Row& row, int k, int thread) {
+  if constexpr (requires { row.template fetch_pack<W>(0); }) {
+    const ShortPacks<W, Terms, N, Row> packs(row, k, thread);
+    if constexpr (has_counts<Row>)
+      if (packs.are_counts()) return sum_of_counts(packs, k, Row::log_term);
+    return sum_of_packs(row, packs, k);
+  } else {
+    constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
+    Sums<N> lane[each][W] = {};
+#pragma unroll
+    for (int p = 0; p < each; ++p)
+      if (const int i = (p * threads + thread) * W; i < k) {
+        Sums<N> next[W];
+        row.load(i, next);
+#pragma unroll
+        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
+      }
+    return tree_of_packs<threads>(lane, k);
+  }
 }
 
 /// Sums rows of at most Terms terms.
@@ -128,8 +176,8 @@ void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, s
                        done, count, int(k));
   };
   constexpr int half = short_terms / 2;
-  if constexpr (has_plain_terms<Row> &&
-                short_threads<W, half, N, Row> < short_threads<W, short_terms, N, Row>)
+  constexpr bool fewer = short_threads<W, half, N, Row> < short_threads<W, short_terms, N, Row>;
+  if constexpr (has_plain_terms<Row> && fewer)
     if (k <= half) return run.template operator()<half>();
   run.template operator()<short_terms>();
 }

@@ -1,0 +1,82 @@
+// Sums over small tables have the bits of the CPU for every shape: on the GPU a warp sums several tables at a time, small counts as
+// integers and the first table that holds others, with those beside it, again by another way.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "kolmo/ops/info/joint_counts/joint_counts.hpp"
+#include "kolmo/ops/info/shannon_entropy/shannon_entropy.hpp"
+
+namespace kolmo {
+namespace {
+
+enum class Weights { small, large, real };
+
+/// Of some tables: counts below 8, one of which may be 64 or more, or not an integer.
+template <class T>
+std::vector<T> weights(std::int64_t n, Weights kind) {
+  std::vector<T> w(static_cast<std::size_t>(n));
+  std::mt19937 random(7);
+  for (T& x : w) x = T(random() % 8);
+  w[0] = 1;
+  if (kind == Weights::large) w[w.size() / 2] = 64;
+  if (kind == Weights::real) w[w.size() / 2] = T(0.3);
+  return w;
+}
+
+struct Results {
+  std::vector<double> conditional, information, entropy;
+  bool operator==(const Results&) const = default;
+};
+
+template <class T>
+Results results(const std::vector<T>& weights, std::int64_t bx, std::int64_t by, Device device) {
+  const std::int64_t tables = std::int64_t(weights.size()) / (bx * by);
+  Results r{std::vector<double>(std::size_t(tables)), std::vector<double>(std::size_t(tables)),
+            std::vector<double>(std::size_t(tables * bx))};
+  auto* const data = const_cast<T*>(weights.data());
+  const Tensor joint = tensor(data, {tables, bx, by}, device);
+  Stream stream(device);
+  stream.check_data(false);  // a table may be of zeros
+  conditional_entropy({.joint = joint, .entropy = tensor(r.conditional.data(), {tables}, device)}, stream);
+  mutual_information(
+      {.joint = joint, .information = tensor(r.information.data(), {tables}, device), .miller_madow = true},
+      stream);
+  shannon_entropy({.weights = tensor(data, {tables * bx, by}, device),
+                   .entropy = tensor(r.entropy.data(), {tables * bx}, device)},
+                  stream);
+  stream.synchronize();
+  for (auto* list : {&r.conditional, &r.information, &r.entropy})
+    for (double& x : *list) x = x == x ? x : -1;
+  return r;
+}
+
+template <class T>
+void expect_the_bits_of_the_cpu(std::int64_t tables, std::int64_t bx, std::int64_t by) {
+  for (const Weights kind : {Weights::small, Weights::large, Weights::real}) {
+    const auto w = weights<T>(tables * bx * by, kind);
+    ASSERT_EQ(results(w, bx, by, {DeviceKind::simt}), results(w, bx, by, {}))
+        << tables << " tables of " << bx << " x " << by << ", " << sizeof(T) << " bytes, kind " << int(kind);
+  }
+}
+
+TEST(SmallTables, HaveTheBitsOfTheCpu) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  for (const std::int64_t bx : {1, 5, 16, 17, 32, 33})
+    for (const std::int64_t by : {1, 2, 4, 6, 16, 20, 32, 36})
+      for (const std::int64_t tables : {3, 35}) {
+        expect_the_bits_of_the_cpu<double>(tables, bx, by);
+        expect_the_bits_of_the_cpu<float>(tables, bx, by);
+        expect_the_bits_of_the_cpu<std::int64_t>(tables, bx, by);
+        expect_the_bits_of_the_cpu<std::int32_t>(tables, bx, by);
+      }
+}
+
+TEST(SmallTables, MoreThanAWarpTakesAtATime) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  expect_the_bits_of_the_cpu<float>(140003, 2, 4);
+}
+
+}  // namespace
+}  // namespace kolmo
