@@ -146,47 +146,74 @@ constexpr int block_residents() {
   return 1;
 }
 
-/// Computes the items of a job in a shape, with blocks of sum_block threads. Threads of a group that is
-/// smaller than a warp finish an item each.
-template <int Threads, int Lanes, class Job>
-__global__ void __launch_bounds__(sum_block, block_residents<Threads, Job>())
-    sum_items(EarlyStart early, Job job, std::int64_t items) {
-  early.wait();
-  constexpr int groups = sum_block / Threads, each = sum_items_each<Threads>;
-  const int thread = int(threadIdx.x) % Threads, group = int(threadIdx.x) / Threads;
-  for (std::int64_t first = std::int64_t(blockIdx.x) * groups * each; first < items;
-       first += std::int64_t(gridDim.x) * groups * each) {
-    Sums<Job::sums> own{};
-#pragma unroll 1
-    for (int j = 0; j < each; ++j) {
-      const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
-      const auto sum =  // idle groups take part in shuffles and barriers
-          group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items, thread);
-      if (thread == j) own = sum;
-    }
-    const std::int64_t item = first + thread * groups + group;
-    if (thread < each && item < items) job.finish(item, own);
-  }
-}
-
-template <SumShape S, class Job>
-void launch_items(const Job& job, std::int64_t items, cudaStream_t stream) {
-  cuda::launch_early(sum_items<S.threads, S.lanes, Job>,
-                     blocks(items, sum_block / S.threads * sum_items_each<S.threads>), sum_block, 0, stream,
-                     job, items);
-}
-
+template <class Job>
+inline constexpr bool are_chunks = false;
+template <int N, class Rows, class Done>
+inline constexpr bool are_chunks<ChunkSums<N, Rows, Done>> = true;
 template <class Job>
 inline constexpr bool are_partials = false;
 template <int N, class Done>
 inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
+/// Computes the items of a job in a shape, with blocks of sum_block threads. Threads of a group that is
+/// smaller than a warp finish an item each. A block can take `together` chunks of a row, at most 8, and add their sums too.
+template <int Threads, int Lanes, class Job>
+__global__ void __launch_bounds__(sum_block, block_residents<Threads, Job>())
+    sum_items(EarlyStart early, Job job, std::int64_t items, int together) {
+  early.wait();
+  if constexpr (Threads == sum_block && are_chunks<Job>) {
+    __shared__ Sums<Job::sums> part[8];
+    const int thread = int(threadIdx.x);
+    for (std::int64_t first = std::int64_t(blockIdx.x) * together; first < items;
+         first += std::int64_t(gridDim.x) * together) {
+#pragma unroll 1
+      for (int j = 0; j < together; ++j) {
+        const auto sum = group_sum<Threads, Lanes, Job::sums>(job.terms(first + j), true, thread);
+        if (thread == 0) part[j] = sum;
+      }
+      if (thread != 0) continue;
+      if (together == 1) {
+        job.finish(first, part[0]);
+      } else {
+        for (int half = 4; half; half /= 2)
+          for (int j = 0; j < half && j + half < together; ++j) part[j] = part[j] + part[j + half];
+        job.done(quotient(first, together), part[0]);
+      }
+    }
+  } else {
+    constexpr int groups = sum_block / Threads, each = sum_items_each<Threads>;
+    const int thread = int(threadIdx.x) % Threads, group = int(threadIdx.x) / Threads;
+    for (std::int64_t first = std::int64_t(blockIdx.x) * groups * each; first < items;
+         first += std::int64_t(gridDim.x) * groups * each) {
+      Sums<Job::sums> own{};
+#pragma unroll 1
+      for (int j = 0; j < each; ++j) {
+        const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
+        const auto sum =  // idle groups take part in shuffles and barriers
+            group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items, thread);
+        if (thread == j) own = sum;
+      }
+      const std::int64_t item = first + thread * groups + group;
+      if (thread < each && item < items) job.finish(item, own);
+    }
+  }
+}
+
+template <SumShape S, class Job>
+void launch_items(const Job& job, std::int64_t items, cudaStream_t stream, int together = 1) {
+  const int each = together > 1 ? together : sum_items_each<S.threads>;
+  cuda::launch_early(sum_items<S.threads, S.lanes, Job>, blocks(items, sum_block / S.threads * each),
+                     sum_block, 0, stream, job, items, together);
+}
+
+/// The `run` argument
 /// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block computes sums of more than
-/// `block_above` terms. Short rows that rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread
-/// each.
+/// `block_above` terms, and of many rows all chunks, if there are few: then their sums need no other kernel. Short rows that
+/// rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread each.
 struct SumItems {
   cudaStream_t stream;
   std::int64_t block_above;
+  bool chunks_too = true;  ///< false: others sum the chunks
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
     if constexpr (requires { job.rows.rows_at_a_time; })
@@ -204,6 +231,7 @@ struct SumItems {
         return launch_short_rows<width, Job::sums>(job.rows, job.done, items, terms, stream);
     }
     if constexpr (are_partials<Job>) {
+      if (takes_rows(items, terms)) return;
       if (terms > block_above)
         cuda::launch_early(sum_partials<Job>, blocks(items, 1), partials_block<Job::sums>, 0, stream, job,
                            items);
@@ -212,9 +240,17 @@ struct SumItems {
           launch_items<partial_shapes[V]>(job, items, stream);
         });
     } else {
-      select<std::size(sum_shapes)>(sum_shape(terms, block_above),
-                                    [&]<int V> { launch_items<sum_shapes[V]>(job, items, stream); });
+      int together = 1;
+      if constexpr (are_chunks<Job>)
+        if (takes_rows(items / job.chunks, job.chunks)) together = int(job.chunks);
+      select<std::size(sum_shapes)>(sum_shape(terms, block_above), [&]<int V> {
+        launch_items<sum_shapes[V]>(job, items, stream, together);
+      });
     }
+  }
+  bool takes_rows(std::int64_t rows, std::int64_t chunks) const {
+    constexpr std::int64_t many = 512;  // that a GPU computes at once
+    return chunks_too && rows >= many && chunks > 1 && chunks <= 8 && block_above < sum_chunk;
   }
 };
 

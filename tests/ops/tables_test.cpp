@@ -1,5 +1,5 @@
-// Sums over small tables have the bits of the CPU for every shape: on the GPU a warp sums several tables at a time, small counts as
-// integers and the first table that holds others, with those beside it, again by another way.
+// Entropies of tables have the bits of the CPU for every shape. On the GPU a warp sums several small tables at a time, small counts
+// as integers and, with the tables beside them, others by another way; and of many long rows a block sums all chunks.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -76,6 +76,15 @@ TEST(SmallTables, HaveTheBitsOfTheCpu) {
 TEST(SmallTables, MoreThanAWarpTakesAtATime) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
   expect_the_bits_of_the_cpu<float>(140003, 2, 4);
+}
+
+TEST(ManyRows, OfFewChunksHaveTheBitsOfTheCpu) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  for (const std::int64_t by : {2049, 5000})
+    for (const std::int64_t bx : {511, 515})
+      ASSERT_EQ(results(weights<float>(bx * by, Weights::large), bx, by, {DeviceKind::simt}),
+                results(weights<float>(bx * by, Weights::large), bx, by, {}))
+          << bx << " x " << by;
 }
 
 }  // namespace
