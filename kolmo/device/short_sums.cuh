@@ -183,23 +183,28 @@ void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, s
 }
 
 /// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
-template <int All, int Half, int N, class Row, class T>
+template <int All, int Half, bool Whole, int N, class Row, class T>
 __device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
   if constexpr (Half == All)
-    return l < row.count ? row.of(value[l]) : Sums<N>{};
+    return Whole || l < row.count ? row.of(value[l]) : Sums<N>{};
   else
-    return tree_of_column<All, 2 * Half, N>(row, value, l) +
-           tree_of_column<All, 2 * Half, N>(row, value, l + Half);
+    return tree_of_column<All, 2 * Half, Whole, N>(row, value, l) +
+           tree_of_column<All, 2 * Half, Whole, N>(row, value, l + Half);
 }
 
 /// The sum of the at most All terms of a piece of a column.
 template <int All, int N, class Row>
 __device__ Sums<N> sum_of_column(const Row& row) {
   std::remove_cvref_t<decltype(*row.x)> value[All];
+  if (row.count >= All) {
+#pragma unroll
+    for (int i = 0; i < All; ++i) value[i] = row.x[i * row.step];
+    return tree_of_column<All, 1, true, N>(row, value, 0);
+  }
 #pragma unroll
   for (int i = 0; i < All; ++i)
     if (i < row.count) value[i] = row.x[i * row.step];
-  return tree_of_column<All, 1, N>(row, value, 0);
+  return tree_of_column<All, 1, false, N>(row, value, 0);
 }
 
 /// A thread for each sum of a piece of a column, so that a warp reads neighbouring columns.

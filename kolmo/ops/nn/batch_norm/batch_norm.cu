@@ -28,17 +28,18 @@ struct SumsOfChannels {
   }
 };
 
-/// An item is 16 bytes of x, or one element if tensors do not start at multiples of 16 bytes.
+/// An item is 16 bytes of x, or one element if tensors do not start at multiples of 16 bytes. Of rows of channels it is 16 bytes of
+/// each of some rows.
 template <class T>
 struct NormaliseItem {
   using C = Compute<T>;
-  static constexpr int width = pack_width<T>;
+  static constexpr int width = pack_width<T>, rows = 4;
   const T* x;
   T* y;
   const ChannelMap<C>* map;
   BatchShape shape;
   Activation activation;
-  bool training, packed;
+  bool training, packed, in_rows;
 
   NormaliseItem(const A& a, const ChannelMap<C>* m)
       : x(a.x.as<T>()),
@@ -47,45 +48,68 @@ struct NormaliseItem {
         shape(a),
         activation(a.activation),
         training(a.training),
-        packed(a.x.size() % width == 0 && packed_rows<T>(1, 0, x, y)) {}
-  KOLMO_HD std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
+        packed(a.x.size() % width == 0 && packed_rows<T>(1, 0, x, y)),
+        in_rows(packed && shape.s == 1 && shape.c % width == 0) {}
+  KOLMO_HD std::int64_t items() const {
+    const auto& [n, c, s] = shape;
+    return in_rows ? (n + rows - 1) / rows * (c / width) : n * c * s / (packed ? width : 1);
+  }
   /// In training from the last item on, as caches hold what was read last for the statistics.
   __device__ void operator()(std::int64_t i) const {
     if (training) i = items() - 1 - i;
-    packed ? normalise<width>(i) : normalise<1>(i);
+    if (in_rows)
+      training ? normalise_rows<true>(i) : normalise_rows<false>(i);
+    else
+      packed ? normalise<width>(i) : normalise<1>(i);
   }
 
  private:
+  template <bool Once>
+  __device__ void normalise_rows(std::int64_t i) const {
+    const std::int64_t packs = shape.c / width, block = quotient(i, packs), pack = i - block * packs,
+                       left = shape.n - block * rows, first = block * rows * packs + pack;
+    constexpr int numbers = pack_width<C>;
+    alignas(16) ChannelMap<C> of[width];
+    const C* const maps = reinterpret_cast<const C*>(map + pack * width);
+#pragma unroll
+    for (int at = 0; at < 3 * width; at += numbers)
+      store_pack(reinterpret_cast<C*>(of) + at, load_pack<numbers>(maps + at));
+    Pack<T, width> next[rows];
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (r < left) next[r] = load_pack<width>(x + (first + r * packs) * width);
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (r < left) {
+        Pack<C, width> v = widened(next[r]);
+#pragma unroll
+        for (int w = 0; w < width; ++w) v.value[w] = of[w](v.value[w]);
+        write<Once>(y + (first + r * packs) * width, v);
+      }
+  }
   template <int W>
   __device__ void normalise(std::int64_t i) const {
-    const std::int64_t row = shape.s == 1 ? i * W : quotient(i * W, shape.s);
+    const std::int64_t row = quotient(i * W, shape.s);
     std::int64_t place = i * W - row * shape.s, channel = row - quotient(row, shape.c) * shape.c;
     Pack<C, W> v = widened(load_pack<W>(x + i * W));
-    if (W > 1 && shape.s == 1 && shape.c % W == 0) {
-      constexpr int width = pack_width<C>;
-      alignas(16) ChannelMap<C> of[W];
-      const C* const from = reinterpret_cast<const C*>(map + channel);
+    ChannelMap<C> of = map[channel];
 #pragma unroll
-      for (int at = 0; at < 3 * W; at += width)
-        store_pack(reinterpret_cast<C*>(of) + at, load_pack<width>(from + at));
-#pragma unroll
-      for (int w = 0; w < W; ++w) v.value[w] = of[w](v.value[w]);
-    } else {
-      ChannelMap<C> of = map[channel];
-#pragma unroll
-      for (int w = 0; w < W; ++w) {
-        if (place == shape.s) {
-          place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
-          of = map[channel];
-        }
-        v.value[w] = of(v.value[w]), ++place;
+    for (int w = 0; w < W; ++w) {
+      if (place == shape.s) {
+        place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
+        of = map[channel];
       }
+      v.value[w] = of(v.value[w]), ++place;
     }
+    training ? write<true>(y + i * W, v) : write<false>(y + i * W, v);
+  }
+  template <bool Once, int W>
+  __device__ void write(T* to, Pack<C, W> v) const {
     if (activation != Activation::none) v = cuda::activated(activation, v);
-    if (training)
-      cuda::write_once(y + i * W, narrowed<T>(v));
+    if constexpr (Once)
+      cuda::write_once(to, narrowed<T>(v));
     else
-      store_pack(y + i * W, narrowed<T>(v));
+      store_pack(to, narrowed<T>(v));
   }
 };
 
