@@ -206,14 +206,13 @@ void launch_items(const Job& job, std::int64_t items, cudaStream_t stream, int t
                      sum_block, 0, stream, job, items, together);
 }
 
-/// The `run` argument
 /// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block computes sums of more than
 /// `block_above` terms, and of many rows all chunks, if there are few: then their sums need no other kernel. Short rows that
 /// rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread each.
 struct SumItems {
   cudaStream_t stream;
   std::int64_t block_above;
-  bool chunks_too = true;  ///< false: others sum the chunks
+  bool chunks_too = true;  ///< false: chunks are summed by other kernels
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
     if constexpr (requires { job.rows.rows_at_a_time; })
