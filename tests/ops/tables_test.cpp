@@ -87,5 +87,12 @@ TEST(ManyRows, OfFewChunksHaveTheBitsOfTheCpu) {
           << bx << " x " << by;
 }
 
+TEST(ALongRow, OfManyChunksHasTheBitsOfTheCpu) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  const std::int64_t chunks = 5000;  // of which a block reads 16 lanes' worth at once
+  const auto w = weights<float>(2048 * chunks, Weights::small);
+  ASSERT_EQ(results(w, 1, 2048 * chunks, {DeviceKind::simt}), results(w, 1, 2048 * chunks, {}));
+}
+
 }  // namespace
 }  // namespace kolmo
