@@ -135,7 +135,8 @@ struct WeightRows {
     }
     KOLMO_HD static std::uint32_t small(T weight) {
 #ifdef __CUDA_ARCH__
-      if constexpr (std::is_integral_v<T> && sizeof(T) == 8)  // else nvcc computes addresses in the table from both words
+      // Else nvcc computes addresses in the table from both words.
+      if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
         return std::uint32_t(__double2loint(std::bit_cast<double>(weight)));
 #endif
       if constexpr (std::is_integral_v<T>)
