@@ -133,6 +133,7 @@ struct WeightRows {
         return whole & (any < small_counts);
       }
     }
+    /// A small count as an integer.
     KOLMO_HD static std::uint32_t small(T weight) {
 #ifdef __CUDA_ARCH__
       // Else nvcc computes addresses in the table from both words.

@@ -207,7 +207,7 @@ void launch_items(const Job& job, std::int64_t items, cudaStream_t stream, int t
 }
 
 /// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block computes sums of more than
-/// `block_above` terms, and of many rows all chunks, if there are few: then their sums need no other kernel. Short rows that
+/// `block_above` terms, and of enough rows all of up to 8 chunks: then their sums need no other kernel. Short rows that
 /// rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread each.
 struct SumItems {
   cudaStream_t stream;
@@ -247,9 +247,12 @@ struct SumItems {
       });
     }
   }
+  /// Whether blocks that take whole rows need no more rounds on a GPU than those that take a chunk, and another kernel.
   bool takes_rows(std::int64_t rows, std::int64_t chunks) const {
-    constexpr std::int64_t many = 512;  // that a GPU computes at once
-    return chunks_too && rows >= many && chunks > 1 && chunks <= 8 && block_above < sum_chunk;
+    if (!chunks_too || chunks == 1 || chunks > 8 || block_above >= sum_chunk) return false;
+    constexpr std::int64_t at_once = 132 * 4;  // blocks of an H200
+    const auto rounds = [](std::int64_t n) { return (n + at_once - 1) / at_once; };
+    return rounds(rows) * chunks <= rounds(rows * chunks) + 1;
   }
 };
 

@@ -112,7 +112,7 @@ __device__ bool sum_counts(const T* weight, int here, const TableSteps<Terms>& s
   return true;
 }
 
-/// The sums of TableMargins of `here` tables by a warp, as many threads for each, by the tree of base/sums.hpp.
+/// The sums of TableMargins of `here` tables by a warp, which a team of its threads has for each, by the tree of base/sums.hpp.
 template <bool WithColumns, int Terms>
 __device__ void sum_margins(const Sums<3>* rows, const Sums<1>* columns, int here,
                             const TableSteps<Terms>& steps, int lane, Sums<5>* to) {
@@ -122,8 +122,7 @@ __device__ void sum_margins(const Sums<3>* rows, const Sums<1>* columns, int her
                                 steps.bx};
   constexpr int most = (1 + WithColumns) * steps.rows / 32;
   Sums<2 + WithColumns> term[most] = {};
-  std::uint32_t counts =
-      0;  // of bins, and from bit 16 on of columns; sums of integers are exact in any order
+  std::uint32_t counts = 0;  // of bins, and from bit 16 on of columns: integers
 #pragma unroll
   for (int a = 0; a < most; ++a)
     if (const int i = thread + a * team; i < margins) {
@@ -177,7 +176,10 @@ bool sum_if_small(const T* weight, const TableShape& shape, const Done& done, cu
   const auto run = [&]<int Terms> {
     using Steps = TableSteps<Terms>;
     constexpr std::int64_t warps = 132 * table_blocks * table_warps;  // of an H200 at a time
-    const int each_bits = std::bit_width(unsigned(Steps::rows / std::max<std::int64_t>({bx, by, 2}))) - 1;
+    const std::int64_t most = Steps::rows / std::max<std::int64_t>({bx, by, 2}),
+                       each = std::clamp<std::int64_t>(tables / warps, 1,
+                                                       most);  // of few tables one, for more warps
+    const int each_bits = std::bit_width(std::uint64_t(each)) - 1;
     const std::int64_t all = ((tables - 1) >> each_bits) + 1, rounds = (all - 1) / warps + 1;
     const Steps steps{int(bx), int(by), each_bits,
                       int(std::min<std::int64_t>(rounds, Steps::most >> each_bits))};

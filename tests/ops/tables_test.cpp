@@ -73,9 +73,12 @@ TEST(SmallTables, HaveTheBitsOfTheCpu) {
       }
 }
 
-TEST(SmallTables, MoreThanAWarpTakesAtATime) {
+TEST(SmallTables, SeveralByAWarp) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
-  expect_the_bits_of_the_cpu<float>(140003, 2, 4);
+  expect_the_bits_of_the_cpu<std::int32_t>(9001, 9, 12);
+  expect_the_bits_of_the_cpu<double>(17003, 5, 6);
+  expect_the_bits_of_the_cpu<std::int64_t>(34005, 1, 4);
+  expect_the_bits_of_the_cpu<float>(140003, 2, 4);  // more than a warp finishes at once
 }
 
 TEST(ManyRows, OfFewChunksHaveTheBitsOfTheCpu) {
