@@ -54,6 +54,15 @@ struct TableMargins {
   const Sums<1>* columns;
   std::int64_t bx, by;
 
+  /// What the sums of a row and the total of a column contribute; `term` is x_log_x(total).
+  KOLMO_HD static Sums<5> of_row(const Sums<3>& sums, double term) {
+    const auto& [total, log_sum, bins] = sums.value;
+    return {{total, exact_add(term, -log_sum), bins - double(total > 0), 0, 0}};
+  }
+  KOLMO_HD static Sums<5> of_column(double total, double term) {
+    return {{0, 0, 0, term, double(total > 0)}};
+  }
+
   struct Row {
     const Sums<3>* rows;
     const Sums<1>* columns;
@@ -63,10 +72,8 @@ struct TableMargins {
       return i < bx ? rows[i] : Sums<3>{{columns[i - bx].value[0], 0, -1}};
     }
     KOLMO_HD Sums<5> of(const Sums<3>& margin) const {
-      const auto& [total, log_sum, nonzero] = margin.value;
-      const double term = x_log_x(total), above = double(total > 0);
-      return nonzero < 0 ? Sums<5>{{0, 0, 0, term, above}}
-                         : Sums<5>{{total, exact_add(term, -log_sum), nonzero - above, 0, 0}};
+      const double total = margin.value[0], term = x_log_x(total);
+      return margin.value[2] < 0 ? of_column(total, term) : of_row(margin, term);
     }
     KOLMO_HD Sums<5> operator()(std::int64_t i) const { return of(fetch(i)); }
   };

@@ -1,6 +1,7 @@
 #pragma once
 // Runs the jobs of base/sums.hpp in kernels. Anonymous namespace: see device/grid.cuh.
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -156,54 +157,57 @@ template <int N, class Done>
 inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
 /// Computes the items of a job in a shape, with blocks of sum_block threads. Threads of a group that is
-/// smaller than a warp finish an item each. A block can take `together` chunks of a row, at most 8, and add their sums too.
+/// smaller than a warp finish an item each.
 template <int Threads, int Lanes, class Job>
 __global__ void __launch_bounds__(sum_block, block_residents<Threads, Job>())
-    sum_items(EarlyStart early, Job job, std::int64_t items, int together) {
+    sum_items(EarlyStart early, Job job, std::int64_t items) {
   early.wait();
-  if constexpr (Threads == sum_block && are_chunks<Job>) {
-    __shared__ Sums<Job::sums> part[8];
-    const int thread = int(threadIdx.x);
-    for (std::int64_t first = std::int64_t(blockIdx.x) * together; first < items;
-         first += std::int64_t(gridDim.x) * together) {
+  constexpr int groups = sum_block / Threads, each = sum_items_each<Threads>;
+  const int thread = int(threadIdx.x) % Threads, group = int(threadIdx.x) / Threads;
+  for (std::int64_t first = std::int64_t(blockIdx.x) * groups * each; first < items;
+       first += std::int64_t(gridDim.x) * groups * each) {
+    Sums<Job::sums> own{};
 #pragma unroll 1
-      for (int j = 0; j < together; ++j) {
-        const auto sum = group_sum<Threads, Lanes, Job::sums>(job.terms(first + j), true, thread);
-        if (thread == 0) part[j] = sum;
-      }
-      if (thread != 0) continue;
-      if (together == 1) {
-        job.finish(first, part[0]);
-      } else {
-        for (int half = 4; half; half /= 2)
-          for (int j = 0; j < half && j + half < together; ++j) part[j] = part[j] + part[j + half];
-        job.done(quotient(first, together), part[0]);
-      }
+    for (int j = 0; j < each; ++j) {
+      const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
+      const auto sum =  // idle groups take part in shuffles and barriers
+          group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items, thread);
+      if (thread == j) own = sum;
     }
-  } else {
-    constexpr int groups = sum_block / Threads, each = sum_items_each<Threads>;
-    const int thread = int(threadIdx.x) % Threads, group = int(threadIdx.x) / Threads;
-    for (std::int64_t first = std::int64_t(blockIdx.x) * groups * each; first < items;
-         first += std::int64_t(gridDim.x) * groups * each) {
-      Sums<Job::sums> own{};
-#pragma unroll 1
-      for (int j = 0; j < each; ++j) {
-        const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
-        const auto sum =  // idle groups take part in shuffles and barriers
-            group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items, thread);
-        if (thread == j) own = sum;
-      }
-      const std::int64_t item = first + thread * groups + group;
-      if (thread < each && item < items) job.finish(item, own);
-    }
+    const std::int64_t item = first + thread * groups + group;
+    if (thread < each && item < items) job.finish(item, own);
   }
 }
 
 template <SumShape S, class Job>
-void launch_items(const Job& job, std::int64_t items, cudaStream_t stream, int together = 1) {
-  const int each = together > 1 ? together : sum_items_each<S.threads>;
-  cuda::launch_early(sum_items<S.threads, S.lanes, Job>, blocks(items, sum_block / S.threads * each),
-                     sum_block, 0, stream, job, items, together);
+void launch_items(const Job& job, std::int64_t items, cudaStream_t stream) {
+  cuda::launch_early(sum_items<S.threads, S.lanes, Job>,
+                     blocks(items, sum_block / S.threads * sum_items_each<S.threads>), sum_block, 0, stream,
+                     job, items);
+}
+
+/// Most chunks of rows that sum_whole_rows adds.
+inline constexpr int chunks_at_most = 8;
+
+/// Computes the sums of rows of few chunks: a block sums all chunks of a row.
+template <class Chunks>
+__global__ void __launch_bounds__(sum_block, block_residents<sum_block, Chunks>())
+    sum_whole_rows(EarlyStart early, Chunks job, std::int64_t rows) {
+  constexpr int N = Chunks::sums;
+  __shared__ Sums<N> part[chunks_at_most];
+  const int thread = int(threadIdx.x), chunks = int(job.chunks);
+  early.wait();
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+#pragma unroll 1
+    for (int j = 0; j < chunks; ++j) {
+      const auto sum = group_sum<sum_block, 1, N>(job.terms(row * chunks + j), true, thread);
+      if (thread == 0) part[j] = sum;
+    }
+    if (thread != 0) continue;
+    for (int half = chunks_at_most / 2; half; half /= 2)
+      for (int j = 0; j < half && j + half < chunks; ++j) part[j] = part[j] + part[j + half];
+    job.done(row, part[0]);
+  }
 }
 
 /// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block computes sums of more than
@@ -239,17 +243,19 @@ struct SumItems {
           launch_items<partial_shapes[V]>(job, items, stream);
         });
     } else {
-      int together = 1;
       if constexpr (are_chunks<Job>)
-        if (takes_rows(items / job.chunks, job.chunks)) together = int(job.chunks);
-      select<std::size(sum_shapes)>(sum_shape(terms, block_above), [&]<int V> {
-        launch_items<sum_shapes[V]>(job, items, stream, together);
-      });
+        if (takes_rows(items / job.chunks, job.chunks)) {
+          const std::int64_t rows = items / job.chunks;
+          return cuda::launch_early(sum_whole_rows<Job>, blocks(rows, 1), sum_block, 0, stream, job, rows);
+        }
+      select<std::size(sum_shapes)>(sum_shape(terms, block_above),
+                                    [&]<int V> { launch_items<sum_shapes[V]>(job, items, stream); });
     }
   }
   /// Whether blocks that take whole rows need no more rounds on a GPU than those that take a chunk, and another kernel.
   bool takes_rows(std::int64_t rows, std::int64_t chunks) const {
-    if (!chunks_too || chunks == 1 || chunks > 8 || block_above >= sum_chunk) return false;
+    static const bool off = getenv("KOLMO_X");
+    if (off || !chunks_too || chunks == 1 || chunks > 8 || block_above >= sum_chunk) return false;
     constexpr std::int64_t at_once = 132 * 4;  // blocks of an H200
     const auto rounds = [](std::int64_t n) { return (n + at_once - 1) / at_once; };
     return rounds(rows) * chunks <= rounds(rows * chunks) + 1;

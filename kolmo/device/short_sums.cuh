@@ -182,14 +182,13 @@ void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, s
   run.template operator()<short_terms>();
 }
 
-/// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
-template <int All, int Half, bool Whole, int N, class Row, class T>
-__device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
+/// The sum of term(l), term(l + Half), term(l + 2 Half), ... below All, in the order of base/sums.hpp.
+template <int All, int Half, int N, class Term>
+__device__ Sums<N> tree_of(const Term& term, int l) {
   if constexpr (Half == All)
-    return Whole || l < row.count ? row.of(value[l]) : Sums<N>{};
+    return term(l);
   else
-    return tree_of_column<All, 2 * Half, Whole, N>(row, value, l) +
-           tree_of_column<All, 2 * Half, Whole, N>(row, value, l + Half);
+    return tree_of<All, 2 * Half, N>(term, l) + tree_of<All, 2 * Half, N>(term, l + Half);
 }
 
 /// The sum of the at most All terms of a piece of a column.
@@ -199,12 +198,12 @@ __device__ Sums<N> sum_of_column(const Row& row) {
   if (row.count >= All) {
 #pragma unroll
     for (int i = 0; i < All; ++i) value[i] = row.x[i * row.step];
-    return tree_of_column<All, 1, true, N>(row, value, 0);
+    return tree_of<All, 1, N>([&](int i) { return row.of(value[i]); }, 0);
   }
 #pragma unroll
   for (int i = 0; i < All; ++i)
     if (i < row.count) value[i] = row.x[i * row.step];
-  return tree_of_column<All, 1, false, N>(row, value, 0);
+  return tree_of<All, 1, N>([&](int i) { return i < row.count ? row.of(value[i]) : Sums<N>{}; }, 0);
 }
 
 /// A thread for each sum of a piece of a column, so that a warp reads neighbouring columns.

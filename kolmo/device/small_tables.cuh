@@ -18,28 +18,50 @@ constexpr int table_warps = sum_block / 32;
 /// Blocks of a multiprocessor.
 constexpr int table_blocks = 4;
 
-/// A warp sums 2^each_bits tables at a time, which have at most `rows` rows and as many columns. After `rounds` such steps it
-/// finishes all of them, at most `most`.
+/// A warp sums 2^each_bits tables at a time, which have at most `rows` rows and as many columns, and `rounds` times as many in all.
 template <int Terms>
 struct TableSteps {
-  static constexpr int rows = 32 * short_terms / Terms, most = 32;
+  static constexpr int rows = 32 * short_terms / Terms, most = 16;
   int bx, by, each_bits, rounds;
-  KOLMO_HD int share() const { return rounds << each_bits; }
+  KOLMO_HD std::int64_t share() const { return std::int64_t(rounds) << each_bits; }
 };
 
-/// What a warp knows of its tables. A word has the counts of two columns of a row.
+/// n ln n of small counts n. Copies, as lanes that read the same bank wait for each other.
+struct LogTable {
+  static constexpr int copies = 16;
+  double value[small_counts * copies];
+  __device__ void fill() {
+    for (int i = int(threadIdx.x); i < small_counts * copies; i += sum_block)
+      value[i] = count_log_count(i / copies);
+  }
+  __device__ double operator()(std::uint32_t n) const { return value[n * copies + threadIdx.x % copies]; }
+};
+
+/// What a warp knows of its tables: small counts, two of a row in a word; what the margins of each contribute to entropies, as in
+/// TableMargins, columns after all rows; and the sums of tables that are not finished yet.
 template <bool WithColumns, int Terms>
 struct TablesOfWarp {
-  static constexpr int size = TableSteps<Terms>::rows, words = WithColumns ? Terms / 2 : 0;
-  Sums<3> rows[size];
-  Sums<1> columns[WithColumns ? size : 1];
-  Sums<5> totals[TableSteps<Terms>::most];
-  alignas(16) std::uint32_t pairs[WithColumns ? size * words : 1];
+  static constexpr int size = TableSteps<Terms>::rows, words = Terms / 2, margins = (1 + WithColumns) * size;
+  alignas(16) std::uint32_t pairs[size * words];
+  double total[size], term[margins];
+  std::uint32_t count[margins];  ///< bins less rows, and from bit 16 on columns, above 0
+  Sums<5> sums[TableSteps<Terms>::most];
+
+  __device__ void set_row(int row, const Sums<3>& of) {
+    const auto sums_of = TableMargins::of_row(of, x_log_x(of.value[0]));
+    total[row] = sums_of.value[0], term[row] = sums_of.value[1];
+    count[row] = small_count(sums_of.value[2]);
+  }
+  __device__ void set_column(int column, double of) {
+    const auto sums_of = TableMargins::of_column(of, x_log_x(of));
+    term[size + column] = sums_of.value[3], count[size + column] = small_count(sums_of.value[4]) << 16;
+  }
 };
 
-/// The sums of the columns of some tables by a warp. Four threads, eight lanes apart, add every fourth row of a column each.
-template <class T>
-__device__ void sum_small_columns(const T* weight, int tables, int bx, int by, int lane, Sums<1>* to) {
+/// Sums the columns of some tables by a warp. Four threads, eight lanes apart, add every fourth row of a column each.
+template <class T, int Terms>
+__device__ void sum_small_columns(const T* weight, int tables, int bx, int by, int lane,
+                                  TablesOfWarp<true, Terms>& to) {
   const int part = lane / 8, count = tables * by;
   for (int first = 0; first < count; first += 8) {
     const int column = first + lane % 8, table = int(unsigned(column) / unsigned(by));
@@ -49,14 +71,14 @@ __device__ void sum_small_columns(const T* weight, int tables, int bx, int by, i
         active ? (bx + 3 - part) / 4 : 0};
     Sums<1> sum = sum_of_column<small_rows / 4, 1>(rows);
     sum = sum + shuffle_xor(sum, 16), sum = sum + shuffle_xor(sum, 8);
-    if (part == 0 && active) to[column] = sum;
+    if (part == 0 && active) to.set_column(column, sum.value[0]);
   }
 }
 
-/// The sums of the rows and columns of `here` tables by a warp.
+/// Sums the rows and columns of `here` tables by a warp.
 template <bool WithColumns, int Terms, class T>
-[[gnu::noinline]] __device__ void sum_weights(const T* weight, int here, TableSteps<Terms> steps, int lane,
-                                              TablesOfWarp<WithColumns, Terms>& to) {
+__device__ void sum_weights(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
+                            TablesOfWarp<WithColumns, Terms>& to) {
   using Row = typename WeightRows<T>::Row;
   constexpr int threads = short_threads<pack_width<T>, Terms, 3, Row>;
   const int thread = lane % threads, group = lane / threads, count = here * steps.bx;
@@ -65,72 +87,106 @@ template <bool WithColumns, int Terms, class T>
     const Row terms{weight + (k ? row * steps.by : 0)};
     const ShortPacks<pack_width<T>, Terms, 3, Row> packs(terms, k, thread);
     const auto sum = sum_of_packs(terms, packs, steps.by);
-    if (k && thread == 0) to.rows[row] = sum;
+    if (k && thread == 0) to.set_row(row, sum);
   }
-  if constexpr (WithColumns) sum_small_columns(weight, here, steps.bx, steps.by, lane, to.columns);
+  if constexpr (WithColumns) sum_small_columns(weight, here, steps.bx, steps.by, lane, to);
 }
 
-/// Does the same if all weights are small counts, and returns whether they are. Each is read once.
-template <bool WithColumns, int Terms, class T, class Table>
-__device__ bool sum_counts(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
-                           const Table& log_term, TablesOfWarp<WithColumns, Terms>& to) {
+/// Reads tables in the order of memory and keeps their weights as counts. Returns whether all are small counts.
+template <class T, bool WithColumns, int Terms>
+__device__ bool read_counts(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
+                            TablesOfWarp<WithColumns, Terms>& to) {
   using Row = typename WeightRows<T>::Row;
-  constexpr int W = pack_width<T>, threads = short_threads<W, Terms, 3, Row>, each = Terms / threads;
-  static_assert(each == 8);  // the columns of one pack of pairs
-  const int thread = lane % threads, group = lane / threads, count = here * steps.bx;
+  constexpr int W = pack_width<T>, ahead = 4;
+  const int packs = steps.by / W, at_once = int(32u / unsigned(packs)), count = here * steps.bx;
+  int row = int(unsigned(lane) / unsigned(packs));
+  const int pack = lane - row * packs, step = at_once * steps.by;
+  const T* from = weight + row * steps.by + pack * W;
+  if (row >= at_once) row = count;  // an idle lane
+  std::uint32_t* pairs = to.pairs + row * to.words + pack * (W / 2);
+  bool counts = true;
 #pragma unroll 1
-  for (int first = 0; first < count; first += 32 / threads) {
-    const int row = first + group, k = row < count ? steps.by : 0;
-    const ShortPacks<W, Terms, 3, Row> packs(Row{weight + (k ? row * steps.by : 0)}, k, thread);
-    if (!packs.are_counts()) return false;
-    const auto sum = sum_of_counts(packs, steps.by, log_term);
-    if (k && thread == 0) to.rows[row] = sum;
-    if constexpr (WithColumns) {
-      Pack<std::uint32_t, 4> pairs;
+  for (; row < count; row += at_once * ahead, from += step * ahead, pairs += at_once * ahead * to.words) {
+    Pack<T, W> next[ahead] = {};
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        pairs.value[i] = Row::small(packs(2 * i)) + (Row::small(packs(2 * i + 1)) << 16);
-      if (k) store_pack(to.pairs + row * to.words + thread * 4, pairs);
+    for (int a = 0; a < ahead; ++a)
+      if (row + a * at_once < count) next[a] = load_pack<W>(from + a * step);
+    counts &= Row::template are_plain<ahead * W>([&](int i) { return next[i / W].value[i % W]; });
+#pragma unroll
+    for (int a = 0; a < ahead; ++a) {
+      Pack<std::uint32_t, W / 2> pair;
+#pragma unroll
+      for (int w = 0; w < W / 2; ++w)
+        pair.value[w] = Row::small(next[a].value[2 * w]) + (Row::small(next[a].value[2 * w + 1]) << 16);
+      if (row + a * at_once < count) store_pack(pairs + a * at_once * to.words, pair);
     }
   }
-  if constexpr (WithColumns) {
-    __syncwarp();
-    constexpr int words = to.words;
+  return __all_sync(~0u, counts);
+}
+
+/// Does what sum_weights does if all weights are small counts, and returns whether they are. A thread sums a row.
+template <class T, bool WithColumns, int Terms>
+__device__ bool sum_counts(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
+                           const LogTable& log_term, TablesOfWarp<WithColumns, Terms>& to) {
+  if (!read_counts(weight, here, steps, lane, to)) return false;
+  __syncwarp();
+  constexpr int words = to.words;
+  for (int row = lane; row < here * steps.bx; row += 32) {
+    Pack<std::uint32_t, 4> pairs[words / 4];
+    std::uint32_t total = 0, bins = 0;
+#pragma unroll
+    for (int i = 0; i < words; ++i) {
+      if (i % 4 == 0) pairs[i / 4] = load_pack<4>(to.pairs + row * words + i);
+      const std::uint32_t pair = pairs[i / 4].value[i % 4];
+      total += pair, bins += (pair + 0x3f003f) >> 6 & 0x10001;
+    }
+    const auto term = [&](int i) {
+      const std::uint32_t pair = pairs[i / 8].value[i / 2 % 4];
+      return Sums<1>{{log_term(i % 2 ? pair >> 16 : pair & 0xffff)}};
+    };
+    to.set_row(row,
+               {{of_small_count((total & 0xffff) + (total >> 16)), tree_of<Terms, 1, 1>(term, 0).value[0],
+                 of_small_count((bins & 0xffff) + (bins >> 16))}});
+  }
+  if constexpr (WithColumns)
     for (int item = lane; item < here * words; item += 32) {
-      const int table = item / words, word = item % words, term = word % 4 * 2,
-                column = (term / W * threads + word / 4) * W + term % W;
+      const int table = item / words, word = item % words,
+                other = steps.bx % 4 ? 0 : table % 4;  // row, for another bank
       const std::uint32_t* const pairs = to.pairs + table * steps.bx * words + word;
       std::uint32_t sum = 0;
-#pragma unroll 8
-      for (int x = 0; x < steps.bx; ++x) sum += pairs[x * words];
-      if (column < steps.by) {
-        Sums<1>* const both = to.columns + table * steps.by + column;
-        both[0] = {{of_small_count(sum & 0xffff)}}, both[1] = {{of_small_count(sum >> 16)}};
+#pragma unroll 4
+      for (int x = 0; x < steps.bx; ++x) sum += pairs[(x ^ other) * words];
+      if (2 * word < steps.by) {
+        const int column = table * steps.by + 2 * word;
+        to.set_column(column, of_small_count(sum & 0xffff));
+        to.set_column(column + 1, of_small_count(sum >> 16));
       }
     }
-  }
   return true;
 }
 
-/// The sums of TableMargins of `here` tables by a warp, which a team of its threads has for each, by the tree of base/sums.hpp.
+/// The sums of `here` tables by a warp, which a team of its threads has for each, by the tree of base/sums.hpp.
 template <bool WithColumns, int Terms>
-__device__ void sum_margins(const Sums<3>* rows, const Sums<1>* columns, int here,
+__device__ void sum_margins(const TablesOfWarp<WithColumns, Terms>& of, int here,
                             const TableSteps<Terms>& steps, int lane, Sums<5>* to) {
   const int team = 32 >> steps.each_bits, thread = lane & (team - 1), table = lane >> (5 - steps.each_bits),
-            margins = table < here ? steps.bx + (WithColumns ? steps.by : 0) : 0;
-  const TableMargins::Row terms{rows + table * steps.bx, columns + (WithColumns ? table * steps.by : 0),
-                                steps.bx};
-  constexpr int most = (1 + WithColumns) * steps.rows / 32;
+            rows = table < here ? steps.bx : 0,
+            margins = table < here && WithColumns ? rows + steps.by : rows, first_row = table * steps.bx,
+            first_column = of.size + table * steps.by - rows;
+  constexpr int most = of.margins / 32;
   Sums<2 + WithColumns> term[most] = {};
-  std::uint32_t counts = 0;  // of bins, and from bit 16 on of columns: integers
+  std::uint32_t counts = 0;
 #pragma unroll
-  for (int a = 0; a < most; ++a)
-    if (const int i = thread + a * team; i < margins) {
-      const auto [total, of_rows, bins, of_columns, above] = terms(i).value;
-      term[a].value[0] = total, term[a].value[1] = of_rows;
-      if constexpr (WithColumns) term[a].value[2] = of_columns;
-      counts += small_count(bins) + (small_count(above) << 16);
+  for (int a = 0; a < most; ++a) {
+    const int i = thread + a * team;
+    if (i < rows) term[a].value[0] = of.total[first_row + i];
+    if (i < margins) {
+      const int margin = (i < rows ? first_row : first_column) + i;
+      const double x = of.term[margin];
+      if constexpr (WithColumns) term[a].value[2] = i < rows ? 0 : x;
+      term[a].value[1] = i < rows ? x : 0, counts += of.count[margin];
     }
+  }
   auto sum = tree<1>(term);
 #pragma unroll
   for (int half = 16; half; half /= 2)
@@ -140,30 +196,56 @@ __device__ void sum_margins(const Sums<3>* rows, const Sums<1>* columns, int her
                   WithColumns ? sum.value[1 + WithColumns] : 0, of_small_count(counts >> 16)}};
 }
 
+/// Sums and finishes the tables from `first` to `end` by a warp. Returns the first that it left: if Counts, in a step with other
+/// weights than small counts.
+template <bool Counts, class T, bool WithColumns, int Terms, class Done>
+__device__ std::int64_t sum_share(const T* weight, std::int64_t first, std::int64_t end,
+                                  const TableSteps<Terms>& steps, int lane, const LogTable& log_term,
+                                  Done done, TablesOfWarp<WithColumns, Terms>& of) {
+  const std::int64_t size = steps.bx * steps.by;
+  bool fits = true;
+  for (int held = 0; fits && first + held < end;) {
+    const T* const from = weight + (first + held) * size;
+    const int here = int(std::min<std::int64_t>(1 << steps.each_bits, end - first - held));
+    if constexpr (Counts)
+      fits = sum_counts(from, here, steps, lane, log_term, of);
+    else
+      sum_weights(from, here, steps, lane, of);
+    __syncwarp();
+    if (fits) sum_margins(of, here, steps, lane, of.sums + held), held += here;
+    __syncwarp();
+    if (!fits || held + (1 << steps.each_bits) > steps.most || first + held == end) {
+      if (lane < held) done(first + lane, of.sums[lane]);
+      first += held, held = 0;
+    }
+  }
+  return first;
+}
+/// Not inlined: else it would take registers from the loop over small counts.
+template <class T, bool WithColumns, int Terms, class Done>
+[[gnu::noinline]] __device__ void sum_rest(const T* weight, std::int64_t first, std::int64_t end,
+                                           TableSteps<Terms> steps, int lane, const LogTable& log_term,
+                                           Done done, TablesOfWarp<WithColumns, Terms>& of) {
+  sum_share<false>(weight, first, end, steps, lane, log_term, done, of);
+}
+
 /// What sum_tables computes, by the same trees.
 template <bool WithColumns, int Terms, class T, class Done>
 __global__ void __launch_bounds__(sum_block, table_blocks)
     sum_small_tables(EarlyStart early, const T* weight, std::int64_t tables, TableSteps<Terms> steps,
                      Done done) {
   __shared__ TablesOfWarp<WithColumns, Terms> warps[table_warps];
-  __shared__ double logs[small_counts];
-  if (threadIdx.x < small_counts) logs[threadIdx.x] = count_log_count(threadIdx.x);
+  __shared__ LogTable log_term;
+  log_term.fill();
+  const int lane = int(threadIdx.x % 32), number = int(threadIdx.x / 32);
+  auto& mine = warps[number];
+  for (int i = lane; i < mine.size * mine.words; i += 32) mine.pairs[i] = 0;  // they stay beyond ends of rows
   __syncthreads();
   early.wait();
-  const int lane = int(threadIdx.x % 32), number = int(threadIdx.x / 32), size = steps.bx * steps.by;
-  const auto log_term = [&](std::uint32_t n) { return logs[n]; };
-  auto& mine = warps[number];
-  const std::int64_t first = (std::int64_t(blockIdx.x) * table_warps + number) * steps.share();
-  const int count = int(std::min<std::int64_t>(steps.share(), tables - first));
-  const T* from = weight + first * size;
-  for (int t = 0; t < count; t += 1 << steps.each_bits, from += size << steps.each_bits) {
-    const int here = std::min(1 << steps.each_bits, count - t);
-    if (!sum_counts(from, here, steps, lane, log_term, mine)) sum_weights(from, here, steps, lane, mine);
-    __syncwarp();
-    sum_margins<WithColumns>(mine.rows, mine.columns, here, steps, lane, mine.totals + t);
-    __syncwarp();
-  }
-  if (lane < count) done(first + lane, mine.totals[lane]);
+  const std::int64_t first = (std::int64_t(blockIdx.x) * table_warps + number) * steps.share(),
+                     end = std::min(first + steps.share(), tables),
+                     next = sum_share<true>(weight, first, end, steps, lane, log_term, done, mine);
+  if (next < end) sum_rest(weight, next, end, steps, lane, log_term, done, mine);
 }
 
 /// Does what sum_tables does, if the tables are small and their rows aligned; returns whether it did.
@@ -176,13 +258,12 @@ bool sum_if_small(const T* weight, const TableShape& shape, const Done& done, cu
   const auto run = [&]<int Terms> {
     using Steps = TableSteps<Terms>;
     constexpr std::int64_t warps = 132 * table_blocks * table_warps;  // of an H200 at a time
-    const std::int64_t most = Steps::rows / std::max<std::int64_t>({bx, by, 2}),
-                       each = std::clamp<std::int64_t>(tables / warps, 1,
-                                                       most);  // of few tables one, for more warps
+    const std::int64_t most = std::min<std::int64_t>(Steps::most,
+                                                     Steps::rows / std::max<std::int64_t>({bx, by, 2})),
+                       each =
+                           std::clamp<std::int64_t>(tables / warps, 1, most);  // of few one, for more warps
     const int each_bits = std::bit_width(std::uint64_t(each)) - 1;
-    const std::int64_t all = ((tables - 1) >> each_bits) + 1, rounds = (all - 1) / warps + 1;
-    const Steps steps{int(bx), int(by), each_bits,
-                      int(std::min<std::int64_t>(rounds, Steps::most >> each_bits))};
+    const Steps steps{int(bx), int(by), each_bits, int(((tables - 1) >> each_bits) / warps + 1)};
     const unsigned grid = unsigned((tables - 1) / (table_warps * steps.share()) + 1);
     cuda::launch_early(sum_small_tables<WithColumns, Terms, T, Done>, grid, sum_block, 0, stream, weight,
                        tables, steps, done);

@@ -4,6 +4,7 @@
 
 #include "kolmo/base/entropy.hpp"
 #include "kolmo/base/sums.hpp"
+#include "kolmo/base/table_sums.hpp"
 #include "kolmo/base/tensor.hpp"
 #include "kolmo/ops/nn/batch_norm/batch_norm.hpp"
 
@@ -18,7 +19,7 @@ struct BatchShape {
   explicit BatchShape(const BatchNormArgs& a)
       : n(a.x.dim(0)), c(a.x.dim(1)), s(a.x.size() ? a.x.size() / (n * c) : 0) {}
   KOLMO_HD bool columns() const { return s < 32; }
-  KOLMO_HD std::int64_t pieces() const { return (n + rows_at_a_time - 1) / rows_at_a_time; }
+  std::int64_t pieces() const { return (n + rows_at_a_time - 1) / rows_at_a_time; }
   std::int64_t partials() const { return columns() ? pieces() * c * s : n * c; }
   std::int64_t partial_terms() const { return columns() ? std::min(n, rows_at_a_time) : s; }
   std::int64_t partials_of_channel() const { return columns() ? pieces() * s : n; }
@@ -53,26 +54,22 @@ struct DeviationRows {
   }
 };
 
-/// Stores the sums of a partial beside those of the same channel.
-struct StorePartial {
-  Sums<2>* partials;
-  BatchShape shape;
-  KOLMO_HD void operator()(std::int64_t partial, const Sums<2>& sums) const {
-    const std::int64_t step = shape.columns() ? shape.c * shape.s : shape.c, each = quotient(partial, step);
-    partials[(partial - each * step) * (shape.columns() ? shape.pieces() : shape.n) + each] = sums;
-  }
-};
-
 /// The partials of each channel.
 struct PartialsOfChannel {
   const Sums<2>* partial;
-  std::int64_t each;
+  std::int64_t channels, each;  ///< partials of a channel that lie together
 
   struct Row {
     const Sums<2>* first;
-    KOLMO_HD Sums<2> operator()(std::int64_t i) const { return first[i]; }
+    std::int64_t each, step;
+    KOLMO_HD Sums<2> operator()(std::int64_t i) const {
+      const std::int64_t block = quotient(i, each);
+      return first[block * step + i - block * each];
+    }
   };
-  KOLMO_HD Row operator()(std::int64_t channel) const { return {partial + channel * each}; }
+  KOLMO_HD Row operator()(std::int64_t channel) const {
+    return {partial + channel * each, each, channels * each};
+  }
 };
 
 /// The map of a channel: (x - mean) factor + shift.
@@ -145,9 +142,9 @@ struct BatchNormScratch {
   template <class Run>
   void measure_channels(const BatchNormArgs& a, const Run& run) const {
     const BatchShape shape(a);
-    sum_rows<2>(DeviationRows<T>{a.x.as<T>(), shape}, StorePartial{partials, shape}, shape.partials(),
+    sum_rows<2>(DeviationRows<T>{a.x.as<T>(), shape}, StoreSums<2>{partials}, shape.partials(),
                 shape.partial_terms(), partial_parts, run);
-    sum_rows<2>(PartialsOfChannel{partials, shape.partials_of_channel()}, prepare(a), shape.c,
+    sum_rows<2>(PartialsOfChannel{partials, shape.c, shape.columns() ? shape.s : 1}, prepare(a), shape.c,
                 shape.partials_of_channel(), sum_parts, run);
   }
   PrepareChannel<T> prepare(const BatchNormArgs& a) const { return {a, map}; }
