@@ -124,15 +124,25 @@ void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratc
   if (pieces > 1) sum_columns(to, TableShape{tables, pieces, by}, scratch, 1 - list, run);
 }
 
-/// Calls done(table, sums of TableMargins) for every table; `run` is that of sum_rows.
-template <bool WithColumns, class T, class Done, class Run>
-void sum_tables(const T* weight, const TableShape& shape, const Done& done, const TableScratch& scratch,
-                const Run& run) {
+/// The sums of all rows and, WithColumns, of all columns to `scratch`.
+template <bool WithColumns, class T, class Run>
+void sum_margins(const T* weight, const TableShape& shape, const TableScratch& scratch, const Run& run) {
   const auto [tables, bx, by] = shape;
   sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{scratch.rows}, tables * bx, by, scratch.row_parts, run);
   if constexpr (WithColumns) sum_columns(weight, shape, scratch, 0, run);
-  const TableMargins margins{scratch.rows, scratch.columns, bx, WithColumns ? by : 0};
-  sum_rows<5>(margins, done, tables, bx + margins.by, scratch.table_parts, run);
+}
+
+/// Calls done(table, sums of TableMargins) for every table; `run` is that of sum_rows, and may have a way of its own for
+/// sum_margins.
+template <bool WithColumns, class T, class Done, class Run>
+void sum_tables(const T* weight, const TableShape& shape, const Done& done, const TableScratch& scratch,
+                const Run& run) {
+  if constexpr (requires { run.template sum_margins<WithColumns>(weight, shape, scratch); })
+    run.template sum_margins<WithColumns>(weight, shape, scratch);
+  else
+    sum_margins<WithColumns>(weight, shape, scratch, run);
+  const TableMargins margins{scratch.rows, scratch.columns, shape.bx, WithColumns ? shape.by : 0};
+  sum_rows<5>(margins, done, shape.tables, shape.bx + margins.by, scratch.table_parts, run);
 }
 
 }  // namespace kolmo

@@ -1,7 +1,6 @@
 #pragma once
 // Runs the jobs of base/sums.hpp in kernels. Anonymous namespace: see device/grid.cuh.
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -147,15 +146,6 @@ constexpr int block_residents() {
   return 1;
 }
 
-template <class Job>
-inline constexpr bool are_chunks = false;
-template <int N, class Rows, class Done>
-inline constexpr bool are_chunks<ChunkSums<N, Rows, Done>> = true;
-template <class Job>
-inline constexpr bool are_partials = false;
-template <int N, class Done>
-inline constexpr bool are_partials<PartialSums<N, Done>> = true;
-
 /// Computes the items of a job in a shape, with blocks of sum_block threads. Threads of a group that is
 /// smaller than a warp finish an item each.
 template <int Threads, int Lanes, class Job>
@@ -186,37 +176,17 @@ void launch_items(const Job& job, std::int64_t items, cudaStream_t stream) {
                      job, items);
 }
 
-/// Most chunks of rows that sum_whole_rows adds.
-inline constexpr int chunks_at_most = 8;
-
-/// Computes the sums of rows of few chunks: a block sums all chunks of a row.
-template <class Chunks>
-__global__ void __launch_bounds__(sum_block, block_residents<sum_block, Chunks>())
-    sum_whole_rows(EarlyStart early, Chunks job, std::int64_t rows) {
-  constexpr int N = Chunks::sums;
-  __shared__ Sums<N> part[chunks_at_most];
-  const int thread = int(threadIdx.x), chunks = int(job.chunks);
-  early.wait();
-  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-#pragma unroll 1
-    for (int j = 0; j < chunks; ++j) {
-      const auto sum = group_sum<sum_block, 1, N>(job.terms(row * chunks + j), true, thread);
-      if (thread == 0) part[j] = sum;
-    }
-    if (thread != 0) continue;
-    for (int half = chunks_at_most / 2; half; half /= 2)
-      for (int j = 0; j < half && j + half < chunks; ++j) part[j] = part[j] + part[j + half];
-    job.done(row, part[0]);
-  }
-}
+template <class Job>
+inline constexpr bool are_partials = false;
+template <int N, class Done>
+inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
 /// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block computes sums of more than
-/// `block_above` terms, and of enough rows all of up to 8 chunks: then their sums need no other kernel. Short rows that
-/// rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread each.
+/// `block_above` terms. Short rows that rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread
+/// each.
 struct SumItems {
   cudaStream_t stream;
   std::int64_t block_above;
-  bool chunks_too = true;  ///< false: chunks are summed by other kernels
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
     if constexpr (requires { job.rows.rows_at_a_time; })
@@ -234,7 +204,6 @@ struct SumItems {
         return launch_short_rows<width, Job::sums>(job.rows, job.done, items, terms, stream);
     }
     if constexpr (are_partials<Job>) {
-      if (takes_rows(items, terms)) return;
       if (terms > block_above)
         cuda::launch_early(sum_partials<Job>, blocks(items, 1), partials_block<Job::sums>, 0, stream, job,
                            items);
@@ -243,22 +212,9 @@ struct SumItems {
           launch_items<partial_shapes[V]>(job, items, stream);
         });
     } else {
-      if constexpr (are_chunks<Job>)
-        if (takes_rows(items / job.chunks, job.chunks)) {
-          const std::int64_t rows = items / job.chunks;
-          return cuda::launch_early(sum_whole_rows<Job>, blocks(rows, 1), sum_block, 0, stream, job, rows);
-        }
       select<std::size(sum_shapes)>(sum_shape(terms, block_above),
                                     [&]<int V> { launch_items<sum_shapes[V]>(job, items, stream); });
     }
-  }
-  /// Whether blocks that take whole rows need no more rounds on a GPU than those that take a chunk, and another kernel.
-  bool takes_rows(std::int64_t rows, std::int64_t chunks) const {
-    static const bool off = getenv("KOLMO_X");
-    if (off || !chunks_too || chunks == 1 || chunks > 8 || block_above >= sum_chunk) return false;
-    constexpr std::int64_t at_once = 132 * 4;  // blocks of an H200
-    const auto rounds = [](std::int64_t n) { return (n + at_once - 1) / at_once; };
-    return rounds(rows) * chunks <= rounds(rows * chunks) + 1;
   }
 };
 

@@ -7,6 +7,7 @@
 #include "kolmo/base/entropy.hpp"
 #include "kolmo/base/table_sums.hpp"
 #include "kolmo/device/short_sums.cuh"
+#include "kolmo/device/small_counts.cuh"
 
 namespace kolmo::cuda {
 namespace {
@@ -24,17 +25,6 @@ struct TableSteps {
   static constexpr int rows = 32 * short_terms / Terms, most = 16;
   int bx, by, each_bits, rounds;
   KOLMO_HD std::int64_t share() const { return std::int64_t(rounds) << each_bits; }
-};
-
-/// n ln n of small counts n. Copies, as lanes that read the same bank wait for each other.
-struct LogTable {
-  static constexpr int copies = 16;
-  double value[small_counts * copies];
-  __device__ void fill() {
-    for (int i = int(threadIdx.x); i < small_counts * copies; i += sum_block)
-      value[i] = count_log_count(i / copies);
-  }
-  __device__ double operator()(std::uint32_t n) const { return value[n * copies + threadIdx.x % copies]; }
 };
 
 /// What a warp knows of its tables: small counts, two of a row in a word; what the margins of each contribute to entropies, as in
@@ -97,7 +87,7 @@ template <class T, bool WithColumns, int Terms>
 __device__ bool read_counts(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
                             TablesOfWarp<WithColumns, Terms>& to) {
   using Row = typename WeightRows<T>::Row;
-  constexpr int W = pack_width<T>, ahead = 4;
+  constexpr int W = pack_width<T>, ahead = 8;
   const int packs = steps.by / W, at_once = int(32u / unsigned(packs)), count = here * steps.bx;
   int row = int(unsigned(lane) / unsigned(packs));
   const int pack = lane - row * packs, step = at_once * steps.by;
@@ -117,7 +107,7 @@ __device__ bool read_counts(const T* weight, int here, const TableSteps<Terms>& 
       Pack<std::uint32_t, W / 2> pair;
 #pragma unroll
       for (int w = 0; w < W / 2; ++w)
-        pair.value[w] = Row::small(next[a].value[2 * w]) + (Row::small(next[a].value[2 * w + 1]) << 16);
+        pair.value[w] = pair_of(Row::small(next[a].value[2 * w]), Row::small(next[a].value[2 * w + 1]));
       if (row + a * at_once < count) store_pack(pairs + a * at_once * to.words, pair);
     }
   }
@@ -127,26 +117,25 @@ __device__ bool read_counts(const T* weight, int here, const TableSteps<Terms>& 
 /// Does what sum_weights does if all weights are small counts, and returns whether they are. A thread sums a row.
 template <class T, bool WithColumns, int Terms>
 __device__ bool sum_counts(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
-                           const LogTable& log_term, TablesOfWarp<WithColumns, Terms>& to) {
+                           const CountLogs& log_term, TablesOfWarp<WithColumns, Terms>& to) {
   if (!read_counts(weight, here, steps, lane, to)) return false;
   __syncwarp();
   constexpr int words = to.words;
+  const auto logs = log_term.of_lane(lane);
   for (int row = lane; row < here * steps.bx; row += 32) {
     Pack<std::uint32_t, 4> pairs[words / 4];
-    std::uint32_t total = 0, bins = 0;
+    PairSums sums;
 #pragma unroll
     for (int i = 0; i < words; ++i) {
       if (i % 4 == 0) pairs[i / 4] = load_pack<4>(to.pairs + row * words + i);
-      const std::uint32_t pair = pairs[i / 4].value[i % 4];
-      total += pair, bins += (pair + 0x3f003f) >> 6 & 0x10001;
+      sums.add(pairs[i / 4].value[i % 4]);
     }
     const auto term = [&](int i) {
       const std::uint32_t pair = pairs[i / 8].value[i / 2 % 4];
-      return Sums<1>{{log_term(i % 2 ? pair >> 16 : pair & 0xffff)}};
+      return Sums<1>{{i % 2 ? logs.high(pair) : logs.low(pair)}};
     };
-    to.set_row(row,
-               {{of_small_count((total & 0xffff) + (total >> 16)), tree_of<Terms, 1, 1>(term, 0).value[0],
-                 of_small_count((bins & 0xffff) + (bins >> 16))}});
+    to.set_row(row, {{of_small_count(sums.total()), tree_of<Terms, 1, 1>(term, 0).value[0],
+                      of_small_count(sums.bins())}});
   }
   if constexpr (WithColumns)
     for (int item = lane; item < here * words; item += 32) {
@@ -200,7 +189,7 @@ __device__ void sum_margins(const TablesOfWarp<WithColumns, Terms>& of, int here
 /// weights than small counts.
 template <bool Counts, class T, bool WithColumns, int Terms, class Done>
 __device__ std::int64_t sum_share(const T* weight, std::int64_t first, std::int64_t end,
-                                  const TableSteps<Terms>& steps, int lane, const LogTable& log_term,
+                                  const TableSteps<Terms>& steps, int lane, const CountLogs& log_term,
                                   Done done, TablesOfWarp<WithColumns, Terms>& of) {
   const std::int64_t size = steps.bx * steps.by;
   bool fits = true;
@@ -224,7 +213,7 @@ __device__ std::int64_t sum_share(const T* weight, std::int64_t first, std::int6
 /// Not inlined: else it would take registers from the loop over small counts.
 template <class T, bool WithColumns, int Terms, class Done>
 [[gnu::noinline]] __device__ void sum_rest(const T* weight, std::int64_t first, std::int64_t end,
-                                           TableSteps<Terms> steps, int lane, const LogTable& log_term,
+                                           TableSteps<Terms> steps, int lane, const CountLogs& log_term,
                                            Done done, TablesOfWarp<WithColumns, Terms>& of) {
   sum_share<false>(weight, first, end, steps, lane, log_term, done, of);
 }
@@ -235,7 +224,7 @@ __global__ void __launch_bounds__(sum_block, table_blocks)
     sum_small_tables(EarlyStart early, const T* weight, std::int64_t tables, TableSteps<Terms> steps,
                      Done done) {
   __shared__ TablesOfWarp<WithColumns, Terms> warps[table_warps];
-  __shared__ LogTable log_term;
+  __shared__ CountLogs log_term;
   log_term.fill();
   const int lane = int(threadIdx.x % 32), number = int(threadIdx.x / 32);
   auto& mine = warps[number];

@@ -191,7 +191,7 @@ void wide_row_sums(const Rows& rows, const Done& done, std::int64_t count, std::
   sum_rows<N>(rows, done, count, k, partial,
               [&]<class Job>(const Job& job, std::int64_t items, std::int64_t terms) {
                 if constexpr (!std::is_same_v<Job, Chunks>)
-                  SumItems{native(s), sum_lanes, false}(job, items, terms);
+                  SumItems{native(s), sum_lanes}(job, items, terms);
                 else if (terms > (W == 1 ? sum_lanes : short_terms))
                   wide();
                 else

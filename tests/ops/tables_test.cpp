@@ -1,5 +1,5 @@
 // Entropies of tables have the bits of the CPU for every shape. On the GPU a warp sums several small tables at a time, small counts
-// as integers and, with the tables beside them, others by another way; and of many long rows a block sums all chunks.
+// as integers and, with the tables beside them, others by another way; and large tables are summed in tiles.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -79,6 +79,20 @@ TEST(SmallTables, SeveralByAWarp) {
   expect_the_bits_of_the_cpu<double>(17003, 5, 6);
   expect_the_bits_of_the_cpu<std::int64_t>(34005, 1, 4);
   expect_the_bits_of_the_cpu<float>(140003, 2, 4);  // more than a warp finishes at once
+  expect_the_bits_of_the_cpu<std::int32_t>(70001, 7, 8);
+}
+
+TEST(LargeTables, HaveTheBitsOfTheCpu) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  const struct {
+    std::int64_t tables, bx, by;
+  } shapes[] = {{64, 16, 1024}, {33, 35, 1030}, {11, 70, 2049}, {1, 1100, 4100}};
+  for (const auto& [tables, bx, by] : shapes) {
+    expect_the_bits_of_the_cpu<double>(tables, bx, by);
+    expect_the_bits_of_the_cpu<float>(tables, bx, by);
+    expect_the_bits_of_the_cpu<std::int64_t>(tables, bx, by);
+    expect_the_bits_of_the_cpu<std::int32_t>(tables, bx, by);
+  }
 }
 
 TEST(ManyRows, OfFewChunksHaveTheBitsOfTheCpu) {

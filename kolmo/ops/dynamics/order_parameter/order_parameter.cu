@@ -64,7 +64,7 @@ struct SumPhases {
   template <class Job>
   void operator()(const Job& job, std::int64_t items, std::int64_t terms) const {
     if constexpr (cuda::are_partials<Job>) {
-      cuda::SumItems{cuda::native(s), 256, false}(job, items, terms);
+      cuda::SumItems{cuda::native(s), 256}(job, items, terms);
     } else if (terms <= cuda::sum_shapes[0].width()) {
       cuda::launch_items<cuda::sum_shapes[0]>(job, items, cuda::native(s));
     } else {

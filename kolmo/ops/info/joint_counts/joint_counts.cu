@@ -1,4 +1,5 @@
 #include "kolmo/device/small_tables.cuh"
+#include "kolmo/device/table_tiles.cuh"
 #include "kolmo/ops/info/joint_counts/joint_counts_terms.hpp"
 #include "kolmo/skeleton/row_sum.cuh"
 
@@ -13,7 +14,7 @@ void launch(const typename Of::A& a, Arena scratch, Stream& s, int row) {
     const TableShape shape = table_shape(a);
     if (!cuda::sum_if_small<Of::with_columns>(joint, shape, done, cuda::native(s)))
       sum_tables<Of::with_columns>(joint, shape, done, TableScratch(scratch, shape),
-                                   cuda::SumItems{cuda::native(s), cuda::row_sum_rows[row].config});
+                                   cuda::TableItems{{cuda::native(s), cuda::row_sum_rows[row].config}});
   });
 }
 template <class Of>
