@@ -47,33 +47,48 @@ struct ColumnPieces {
   }
 };
 
-/// The contribution of each row (i < bx) and then of each of the `by` columns of a table to its entropies:
-/// sum w; sum_x (w_x ln w_x - sum_y w_xy ln w_xy); bins minus rows > 0; sum_y w_y ln w_y; columns > 0.
+/// What a row contributes to the entropies of its table, by its sums: sum w; w_x ln w_x - sum_y w_xy ln w_xy; bins less 1 if w_x > 0.
+KOLMO_HD inline Sums<3> margin_of_row(const Sums<3>& sums) {
+  const auto& [total, log_sum, bins] = sums.value;
+  return {{total, exact_add(x_log_x(total), -log_sum), bins - double(total > 0)}};
+}
+/// What a column does: w_y ln w_y; 1 if w_y > 0.
+KOLMO_HD inline Sums<2> margin_of_column(double total) { return {{x_log_x(total), double(total > 0)}}; }
+
+/// Stores the margins of rows.
+struct StoreRows {
+  Sums<3>* to;
+  KOLMO_HD void operator()(std::int64_t row, const Sums<3>& s) const { to[row] = margin_of_row(s); }
+};
+/// Stores the margins of columns or, where columns are of several pieces, their sums.
+struct StoreColumns {
+  Sums<2>* margins;
+  Sums<1>* pieces;  ///< or null
+  KOLMO_HD void operator()(std::int64_t column, const Sums<1>& s) const {
+    if (pieces)
+      pieces[column] = s;
+    else
+      margins[column] = margin_of_column(s.value[0]);
+  }
+};
+
+/// The margins of each row (i < bx) and then of each of the `by` columns of a table, those of columns in value[3] and value[4].
 struct TableMargins {
   const Sums<3>* rows;
-  const Sums<1>* columns;
+  const Sums<2>* columns;
   std::int64_t bx, by;
-
-  /// What the sums of a row and the total of a column contribute; `term` is x_log_x(total).
-  KOLMO_HD static Sums<5> of_row(const Sums<3>& sums, double term) {
-    const auto& [total, log_sum, bins] = sums.value;
-    return {{total, exact_add(term, -log_sum), bins - double(total > 0), 0, 0}};
-  }
-  KOLMO_HD static Sums<5> of_column(double total, double term) {
-    return {{0, 0, 0, term, double(total > 0)}};
-  }
 
   struct Row {
     const Sums<3>* rows;
-    const Sums<1>* columns;
+    const Sums<2>* columns;
     std::int64_t bx;
-    /// The sums of a row; of a column its total, with a count below 0.
+    /// The margin of a row; of a column its two numbers, and one below 0.
     KOLMO_HD Sums<3> fetch(std::int64_t i) const {
-      return i < bx ? rows[i] : Sums<3>{{columns[i - bx].value[0], 0, -1}};
+      return i < bx ? rows[i] : Sums<3>{{columns[i - bx].value[0], columns[i - bx].value[1], -1}};
     }
     KOLMO_HD Sums<5> of(const Sums<3>& margin) const {
-      const double total = margin.value[0], term = x_log_x(total);
-      return margin.value[2] < 0 ? of_column(total, term) : of_row(margin, term);
+      const auto& [first, second, third] = margin.value;
+      return third < 0 ? Sums<5>{{0, 0, 0, first, second}} : Sums<5>{{first, second, third, 0, 0}};
     }
     KOLMO_HD Sums<5> operator()(std::int64_t i) const { return of(fetch(i)); }
   };
@@ -90,16 +105,17 @@ struct TableShape {
   }
 };
 
-/// Scratch memory of sum_tables: sums of all rows and columns, partial sums of long rows, and two lists of sums of pieces.
+/// Scratch memory of sum_tables: margins of all rows and columns, partial sums of long rows, and two lists of sums of pieces.
 struct TableScratch {
   Sums<3>*rows, *row_parts;
-  Sums<1>*columns, *pieces[2];
+  Sums<2>* columns;
+  Sums<1>* pieces[2];
   Sums<5>* table_parts;
 
   TableScratch(Arena& arena, const TableShape& shape)
       : rows(arena.take<Sums<3>>(shape.tables * shape.bx)),
         row_parts(take_partial_sums<3>(arena, shape.tables * shape.bx, shape.by)),
-        columns(arena.take<Sums<1>>(shape.tables * shape.by)),
+        columns(arena.take<Sums<2>>(shape.tables * shape.by)),
         table_parts(take_partial_sums<5>(arena, shape.tables, shape.bx + shape.by)) {
     std::int64_t rows_left = shape.bx;
     for (auto& list : pieces) {
@@ -113,22 +129,25 @@ struct TableScratch {
   }
 };
 
-/// The column sums of x of the shape. Sums of pieces go to the list named, from which they are summed likewise.
+/// Where the sums of columns go that are of as many pieces: of several to the list named, to be summed likewise.
+inline StoreColumns store_columns(const TableScratch& scratch, std::int64_t pieces, int list) {
+  return {scratch.columns, pieces > 1 ? scratch.pieces[list] : nullptr};
+}
+/// The margins of the columns of x of the shape.
 template <class T, class Run>
 void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratch, int list, const Run& run) {
   const auto [tables, bx, by] = shape;
   const std::int64_t pieces = scratch.pieces_of(bx);
-  Sums<1>* const to = pieces == 1 ? scratch.columns : scratch.pieces[list];
-  sum_rows<1>(ColumnPieces<T>{x, bx, by, pieces}, StoreSums<1>{to}, tables * pieces * by,
+  sum_rows<1>(ColumnPieces<T>{x, bx, by, pieces}, store_columns(scratch, pieces, list), tables * pieces * by,
               std::min<std::int64_t>(bx, ColumnPieces<T>::rows_at_a_time), nullptr, run);
-  if (pieces > 1) sum_columns(to, TableShape{tables, pieces, by}, scratch, 1 - list, run);
+  if (pieces > 1) sum_columns(scratch.pieces[list], TableShape{tables, pieces, by}, scratch, 1 - list, run);
 }
 
-/// The sums of all rows and, WithColumns, of all columns to `scratch`.
+/// The margins of all rows and, WithColumns, of all columns to `scratch`.
 template <bool WithColumns, class T, class Run>
 void sum_margins(const T* weight, const TableShape& shape, const TableScratch& scratch, const Run& run) {
   const auto [tables, bx, by] = shape;
-  sum_rows<3>(WeightRows<T>{weight, by}, StoreSums<3>{scratch.rows}, tables * bx, by, scratch.row_parts, run);
+  sum_rows<3>(WeightRows<T>{weight, by}, StoreRows{scratch.rows}, tables * bx, by, scratch.row_parts, run);
   if constexpr (WithColumns) sum_columns(weight, shape, scratch, 0, run);
 }
 

@@ -37,14 +37,13 @@ struct TablesOfWarp {
   std::uint32_t count[margins];  ///< bins less rows, and from bit 16 on columns, above 0
   Sums<5> sums[TableSteps<Terms>::most];
 
-  __device__ void set_row(int row, const Sums<3>& of) {
-    const auto sums_of = TableMargins::of_row(of, x_log_x(of.value[0]));
-    total[row] = sums_of.value[0], term[row] = sums_of.value[1];
-    count[row] = small_count(sums_of.value[2]);
+  __device__ void set_row(int row, const Sums<3>& sums) {
+    const auto margin = margin_of_row(sums);
+    total[row] = margin.value[0], term[row] = margin.value[1], count[row] = small_count(margin.value[2]);
   }
-  __device__ void set_column(int column, double of) {
-    const auto sums_of = TableMargins::of_column(of, x_log_x(of));
-    term[size + column] = sums_of.value[3], count[size + column] = small_count(sums_of.value[4]) << 16;
+  __device__ void set_column(int column, double sum) {
+    const auto margin = margin_of_column(sum);
+    term[size + column] = margin.value[0], count[size + column] = small_count(margin.value[1]) << 16;
   }
 };
 

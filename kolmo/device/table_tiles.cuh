@@ -16,9 +16,9 @@ constexpr int tile_rows = ColumnPieces<double>::rows_at_a_time;
 
 template <class T>
 struct TableTiles {
-  ChunkSums<3, WeightRows<T>, StoreSums<3>> rows;
+  ChunkSums<3, WeightRows<T>, StoreRows> rows;
   ColumnPieces<T> columns;
-  Sums<1>* column_sums;  ///< of each piece
+  StoreColumns column_done;
 };
 
 /// Where a tile is.
@@ -117,11 +117,11 @@ __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TablePlace& at
     }
   }
   if constexpr (WithColumns) {
-    Sums<1>* const sums = to.column_sums + at.piece * by + first;
+    const std::int64_t item = at.piece * by + first;
 #pragma unroll
     for (int j = 0; j < each; ++j)
       if (thread + j * sum_block < at.columns)
-        sums[j * sum_block] = {{of_small_count(of_columns[j / 2] >> j % 2 * 16 & 0xffff)}};
+        to.column_done(item + j * sum_block, {{of_small_count(of_columns[j / 2] >> j % 2 * 16 & 0xffff)}});
   }
   return true;
 }
@@ -138,7 +138,7 @@ __device__ void sum_weights_of_tile(const TableTiles<T>& to, const TablePlace& a
   if constexpr (WithColumns)
     for (int column = thread; column < at.columns; column += sum_block) {
       const std::int64_t item = at.piece * to.columns.by + at.chunk * sum_chunk + column;
-      to.column_sums[item] = sum_of_column<tile_rows, 1>(to.columns(item));
+      to.column_done(item, sum_of_column<tile_rows, 1>(to.columns(item)));
     }
 }
 
@@ -166,10 +166,10 @@ struct TableItems : SumItems {
       return kolmo::sum_margins<WithColumns>(weight, shape, scratch, *this);
     const TableTiles<T> to{{{weight, by}, {scratch.rows}, by, chunks, scratch.row_parts},
                            {weight, bx, by, pieces},
-                           pieces == 1 ? scratch.columns : scratch.pieces[0]};
+                           store_columns(scratch, pieces, 0)};
     cuda::launch_early(sum_tiles<WithColumns, T>, unsigned(tiles), sum_block, 0, stream, to);
     if (chunks > 1)
-      (*this)(PartialSums<3, StoreSums<3>>{scratch.row_parts, {scratch.rows}, chunks}, tables * bx, chunks);
+      (*this)(PartialSums<3, StoreRows>{scratch.row_parts, {scratch.rows}, chunks}, tables * bx, chunks);
     if (WithColumns && pieces > 1)
       sum_columns(scratch.pieces[0], TableShape{tables, pieces, by}, scratch, 1, *this);
   }
