@@ -15,6 +15,7 @@ struct MatmulPlan {
     warpgroups,
     tensor_cores,
     few_rows,
+    few_rows_f32,
     tiles_f32,
     tiles_f64,
     doubles,
@@ -98,6 +99,7 @@ void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspa
 void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_few_rows(const MatmulArgs& x, Stream& s);
+void launch_few_rows_f32(const MatmulArgs& x, Stream& s);
 void launch_warpgroups(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
 
 }  // namespace on_cuda

@@ -6,6 +6,7 @@
 #include "kolmo/ops/dense/matmul/dots.cuh"
 #include "kolmo/ops/dense/matmul/double_tiles.cuh"
 #include "kolmo/ops/dense/matmul/few_rows.cuh"
+#include "kolmo/ops/dense/matmul/few_rows_f32.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/tensor_cores.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
@@ -29,6 +30,7 @@ constexpr Row<Plan> plans[] = {
     {"tensor wmma 64x64, k in 64", {Engine::tensor_cores, 1, 64}},
     {"tensor wmma 32x32, k in 16", {Engine::tensor_cores, 2, 16}},
     {"tensor mma 16x32", {Engine::few_rows}},
+    {"f32 rows 16x32", {Engine::few_rows_f32}},
     {"f32 tiles 128x256", {Engine::tiles_f32, 0}},
     {"f32 tiles 128x128", {Engine::tiles_f32, 1}},
     {"f32 tiles 128x64", {Engine::tiles_f32, 2}},
@@ -134,6 +136,8 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
       return on_cuda::launch_wmma(x, plan, workspace, s);
     case Engine::few_rows:
       return on_cuda::launch_few_rows(x, s);
+    case Engine::few_rows_f32:
+      return on_cuda::launch_few_rows_f32(x, s);
     case Engine::tiles_f32:
       return on_cuda::launch_tiles_f32(x, plan, workspace, s);
     case Engine::tiles_f64:
@@ -190,6 +194,9 @@ bool fits(const MatmulArgs& x, int variant) {
     case Engine::few_rows:
       return (t == DType::f16 || t == DType::bf16) && s.m <= FewRows::rows && whole_packs(x.b) &&
              shape_fits(x, FewRows{}, plan);
+    case Engine::few_rows_f32:
+      return t == DType::f32 && s.m <= FewRowsF32::rows && whole_packs(x.b) &&
+             shape_fits(x, FewRowsF32{}, plan);
     case Engine::tiles_f32:
       return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::tiles_f64:
@@ -240,6 +247,8 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
       return estimate(x, warp_tile_shapes[plan.shape], plan, 1.6e-4);
     case Engine::few_rows:
       return estimate(x, FewRows{}, plan, 0);
+    case Engine::few_rows_f32:
+      return estimate(x, FewRowsF32{}, plan, 0) + of_pipeline;
     case Engine::doubles:
       return estimate(x, double_tile_shapes[plan.shape], plan,
                       adds_c(x) || x.activation > Activation::relu ? 1e-3 : 2e-4) +
