@@ -1,5 +1,5 @@
 #pragma once
-// matmul of at most 16 rows in f32. It takes as long as reading b, so b goes from memory to registers, half a step ahead.
+// matmul of at most 16 rows in f32. It takes as long as reading b, so b goes from memory to registers, two steps ahead.
 // A block computes 32 columns of y; its warps share out the steps through k, and the quads of a warp those of a step, and
 // add their sums. Anonymous namespace: see device/grid.cuh.
 #include <bit>
@@ -13,8 +13,8 @@ namespace kolmo {
 namespace {
 
 struct FewRowsF32 {
-  static constexpr int rows = 16, columns = 32, depth = 32, warps = 12;
-  static constexpr StepTime step{0.16, 0.16};
+  static constexpr int rows = 16, columns = 32, depth = 32, warps = 8;
+  static constexpr StepTime step{0.2, 0.2};
 };
 
 /// Of shared memory: two steps' elements of a of each warp, and after these the sums of the warps.
@@ -24,7 +24,7 @@ union FewRowsF32Space {
 };
 
 /// a(row, k) of an entry is at a[row * of_row + k * of_k], with PacksA of_k = 1 and rows at multiples of 16 bytes.
-/// In a warp, thread 4 g + t has columns 4 g to 4 g + 3 and the summed indices 8 t to 8 t + 7 of a step.
+/// In a warp, thread 4 g + t has columns 4 g to 4 g + 3 and the summed indices 4 t to 4 t + 3 of each half of a step.
 template <bool PacksA, bool TurnedB>
 __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
     few_rows_f32(Gemm<float> g, std::int64_t of_row, std::int64_t of_k) {
@@ -38,58 +38,67 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
                                                                     g.b + entry * std::int64_t(g.k) * g.n;
 
   using Copied = std::conditional_t<PacksA, Words, float>;
-  constexpr int width = sizeof(Copied) / sizeof(float);
-  const int row = lane / 2, of_half = lane % 2 * (S::depth / 2);
-  int k_of_a = warp * S::depth + of_half;
-  const float* from_a = a + (row < g.m ? row * of_row + k_of_a * of_k : 0);
+  constexpr int width = sizeof(Copied) / sizeof(float), across = S::depth / width, at_once = 32 / across;
+  const int row = lane / across, at = lane % across * width;
+  int k_of_a = warp * S::depth + at;
+  const float* from_a = a + row * of_row + k_of_a * of_k;
   const auto fetch_a = [&](int stage) {
-    float* const to = &space.a[warp][stage][row][of_half];
-    const int left = row < g.m ? g.k - k_of_a : 0;
+    const int rows = k_of_a < g.k ? g.m : 0;
 #pragma unroll
-    for (int i = 0; i < S::depth / 2; i += width)
-      cuda::copy_async(reinterpret_cast<Copied*>(to + i),
-                       reinterpret_cast<const Copied*>(i < left ? from_a + i * of_k : a), i < left);
+    for (int i = 0; i < S::rows; i += at_once) {
+      const bool there = row + i < rows;
+      cuda::copy_async(reinterpret_cast<Copied*>(&space.a[warp][stage][row + i][at]),
+                       reinterpret_cast<const Copied*>(there ? from_a + i * of_row : a), there);
+    }
     k_of_a += S::warps * S::depth, from_a += S::warps * S::depth * of_k;
     cuda::commit_copies();
   };
   // The next of b to read: a row, or turned a column, of this thread, and how far the next one is.
   const std::int64_t next = TurnedB ? g.k : g.n, along = TurnedB ? 1 : g.n;
-  int k = warp * S::depth + quad * 8;
+  int k = warp * S::depth + quad * 4;
   const float* from = b + (TurnedB ? std::int64_t(column) * g.k + k : std::int64_t(k) * g.n + column);
-  Words right[2][4];
-  /// Reads a row of b each or, turned, of a column each, for four summed indices, of which the next are `further` away.
-  const auto load = [&](int half, int further) {
-    const int left = TurnedB ? (k < g.k ? g.n - column : 0) : (column < g.n ? g.k - k : 0);
+  constexpr int of_half = S::depth / 2;
+  Words right[2][8];  // of two steps
+  /// Reads of b what this thread multiplies in a step, four summed indices at a time: of each a row or, turned, of each column.
+  const auto load = [&](int stage) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
-      right[half][j] = j < left ? std::bit_cast<Words>(cuda::read_once<4>(from + j * next)) : Words{};
-    k += further, from += further * along;
+    for (int half = 0; half < 2; ++half) {
+      const int first_k = k + half * of_half,
+                left = TurnedB ? (first_k < g.k ? g.n - column : 0) : (column < g.n ? g.k - first_k : 0);
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        right[stage][half * 4 + j] =
+            j < left ? std::bit_cast<Words>(cuda::read_once<4>(from + half * of_half * along + j * next))
+                     : Words{};
+    }
+    k += S::warps * S::depth, from += S::warps * S::depth * along;
   };
 
   float sum[S::rows][4] = {};
-  const int steps = (g.k + S::depth - 1) / S::depth;
-  fetch_a(0);
-  constexpr int to_other_half = 4, to_next_step = S::warps * S::depth - to_other_half;
-  load(0, to_other_half), load(1, to_next_step);
-  int stage = 0;
-  for (int step = warp; step < steps; step += S::warps, stage ^= 1) {
-    fetch_a(stage ^ 1);
+  const auto multiply = [&](int stage) {
     cuda::wait_copies<1>();
     __syncwarp();
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    for (int half = 0; half < 2; ++half)
 #pragma unroll
       for (int row = 0; row < S::rows; ++row) {
-        const auto left = load_pack<4>(&space.a[warp][stage][row][quad * 8 + half * 4]);
+        const auto left = load_pack<4>(&space.a[warp][stage][row][half * of_half + quad * 4]);
 #pragma unroll
         for (int r = 0; r < 4; ++r)
 #pragma unroll
-          for (int j = 0; j < 4; ++j)
-            sum[row][j] += left.value[r] * (TurnedB ? right[half][j].value[r] : right[half][r].value[j]);
+          for (int j = 0; j < 4; ++j) {
+            const Words& pack = right[stage][half * 4 + (TurnedB ? j : r)];
+            sum[row][j] += left.value[r] * pack.value[TurnedB ? r : j];
+          }
       }
-      load(half, half ? to_next_step : to_other_half);
-    }
     __syncwarp();
+    fetch_a(stage), load(stage);
+  };
+  const int steps = (g.k + S::depth - 1) / S::depth;
+  fetch_a(0), load(0), fetch_a(1), load(1);
+  for (int step = warp; step < steps; step += 2 * S::warps) {
+    multiply(0);
+    if (step + S::warps < steps) multiply(1);
   }
   cuda::wait_copies<0>();
 
