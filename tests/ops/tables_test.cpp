@@ -86,13 +86,20 @@ TEST(LargeTables, HaveTheBitsOfTheCpu) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
   const struct {
     std::int64_t tables, bx, by;
-  } shapes[] = {{64, 16, 1024}, {33, 35, 1030}, {11, 70, 2049}, {1, 1100, 4100}};
+  } shapes[] = {{64, 16, 1024}, {33, 35, 1030}, {11, 70, 2049}, {1, 1100, 4100}, {2, 40, 40000}};
   for (const auto& [tables, bx, by] : shapes) {
     expect_the_bits_of_the_cpu<double>(tables, bx, by);
     expect_the_bits_of_the_cpu<float>(tables, bx, by);
     expect_the_bits_of_the_cpu<std::int64_t>(tables, bx, by);
     expect_the_bits_of_the_cpu<std::int32_t>(tables, bx, by);
   }
+}
+
+TEST(ALargeTable, OfManyPiecesHasTheBitsOfTheCpu) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  const std::int64_t bx = 32 * 32 * 32 + 3, by = 1024;
+  const auto w = weights<std::int32_t>(bx * by, Weights::small);
+  ASSERT_EQ(results(w, bx, by, {DeviceKind::simt}), results(w, bx, by, {}));
 }
 
 TEST(ManyRows, OfFewChunksHaveTheBitsOfTheCpu) {
