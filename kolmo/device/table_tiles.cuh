@@ -21,14 +21,13 @@ struct TableTiles {
   StoreColumns column_done;
 };
 
-/// Where a tile is.
-struct TablePlace {
+/// Where a tile is: its first row and piece, counted through all tables, and its chunk.
+struct TilePlace {
   int rows, columns;
-  std::int64_t row, chunk,
-      piece;  ///< the first row of all tables, the chunk of rows and the piece of columns of all tables
+  std::int64_t row, piece, chunk;
 
   template <class T>
-  __device__ TablePlace(const TableTiles<T>& of, std::int64_t tile) {
+  __device__ TilePlace(const TableTiles<T>& of, std::int64_t tile) {
     const auto& [x, bx, by, pieces] = of.columns;
     piece = quotient(tile, of.rows.chunks), chunk = tile - piece * of.rows.chunks;
     const std::int64_t table = quotient(piece, pieces), first = (piece - table * pieces) * tile_rows;
@@ -38,7 +37,7 @@ struct TablePlace {
   }
 };
 
-/// What the threads of a block have of some rows: sums of lanes. Each of eight warps adds those of a row.
+/// The sums of the lanes of some rows, which the threads of a block have. Each of its warps adds those of a row.
 struct LanesOfRows {
   static constexpr int rows = sum_block / 32;
   double log_sum[rows][sum_lanes];
@@ -67,7 +66,7 @@ struct LanesOfRows {
 
 /// The sums of a tile by a block, if all its weights are small counts, which it returns. Each is read once.
 template <bool WithColumns, class T>
-__device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TablePlace& at, LanesOfRows& lanes,
+__device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TilePlace& at, LanesOfRows& lanes,
                                    CountLogs::OfLane logs) {
   using Row = typename WeightRows<T>::Row;
   constexpr int each = int(sum_chunk) / sum_block, ahead = 2, batch = LanesOfRows::rows;
@@ -128,7 +127,7 @@ __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TablePlace& at
 
 /// The sums of a tile of any weights by a block.
 template <bool WithColumns, class T>
-__device__ void sum_weights_of_tile(const TableTiles<T>& to, const TablePlace& at) {
+__device__ void sum_weights_of_tile(const TableTiles<T>& to, const TilePlace& at) {
   const int thread = int(threadIdx.x);
   for (int row = 0; row < at.rows; ++row) {
     const std::int64_t item = (at.row + row) * to.rows.chunks + at.chunk;
@@ -149,13 +148,13 @@ __global__ void __launch_bounds__(sum_block, 2) sum_tiles(EarlyStart early, Tabl
   logs.fill();
   __syncthreads();
   early.wait();
-  const TablePlace at(to, blockIdx.x);
+  const TilePlace at(to, blockIdx.x);
   if (!sum_counts_of_tile<WithColumns>(to, at, lanes, logs.of_lane(int(threadIdx.x))))
     sum_weights_of_tile<WithColumns>(to, at);
 }
 
-/// What is left of the margins of tables after the sums of tiles, of at most 8 chunks of a row and 32 x 32 pieces of a column:
-/// the first `blocks_of_rows` blocks have a thread for each row, the others for each group of pieces of 32 columns.
+/// What is left to add after the sums of tiles, of at most 8 chunks of a row and 32 groups of 32 pieces of a column. The first
+/// blocks have a thread for each row; a warp of the others adds every eighth group of 32 columns.
 struct TileRest {
   static constexpr int most_chunks = 8, groups = tile_rows, across = 32;
   PartialSums<3, StoreRows> rows;
