@@ -138,8 +138,12 @@ template <class T, class Run>
 void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratch, int list, const Run& run) {
   const auto [tables, bx, by] = shape;
   const std::int64_t pieces = scratch.pieces_of(bx);
-  sum_rows<1>(ColumnPieces<T>{x, bx, by, pieces}, store_columns(scratch, pieces, list), tables * pieces * by,
-              std::min<std::int64_t>(bx, ColumnPieces<T>::rows_at_a_time), nullptr, run);
+  const std::int64_t terms =
+      std::min<std::int64_t>(bx, ColumnPieces<T>::rows_at_a_time);  // fewer than a chunk
+  run(
+      ChunkSums<1, ColumnPieces<T>, StoreColumns>{
+          {x, bx, by, pieces}, store_columns(scratch, pieces, list), terms, 1, nullptr},
+      tables * pieces * by, terms);
   if (pieces > 1) sum_columns(scratch.pieces[list], TableShape{tables, pieces, by}, scratch, 1 - list, run);
 }
 

@@ -207,6 +207,8 @@ struct SumItems {
       if (terms > block_above)
         cuda::launch_early(sum_partials<Job>, blocks(items, 1), partials_block<Job::sums>, 0, stream, job,
                            items);
+      else if constexpr (Job::sums > 4)  // of few rows: those of tables
+        launch_items<partial_shapes[1]>(job, items, stream);
       else
         select<std::size(partial_shapes)>(terms > partial_shapes[0].width(), [&]<int V> {
           launch_items<partial_shapes[V]>(job, items, stream);

@@ -19,6 +19,7 @@ struct TableTiles {
   ChunkSums<3, WeightRows<T>, StoreRows> rows;
   ColumnPieces<T> columns;
   StoreColumns column_done;
+  bool with_columns;
 };
 
 /// Where a tile is: its first row and piece, counted through all tables, and its chunk.
@@ -65,7 +66,7 @@ struct LanesOfRows {
 };
 
 /// The sums of a tile by a block, if all its weights are small counts, which it returns. Each is read once.
-template <bool WithColumns, class T>
+template <class T>
 __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TilePlace& at, LanesOfRows& lanes,
                                    CountLogs::OfLane logs) {
   using Row = typename WeightRows<T>::Row;
@@ -115,7 +116,7 @@ __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TilePlace& at,
       __syncthreads();
     }
   }
-  if constexpr (WithColumns) {
+  if (to.with_columns) {
     const std::int64_t item = at.piece * by + first;
 #pragma unroll
     for (int j = 0; j < each; ++j)
@@ -126,7 +127,7 @@ __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TilePlace& at,
 }
 
 /// The sums of a tile of any weights by a block.
-template <bool WithColumns, class T>
+template <class T>
 __device__ void sum_weights_of_tile(const TableTiles<T>& to, const TilePlace& at) {
   const int thread = int(threadIdx.x);
   for (int row = 0; row < at.rows; ++row) {
@@ -134,14 +135,14 @@ __device__ void sum_weights_of_tile(const TableTiles<T>& to, const TilePlace& at
     const auto sum = group_sum<sum_block, 1, 3>(to.rows.terms(item), true, thread);
     if (thread == 0) to.rows.finish(item, sum);
   }
-  if constexpr (WithColumns)
+  if (to.with_columns)
     for (int column = thread; column < at.columns; column += sum_block) {
       const std::int64_t item = at.piece * to.columns.by + at.chunk * sum_chunk + column;
       to.column_done(item, sum_of_column<tile_rows, 1>(to.columns(item)));
     }
 }
 
-template <bool WithColumns, class T>
+template <class T>
 __global__ void __launch_bounds__(sum_block, 2) sum_tiles(EarlyStart early, TableTiles<T> to) {
   __shared__ LanesOfRows lanes;
   __shared__ CountLogs logs;
@@ -149,8 +150,7 @@ __global__ void __launch_bounds__(sum_block, 2) sum_tiles(EarlyStart early, Tabl
   __syncthreads();
   early.wait();
   const TilePlace at(to, blockIdx.x);
-  if (!sum_counts_of_tile<WithColumns>(to, at, lanes, logs.of_lane(int(threadIdx.x))))
-    sum_weights_of_tile<WithColumns>(to, at);
+  if (!sum_counts_of_tile(to, at, lanes, logs.of_lane(int(threadIdx.x)))) sum_weights_of_tile(to, at);
 }
 
 /// What is left to add after the sums of tiles, of at most 8 chunks of a row and 32 groups of 32 pieces of a column. The first
@@ -208,8 +208,9 @@ struct TableItems : SumItems {
       return kolmo::sum_margins<WithColumns>(weight, shape, scratch, *this);
     const TableTiles<T> to{{{weight, by}, {scratch.rows}, by, chunks, scratch.row_parts},
                            {weight, bx, by, pieces},
-                           store_columns(scratch, pieces, 0)};
-    cuda::launch_early(sum_tiles<WithColumns, T>, unsigned(tiles), sum_block, 0, stream, to);
+                           store_columns(scratch, pieces, 0),
+                           WithColumns};
+    cuda::launch_early(sum_tiles<T>, unsigned(tiles), sum_block, 0, stream, to);
     const PartialSums<3, StoreRows> rows{scratch.row_parts, {scratch.rows}, chunks};
     if (WithColumns && TileRest::fits(chunks, pieces)) {
       const std::int64_t groups = scratch.pieces_of(pieces), count = chunks > 1 ? tables * bx : 0;

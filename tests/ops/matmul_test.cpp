@@ -244,7 +244,7 @@ TEST(Matmul, DefaultsOfSizesThatWereMeasured) {
   EXPECT_EQ(chosen({65536, 64, 64}, DType::f32), "f32 tiles 128x64");
   EXPECT_EQ(chosen({32, 32, 32}, DType::f32, 4096), "f32 tiles 32x32");
   EXPECT_EQ(chosen({512, 512, 512}, DType::f32), "f32 tiles 32x32");
-  EXPECT_EQ(chosen({16, 4096, 4096}, DType::f32), "f32 tiles 32x32, k in 4");
+  EXPECT_EQ(chosen({16, 4096, 4096}, DType::f32), "f32 rows 16x32");
   EXPECT_EQ(chosen({4096, 4096, 4096}, DType::f32), "f32 tiles 128x256");
   EXPECT_EQ(chosen({1024, 1024, 1024}, DType::f64), "f64 tensor tiles 64x64");
   EXPECT_EQ(chosen({4096, 4096, 4096}, DType::f64), "f64 tensor tiles 128x64");

@@ -42,7 +42,6 @@ constexpr Row<Plan> plans[] = {
     {"f32 tiles 64x64, 4 teams, k in 32", {Engine::tiles_f32, 6, 32}},
     {"f32 tiles 64x64, 4 teams, k in 128", {Engine::tiles_f32, 6, 128}},
     {"f32 tiles 32x32, k in 4", {Engine::tiles_f32, 4, 4}},
-    {"f64 tiles 32x32", {Engine::tiles_f64, 7}},
     {"f64 tensor tiles 128x64", {Engine::doubles, 0}},
     {"f64 tensor tiles 64x64", {Engine::doubles, 1}},
     {"f64 tensor tiles 64x64, k in 8", {Engine::doubles, 1, 8}},
@@ -140,8 +139,6 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
       return on_cuda::launch_few_rows_f32(x, s);
     case Engine::tiles_f32:
       return on_cuda::launch_tiles_f32(x, plan, workspace, s);
-    case Engine::tiles_f64:
-      return on_cuda::launch_tiles_f64(x, plan, workspace, s);
     case Engine::doubles:
       return on_cuda::launch_doubles(x, plan, workspace, s);
     case Engine::dots:
@@ -199,8 +196,6 @@ bool fits(const MatmulArgs& x, int variant) {
              shape_fits(x, FewRowsF32{}, plan);
     case Engine::tiles_f32:
       return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);
-    case Engine::tiles_f64:
-      return t == DType::f64 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::doubles:
       return t == DType::f64 && shape_fits(x, double_tile_shapes[plan.shape], plan);
     case Engine::dots:

@@ -28,9 +28,9 @@ struct SumsOfChannels {
   }
 };
 
-/// What items that normalise share. `packed`: tensors start at multiples of 16 bytes.
+/// An item is 16 bytes of x, or one element if tensors do not start at multiples of 16 bytes.
 template <class T>
-struct Normaliser {
+struct NormaliseItem {
   using C = Compute<T>;
   static constexpr int width = pack_width<T>;
   const T* x;
@@ -40,7 +40,7 @@ struct Normaliser {
   Activation activation;
   bool training, packed;
 
-  Normaliser(const A& a, const ChannelMap<C>* m)
+  NormaliseItem(const A& a, const ChannelMap<C>* m)
       : x(a.x.as<T>()),
         y(a.y.as<T>()),
         map(m),
@@ -48,79 +48,44 @@ struct Normaliser {
         activation(a.activation),
         training(a.training),
         packed(a.x.size() % width == 0 && packed_rows<T>(1, 0, x, y)) {}
-
- protected:
-  template <int W>
-  __device__ void write(T* to, Pack<C, W> v) const {
-    if (activation != Activation::none) v = cuda::activated(activation, v);
-    if (training)
-      cuda::write_once(to, narrowed<T>(v));
-    else
-      store_pack(to, narrowed<T>(v));
-  }
-};
-
-/// An item is 16 bytes of x, or one element if tensors are not packed. In training from the last item on, as caches hold what was
-/// read last for the statistics.
-template <class T>
-struct NormaliseItem : Normaliser<T> {
-  using typename Normaliser<T>::C;
-  using Normaliser<T>::Normaliser, Normaliser<T>::width, Normaliser<T>::packed, Normaliser<T>::shape;
   KOLMO_HD std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
+  /// In training from the last item on, as caches hold what was read last for the statistics.
   __device__ void operator()(std::int64_t i) const {
-    if (this->training) i = items() - 1 - i;
+    if (training) i = items() - 1 - i;
     packed ? normalise<width>(i) : normalise<1>(i);
   }
 
  private:
   template <int W>
   __device__ void normalise(std::int64_t i) const {
-    const std::int64_t row = quotient(i * W, shape.s);
+    const std::int64_t row = shape.s == 1 ? i * W : quotient(i * W, shape.s);
     std::int64_t place = i * W - row * shape.s, channel = row - quotient(row, shape.c) * shape.c;
-    Pack<C, W> v = widened(load_pack<W>(this->x + i * W));
-    ChannelMap<C> of = this->map[channel];
+    Pack<C, W> v = widened(load_pack<W>(x + i * W));
+    if (W > 1 && shape.s == 1 && shape.c % W == 0) {
+      constexpr int width = pack_width<C>;
+      alignas(16) ChannelMap<C> of[W];
+      const C* const from = reinterpret_cast<const C*>(map + channel);
 #pragma unroll
-    for (int w = 0; w < W; ++w) {
-      if (place == shape.s) {
-        place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
-        of = this->map[channel];
+      for (int at = 0; at < 3 * W; at += width)
+        store_pack(reinterpret_cast<C*>(of) + at, load_pack<width>(from + at));
+#pragma unroll
+      for (int w = 0; w < W; ++w) v.value[w] = of[w](v.value[w]);
+    } else {
+      ChannelMap<C> of = map[channel];
+#pragma unroll
+      for (int w = 0; w < W; ++w) {
+        if (place == shape.s) {
+          place = 0, channel = channel + 1 == shape.c ? 0 : channel + 1;
+          of = map[channel];
+        }
+        v.value[w] = of(v.value[w]), ++place;
       }
-      v.value[w] = of(v.value[w]), ++place;
     }
-    this->write(this->y + i * W, v);
-  }
-};
-
-/// An item is 16 bytes of each of some rows of channels, likewise from the last on.
-template <class T>
-struct NormaliseRows : Normaliser<T> {
-  using typename Normaliser<T>::C;
-  using Normaliser<T>::Normaliser, Normaliser<T>::width, Normaliser<T>::shape;
-  static constexpr int rows = 4;
-  bool fits() const { return this->packed && shape.s == 1 && shape.c % width == 0; }
-  KOLMO_HD std::int64_t items() const { return (shape.n + rows - 1) / rows * (shape.c / width); }
-  __device__ void operator()(std::int64_t i) const {
-    if (this->training) i = items() - 1 - i;
-    const std::int64_t packs = shape.c / width, block = quotient(i, packs), pack = i - block * packs,
-                       left = shape.n - block * rows, first = block * rows * packs + pack;
-    constexpr int numbers = pack_width<C>;
-    alignas(16) ChannelMap<C> of[width];
-    const C* const maps = reinterpret_cast<const C*>(this->map + pack * width);
-#pragma unroll
-    for (int at = 0; at < 3 * width; at += numbers)
-      store_pack(reinterpret_cast<C*>(of) + at, load_pack<numbers>(maps + at));
-    Pack<T, width> next[rows];
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if (r < left) next[r] = load_pack<width>(this->x + (first + r * packs) * width);
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if (r < left) {
-        Pack<C, width> v = widened(next[r]);
-#pragma unroll
-        for (int w = 0; w < width; ++w) v.value[w] = of[w](v.value[w]);
-        this->write(this->y + (first + r * packs) * width, v);
-      }
+    if (activation != Activation::none) v = cuda::activated(activation, v);
+    if (training)
+      cuda::write_once(y + i * W, narrowed<T>(v));
+    else
+      store_pack(y + i * W, narrowed<T>(v));
   }
 };
 
@@ -131,10 +96,7 @@ void launch(const A& a, Arena arena, Stream& s, int) {
       scratch.measure_channels(a, SumsOfChannels{cuda::native(s)});
     else
       cuda::do_step(scratch.prepare(a), s);
-    if (const NormaliseRows<T> rows(a, scratch.map); rows.fits())
-      cuda::do_step(rows, s);
-    else
-      cuda::do_step(NormaliseItem<T>(a, scratch.map), s);
+    cuda::do_step(NormaliseItem<T>(a, scratch.map), s);
   });
 }
 
