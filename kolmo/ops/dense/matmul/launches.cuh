@@ -17,6 +17,7 @@ struct MatmulPlan {
     few_rows,
     few_rows_f32,
     tiles_f32,
+    tiles_f64,
     doubles,
     dots,
     vendor,
@@ -94,6 +95,7 @@ namespace on_cuda {
 
 // Of the plan's shape. The workspace holds the sums of its parts.
 void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
+void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_few_rows(const MatmulArgs& x, Stream& s);

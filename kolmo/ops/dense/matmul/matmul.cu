@@ -32,16 +32,16 @@ constexpr Row<Plan> plans[] = {
     {"tensor mma 16x32", {Engine::few_rows}},
     {"f32 rows 16x32", {Engine::few_rows_f32}},
     {"f32 tiles 128x256", {Engine::tiles_f32, 0}},
-    {"f32 tiles 128x128", {Engine::tiles_f32, 1}},
-    {"f32 tiles 128x64", {Engine::tiles_f32, 2}},
-    {"f32 tiles 64x64", {Engine::tiles_f32, 3}},
-    {"f32 tiles 32x32", {Engine::tiles_f32, 4}},
-    {"f32 tiles 128x64, 2 teams", {Engine::tiles_f32, 5}},
-    {"f32 tiles 64x64, 4 teams", {Engine::tiles_f32, 6}},
-    {"f32 tiles 64x64, 4 teams, k in 4", {Engine::tiles_f32, 6, 4}},
-    {"f32 tiles 64x64, 4 teams, k in 32", {Engine::tiles_f32, 6, 32}},
-    {"f32 tiles 64x64, 4 teams, k in 128", {Engine::tiles_f32, 6, 128}},
-    {"f32 tiles 32x32, k in 4", {Engine::tiles_f32, 4, 4}},
+    {"f32 tiles 128x64", {Engine::tiles_f32, 1}},
+    {"f32 tiles 64x64", {Engine::tiles_f32, 2}},
+    {"f32 tiles 32x32", {Engine::tiles_f32, 3}},
+    {"f32 tiles 128x64, 2 teams", {Engine::tiles_f32, 4}},
+    {"f32 tiles 64x64, 4 teams", {Engine::tiles_f32, 5}},
+    {"f32 tiles 64x64, 4 teams, k in 4", {Engine::tiles_f32, 5, 4}},
+    {"f32 tiles 64x64, 4 teams, k in 32", {Engine::tiles_f32, 5, 32}},
+    {"f32 tiles 64x64, 4 teams, k in 128", {Engine::tiles_f32, 5, 128}},
+    {"f32 tiles 32x32, k in 4", {Engine::tiles_f32, 3, 4}},
+    {"f64 tiles 32x32", {Engine::tiles_f64, 6}},
     {"f64 tensor tiles 128x64", {Engine::doubles, 0}},
     {"f64 tensor tiles 64x64", {Engine::doubles, 1}},
     {"f64 tensor tiles 64x64, k in 8", {Engine::doubles, 1, 8}},
@@ -139,6 +139,8 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
       return on_cuda::launch_few_rows_f32(x, s);
     case Engine::tiles_f32:
       return on_cuda::launch_tiles_f32(x, plan, workspace, s);
+    case Engine::tiles_f64:
+      return on_cuda::launch_tiles_f64(x, plan, workspace, s);
     case Engine::doubles:
       return on_cuda::launch_doubles(x, plan, workspace, s);
     case Engine::dots:
@@ -196,6 +198,8 @@ bool fits(const MatmulArgs& x, int variant) {
              shape_fits(x, FewRowsF32{}, plan);
     case Engine::tiles_f32:
       return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);
+    case Engine::tiles_f64:
+      return t == DType::f64 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::doubles:
       return t == DType::f64 && shape_fits(x, double_tile_shapes[plan.shape], plan);
     case Engine::dots:

@@ -1,6 +1,11 @@
 #include "kolmo/ops/dense/matmul/double_tiles.cuh"
+#include "kolmo/ops/dense/matmul/tiles.cuh"
 
 namespace kolmo::on_cuda {
+
+void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
+  launch_tiles<double, f32_tile_shapes, int(std::size(tile_shapes)) - f32_tile_shapes>(x, plan, workspace, s);
+}
 
 void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
   const Gemm<double> g = gemm_of<double>(x, plan.parts, workspace);

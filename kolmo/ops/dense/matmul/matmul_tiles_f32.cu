@@ -4,15 +4,7 @@
 namespace kolmo::on_cuda {
 
 void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
-  const Gemm<float> g = gemm_of<float>(x, plan.parts, workspace);
-  cuda::select<int(std::size(tile_shapes))>(plan.shape, [&]<int I> {
-    constexpr TileShape shape = tile_shapes[I];
-    with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(tiles<I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(), tile_bytes<I>(),
-                   cuda::native(s), g, whole_packs(x.a), whole_packs(x.b), whole_packs(x.y));
-    });
-  });
-  combine_parts(g, s);
+  launch_tiles<float, 0, f32_tile_shapes>(x, plan, workspace, s);
 }
 
 void launch_few_rows_f32(const MatmulArgs& x, Stream& s) {

@@ -1,5 +1,5 @@
 #pragma once
-// matmul in f32 on the ordinary cores. A block computes a tile of y, and a thread a part of it in
+// matmul on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in
 // registers. Asynchronous copies bring the next pieces of a and b into shared memory during the computation
 // with the current ones. Anonymous namespace: see device/grid.cuh.
 #include <algorithm>
@@ -19,42 +19,45 @@ struct TileShape {
   constexpr int team() const { return rows / high * (columns / wide); }
   constexpr int threads() const { return team() * teams; }
 };
+constexpr int f32_tile_shapes = 6;
 constexpr TileShape tile_shapes[] = {
-    {128, 256, 16, 16, 8, 3, 1, 1, {3.05, 2.91}}, {128, 128, 16, 8, 8, 2, 1, 2, {1.78, 1.53}},
-    {128, 64, 16, 8, 4, 2, 1, 2, {1.05, 0.97}},   {64, 64, 16, 4, 4, 2, 1, 3, {0.87, 0.57}},
-    {32, 32, 32, 4, 4, 2, 1, 8, {0.85, 0.31}},    {128, 64, 32, 8, 8, 3, 2, 1, {1.84, 1.80}},
-    {64, 64, 32, 8, 8, 3, 4, 1, {1.05, 1.00}},
+    {128, 256, 16, 16, 8, 3, 1, 1, {3.05, 2.91}},  // f32
+    {128, 64, 16, 8, 4, 2, 1, 2, {1.05, 0.97}},    // f32
+    {64, 64, 16, 4, 4, 2, 1, 3, {0.87, 0.57}},     // f32
+    {32, 32, 32, 4, 4, 2, 1, 8, {0.85, 0.31}},     // f32
+    {128, 64, 32, 8, 8, 3, 2, 1, {1.84, 1.80}},    // f32
+    {64, 64, 32, 8, 8, 3, 4, 1, {1.05, 1.00}},     // f32
+    {32, 32, 32, 2, 2, 2, 1, 3, {1.53, 0.96}},     // f64
 };
 
 /// Reads this thread's part of a row of a piece.
-template <int Count, int Extent>
-__device__ void read_part(float (&part)[Count], const float* row, int thread) {
-  constexpr int width = pack_width<float>, groups = Count / width;
+template <class T, int Count, int Extent>
+__device__ void read_part(T (&part)[Count], const T* row, int thread) {
+  constexpr int width = pack_width<T>, groups = Count / width;
 #pragma unroll
   for (int g = 0; g < groups; ++g)
     store_pack(&part[g * width], load_pack<width>(row + g * (Extent / groups) + thread * width));
 }
 
-/// The pads keep rows aligned and avoid bank conflicts.
-template <int V>
+template <class T, int V>
 struct TilePieces {
   static constexpr TileShape S = tile_shapes[V];
-  float a[S.stages][S.depth][S.rows + pack_width<float>];
-  float b[S.stages][S.depth][S.columns + pack_width<float>];
+  T a[S.stages][S.depth][S.rows + pack_width<T>];  // the pad keeps rows aligned and avoids bank conflicts
+  T b[S.stages][S.depth][S.columns + pack_width<T>];
 };
 /// Of shared memory, which holds the sums of all teams after the pieces.
-template <int V>
+template <class T, int V>
 constexpr std::size_t tile_bytes() {
   constexpr TileShape S = tile_shapes[V];
-  return std::max(sizeof(TilePieces<V>), S.teams == 1 ? 0 : S.teams * S.rows * S.columns * sizeof(float));
+  return std::max(sizeof(TilePieces<T, V>), S.teams == 1 ? 0 : S.teams * S.rows * S.columns * sizeof(T));
 }
 
-template <int V, bool TurnedA, bool TurnedB>
+template <class T, int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].blocks)
-    tiles(const __grid_constant__ Gemm<float> g, bool packs_a, bool packs_b, bool packs_y) {
+    tiles(const __grid_constant__ Gemm<T> g, bool packs_a, bool packs_b, bool packs_y) {
   constexpr TileShape S = tile_shapes[V];
-  constexpr int width = pack_width<float>, across = S.columns / S.wide, team_depth = S.depth / S.teams;
-  using Pieces = TilePieces<V>;
+  constexpr int width = pack_width<T>, across = S.columns / S.wide, team_depth = S.depth / S.teams;
+  using Pieces = TilePieces<T, V>;
   static_assert((S.teams == 1 || S.team() % 32 == 0) && team_depth % 2 == 0);
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();
 
@@ -62,9 +65,9 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   using Layout = PieceLayout;
   const int first = tile.first_step * S.depth;
   int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
-  PieceCopies<float, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::turned> copies_a(
+  PieceCopies<T, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::turned> copies_a(
       g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
-  PieceCopies<float, S.depth, S.columns, S.threads(), TurnedB ? Layout::turned : Layout::down> copies_b(
+  PieceCopies<T, S.depth, S.columns, S.threads(), TurnedB ? Layout::turned : Layout::down> copies_b(
       g.b + tile.entry * g.k * g.n, first, tile.column, g.k, g.n);
   const auto fetch = [&](int stage, int to_end) {
     copies_a.next(pieces.a[stage], to_end, packs_a);
@@ -74,14 +77,14 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
 
   const int team = int(threadIdx.x) / S.team(), x = int(threadIdx.x) % S.team() % across,
             y = int(threadIdx.x) % S.team() / across;
-  float sum[S.high][S.wide] = {};
+  T sum[S.high][S.wide] = {};
 #pragma unroll 1
   for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
   int now = 0;
-  alignas(16) float left[2][S.high], right[2][S.wide];
+  alignas(16) T left[2][S.high], right[2][S.wide];
   const auto load = [&](int to, int stage, int d) {
-    read_part<S.high, S.rows>(left[to], pieces.a[stage][team * team_depth + d], y);
-    read_part<S.wide, S.columns>(right[to], pieces.b[stage][team * team_depth + d], x);
+    read_part<T, S.high, S.rows>(left[to], pieces.a[stage][team * team_depth + d], y);
+    read_part<T, S.wide, S.columns>(right[to], pieces.b[stage][team * team_depth + d], x);
   };
   const auto wait = [&] {
     cuda::wait_copies<S.stages - 2>();
@@ -109,9 +112,9 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   }
   cuda::wait_copies<0>();
 
-  const PackWriter<float, S.high * S.wide <= 16> writer(g, tile.part, tile.entry, packs_y);
+  const PackWriter<T, S.high * S.wide <= 16> writer(g, tile.part, tile.entry, packs_y);
   const auto pack = [&](int i, int j) {
-    Pack<float, width> sums;
+    Pack<T, width> sums;
 #pragma unroll
     for (int w = 0; w < width; ++w) sums.value[w] = sum[i][j + w];
     return sums;
@@ -127,7 +130,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
       for (int i = 0; i < S.high; ++i) writer.put(tile.row + row_of(i), column, pack(i, j), bias);
     }
   } else {
-    float* const sums = cuda::dynamic_shared<float>();
+    T* const sums = cuda::dynamic_shared<T>();
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < S.high; ++i)
@@ -136,7 +139,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
         store_pack(sums + (team * S.rows + row_of(i)) * S.columns + column_of(j), pack(i, j));
     __syncthreads();
     for (int e = int(threadIdx.x) * width; e < S.rows * S.columns; e += S.threads() * width) {
-      Pack<float, width> total{};
+      Pack<T, width> total{};
 #pragma unroll
       for (int t = 0; t < S.teams; ++t) {
         const auto more = load_pack<width>(sums + t * S.rows * S.columns + e);
@@ -147,6 +150,21 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
       writer.put(tile.row + e / S.columns, column, total, writer.bias(column));
     }
   }
+}
+
+/// With a shape that is one of Count from First on.
+template <class T, int First, int Count>
+void launch_tiles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
+  const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
+  cuda::select<Count>(plan.shape - First, [&]<int I> {
+    constexpr TileShape shape = tile_shapes[First + I];
+    with_turns(x, [&]<bool A, bool B> {
+      cuda::launch(tiles<T, First + I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                   tile_bytes<T, First + I>(), cuda::native(s), g, whole_packs(x.a), whole_packs(x.b),
+                   whole_packs(x.y));
+    });
+  });
+  combine_parts(g, s);
 }
 
 }  // namespace
