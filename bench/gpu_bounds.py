@@ -31,7 +31,8 @@ def profile(kolmo: str, operator: str, case: str) -> list[dict]:
     metrics = ",".join([TIME, *COUNTERS.values(), *PIPES.values()])
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-kernel-base", "function",
                "--launch-count", str(LAUNCHES), "--metrics", metrics,
-               kolmo, "bench", operator, "--case", case, "--device", "cuda", "--no-baseline", "--samples", "3"]
+               kolmo, "bench", operator, "--case", case, "--device", "cuda", "--default", "--no-baseline",
+               "--samples", "3"]
     out = subprocess.run(command, check=True, text=True, capture_output=True).stdout
     start = out.find('"ID"')
     if start < 0:
