@@ -12,13 +12,6 @@
 
 namespace kolmo {
 
-/// Stores the sums of a row.
-template <int N>
-struct StoreSums {
-  Sums<N>* to;
-  KOLMO_HD void operator()(std::int64_t row, const Sums<N>& s) const { to[row] = s; }
-};
-
 /// Column sums of pieces of at most rows_at_a_time rows of tables of shape (bx, by). Row (table * pieces + p) * by + y of the
 /// job is column y of a table's piece p. T may be Sums<1>, for the pieces of pieces.
 template <class T>
@@ -138,12 +131,10 @@ template <class T, class Run>
 void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratch, int list, const Run& run) {
   const auto [tables, bx, by] = shape;
   const std::int64_t pieces = scratch.pieces_of(bx);
-  const std::int64_t terms =
-      std::min<std::int64_t>(bx, ColumnPieces<T>::rows_at_a_time);  // fewer than a chunk
-  run(
-      ChunkSums<1, ColumnPieces<T>, StoreColumns>{
-          {x, bx, by, pieces}, store_columns(scratch, pieces, list), terms, 1, nullptr},
-      tables * pieces * by, terms);
+  const std::int64_t terms = std::min<std::int64_t>(bx, ColumnPieces<T>::rows_at_a_time);
+  const ChunkSums<1, ColumnPieces<T>, StoreColumns> of_one_chunk{
+      {x, bx, by, pieces}, store_columns(scratch, pieces, list), terms, 1, nullptr};
+  run(of_one_chunk, tables * pieces * by, terms);
   if (pieces > 1) sum_columns(scratch.pieces[list], TableShape{tables, pieces, by}, scratch, 1 - list, run);
 }
 

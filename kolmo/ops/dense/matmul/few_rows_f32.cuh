@@ -15,6 +15,7 @@ namespace {
 struct FewRowsF32 {
   static constexpr int rows = 16, columns = 32, depth = 32, warps = 8;
   static constexpr StepTime step{0.2, 0.2};
+  static constexpr std::int64_t most_k = limit - 4 * warps * depth;  ///< for indices of steps beyond the end
 };
 
 /// Of shared memory: two steps' elements of a of each warp, and after these the sums of the warps.
@@ -34,8 +35,8 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, quad = lane % 4;
   const unsigned strips = unsigned(g.n + S::columns - 1) / S::columns, entry = blockIdx.x / strips;
   const int first = int(blockIdx.x - entry * strips) * S::columns, column = first + lane / 4 * 4;
-  const float *const a = g.a + entry * std::int64_t(g.m) * g.k, *const b =
-                                                                    g.b + entry * std::int64_t(g.k) * g.n;
+  const float* const a = g.a + entry * std::int64_t(g.m) * g.k;
+  const float* const b = g.b + entry * std::int64_t(g.k) * g.n;
 
   using Copied = std::conditional_t<PacksA, Words, float>;
   constexpr int width = sizeof(Copied) / sizeof(float), across = S::depth / width, at_once = 32 / across;
@@ -102,17 +103,17 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
   }
   cuda::wait_copies<0>();
 
-  const auto add_quads =
-      [&]<int Kept, int Other> {  // of the rows that two quads have, each goes on with half
-        const bool upper = quad & Other;
+  /// Of the rows that two quads have, each goes on with half.
+  const auto add_quads = [&]<int Kept, int Other> {
+    const bool upper = quad & Other;
 #pragma unroll
-        for (int row = 0; row < Kept; ++row)
+    for (int row = 0; row < Kept; ++row)
 #pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const float low = sum[row][j], high = sum[row + Kept][j];
-            sum[row][j] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, Other);
-          }
-      };
+      for (int j = 0; j < 4; ++j) {
+        const float low = sum[row][j], high = sum[row + Kept][j];
+        sum[row][j] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, Other);
+      }
+  };
   add_quads.template operator()<S::rows / 2, 2>();
   add_quads.template operator()<S::rows / 4, 1>();
   __syncthreads();

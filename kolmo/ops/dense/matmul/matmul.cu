@@ -194,7 +194,7 @@ bool fits(const MatmulArgs& x, int variant) {
       return (t == DType::f16 || t == DType::bf16) && s.m <= FewRows::rows && whole_packs(x.b) &&
              shape_fits(x, FewRows{}, plan);
     case Engine::few_rows_f32:
-      return t == DType::f32 && s.m <= FewRowsF32::rows && whole_packs(x.b) &&
+      return t == DType::f32 && s.m <= FewRowsF32::rows && s.k <= FewRowsF32::most_k && whole_packs(x.b) &&
              shape_fits(x, FewRowsF32{}, plan);
     case Engine::tiles_f32:
       return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);

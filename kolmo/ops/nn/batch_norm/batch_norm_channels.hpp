@@ -4,7 +4,6 @@
 
 #include "kolmo/base/entropy.hpp"
 #include "kolmo/base/sums.hpp"
-#include "kolmo/base/table_sums.hpp"
 #include "kolmo/base/tensor.hpp"
 #include "kolmo/ops/nn/batch_norm/batch_norm.hpp"
 
@@ -52,6 +51,11 @@ struct DeviationRows {
                        row = piece * BatchShape::rows_at_a_time;
     return {x + row * c * s + column, double(x[s == 1 ? column : quotient(column, s) * s]), c * s, n - row};
   }
+};
+
+struct StorePartials {
+  Sums<2>* to;
+  KOLMO_HD void operator()(std::int64_t partial, const Sums<2>& sums) const { to[partial] = sums; }
 };
 
 /// The partials of each channel.
@@ -142,7 +146,7 @@ struct BatchNormScratch {
   template <class Run>
   void measure_channels(const BatchNormArgs& a, const Run& run) const {
     const BatchShape shape(a);
-    sum_rows<2>(DeviationRows<T>{a.x.as<T>(), shape}, StoreSums<2>{partials}, shape.partials(),
+    sum_rows<2>(DeviationRows<T>{a.x.as<T>(), shape}, StorePartials{partials}, shape.partials(),
                 shape.partial_terms(), partial_parts, run);
     sum_rows<2>(PartialsOfChannel{partials, shape.c, shape.columns() ? shape.s : 1}, prepare(a), shape.c,
                 shape.partials_of_channel(), sum_parts, run);
