@@ -9,64 +9,89 @@ namespace {
 using A = LeakyIntegrateFireArgs;
 
 // Of a block: as many warps take steps, and as many move, as a multiprocessor has schedulers.
-constexpr int leaky_neurons = 128, leaky_group = 16, leaky_ahead = 4;
+constexpr int leaky_neurons = 128, leaky_group = 32, leaky_ahead = 3;
 
 template <class T>
 struct LeakyGroups {
-  T input[leaky_ahead + 1][leaky_group][leaky_neurons];
-  unsigned waits[2][leaky_group + 1][leaky_neurons];  ///< before each step, and after the last
+  alignas(16) T input[leaky_ahead + 1][leaky_group][leaky_neurons];
+  alignas(16) unsigned fires[2][leaky_neurons];  ///< a bit for each step of a group
+};
+
+/// A neuron in a group of steps. Each step waits for the one before it, so what follows from both of its ends, whether the
+/// neuron fires or not, is computed before it is known which one it is.
+template <class T>
+struct LeakyStepper {
+  T v;
+  unsigned waits;  ///< steps of the group, and after it, in which the neuron waits
+  T next, held;    ///< the potential after the step if it neither waits nor fires, and else
+  unsigned fires;
+
+  __device__ void begin(const LeakyNeuron<T>& f, T input) { next = f.next(v, input), held = v, fires = 0; }
+  __device__ void step(const LeakyNeuron<T>& f, unsigned k, T next_input) {
+    const bool active = waits <= k, above = next > f.threshold, leaks = active && !above;
+    if (active) held = f.reset;
+    if (active && above) waits = unsigned(f.wait) + k + 1, fires |= 1u << k;
+    v = leaks ? next : held;
+    const T after_leak = f.next(next, next_input), after_held = f.next(held, next_input);
+    next = leaks ? after_leak : after_held;
+  }
 };
 
 /// All steps of the neurons of a block. As there may be too few threads to hide the time of a read, one half of them takes the
 /// steps, a neuron each, and the other brings currents to shared memory, groups of steps ahead, and writes the spikes of the
-/// group before.
-template <class T>
+/// group before: of W neighbours at once.
+template <class T, int W>
 __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> f) {
-  auto& [input, waits_of] = *cuda::dynamic_shared<LeakyGroups<T>>();
+  constexpr int width = W * int(sizeof(T)) < 16 ? W : 16 / int(sizeof(T));  // of currents copied at once
+  auto& [input, fires_of] = *cuda::dynamic_shared<LeakyGroups<T>>();
   const int lane = int(threadIdx.x) % leaky_neurons;
   const bool moves = threadIdx.x >= leaky_neurons;
   const std::int64_t groups = (f.steps + leaky_group - 1) / leaky_group;
+  const auto steps_of = [&](std::int64_t group) {
+    return int(std::min<std::int64_t>(leaky_group, f.steps - group * leaky_group));
+  };
   for (std::int64_t first = std::int64_t(blockIdx.x) * leaky_neurons; first < f.neurons;
        first += std::int64_t(gridDim.x) * leaky_neurons) {
-    const std::int64_t i = first + lane;
-    const bool there = i < f.neurons;
-    // Calls step(k) for the steps of a group.
-    const auto each_step = [&](std::int64_t group, auto&& step) {
-      if (const std::int64_t left = f.steps - group * leaky_group; left >= leaky_group) {
-#pragma unroll
-        for (int k = 0; k < leaky_group; ++k) step(k);
-      } else {
-#pragma unroll 1
-        for (int k = 0; k < left; ++k) step(k);
-      }
-    };
+    const int there = int(std::min<std::int64_t>(leaky_neurons, f.neurons - first));
     const auto fetch = [&](std::int64_t group) {
-      T* const to = &input[unsigned(group) % (leaky_ahead + 1)][0][lane];
-      const T* from = f.current + group * leaky_group * f.neurons + i;
-      const std::int64_t left = f.steps - group * leaky_group;
-      if (left > 0)
-#pragma unroll
-        for (int k = 0; k < leaky_group; ++k, from += f.neurons)  // zeros behind the last step and neuron
-          cuda::copy_async(to + k * leaky_neurons, from, there && k < left);
+      constexpr int across = leaky_neurons / width, at_once = leaky_neurons / across;
+      using Copied = Pack<T, width>;
+      const int i = lane % across * width, k = lane / across, steps = steps_of(group);
+      T* const to = &input[unsigned(group) % (leaky_ahead + 1)][k][i];
+      const T* from = f.current + (group * leaky_group + k) * f.neurons + first + i;
+      if (steps > 0)
+#pragma unroll 8
+        for (int j = 0; j < leaky_group; j += at_once, from += at_once * f.neurons) {
+          const bool given = i < there && k + j < steps;  // zeros behind the last step and neuron
+          cuda::copy_async(reinterpret_cast<Copied*>(to + j * leaky_neurons),
+                           reinterpret_cast<const Copied*>(given ? from : f.current), given);
+        }
       cuda::commit_copies();
     };
-    // A neuron fires where its waiting changes.
     const auto write = [&](std::int64_t group) {
-      const auto* const waits = &waits_of[group % 2][0][lane];
-      bool* to = f.spike + group * leaky_group * f.neurons + i;
-      if (there)
-        each_step(group, [&](int k) {
-          *to = waits[k * leaky_neurons] != waits[(k + 1) * leaky_neurons], to += f.neurons;
-        });
+      constexpr int across = leaky_neurons / W, at_once = leaky_neurons / across;
+      const int i = lane % across * W, steps = steps_of(group);
+      const auto fires = load_pack<W>(&fires_of[group % 2][i]);
+      bool* to = f.spike + group * leaky_group * f.neurons + first + i;
+      if (i < there)
+#pragma unroll 8
+        for (int k = lane / across; k < steps; k += at_once) {
+          Pack<bool, W> spikes;
+#pragma unroll
+          for (int w = 0; w < W; ++w) spikes.value[w] = fires.value[w] >> k & 1;
+          store_pack(to + k * f.neurons, spikes);
+        }
     };
     if (moves) {
 #pragma unroll 1
       for (int group = 0; group < leaky_ahead; ++group) fetch(group);
       cuda::wait_copies<leaky_ahead - 1>();
     }
-    T v = there ? f.potential[i] : T(0);
-    // Steps of the present group, and after it, in which the neuron waits.
-    auto waits = unsigned(there && f.waiting[i] > 0 ? f.waiting[i] : 0);
+    LeakyStepper<T> neuron{};
+    if (lane < there) {
+      neuron.v = f.potential[first + lane];
+      neuron.waits = unsigned(std::max(f.waiting[first + lane], 0));
+    }
     for (std::int64_t group = 0; group <= groups; ++group) {
       __syncthreads();
       if (moves) {
@@ -74,24 +99,28 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
         if (group > 0) write(group - 1);
         cuda::wait_copies<leaky_ahead - 1>();
       } else if (group < groups) {
-        const auto taken = unsigned(std::min<std::int64_t>(leaky_group, f.steps - group * leaky_group));
-        T now[leaky_group];
+        const auto& of_group = input[unsigned(group) % (leaky_ahead + 1)];
+        const auto taken = unsigned(steps_of(group));
+        neuron.begin(f, of_group[0][lane]);
+        if (taken == leaky_group) {
+          T now[leaky_group];
 #pragma unroll
-        for (int k = 0; k < leaky_group; ++k) now[k] = input[unsigned(group) % (leaky_ahead + 1)][k][lane];
-        __syncwarp();  // ptxas would move the reads to where their values are waited for
-        waits_of[group % 2][0][lane] = waits;
+          for (int k = 0; k < leaky_group; ++k) now[k] = of_group[k][lane];
+          __syncwarp();  // ptxas would move the reads to where their values are waited for
 #pragma unroll
-        for (unsigned k = 0; k < leaky_group; ++k) {
-          const T next = f.next(v, now[k]);
-          const bool active = waits <= k && k < taken, fires = active && next > f.threshold;
-          if (active) v = fires ? f.reset : next;
-          waits = fires ? unsigned(f.wait) + k + 1 : waits;
-          waits_of[group % 2][k + 1][lane] = waits;
+          for (unsigned k = 0; k < leaky_group; ++k) neuron.step(f, k, now[k + 1 < leaky_group ? k + 1 : k]);
+        } else {
+#pragma unroll 1
+          for (unsigned k = 0; k < taken; ++k) neuron.step(f, k, of_group[k + 1 < taken ? k + 1 : k][lane]);
         }
-        waits = waits > taken ? waits - taken : 0;
+        fires_of[group % 2][lane] = neuron.fires;
+        neuron.waits = neuron.waits > taken ? neuron.waits - taken : 0;
       }
     }
-    if (!moves && there) f.potential[i] = v, f.waiting[i] = std::int32_t(waits);
+    if (!moves && lane < there) {
+      f.potential[first + lane] = neuron.v;
+      f.waiting[first + lane] = std::int32_t(neuron.waits);
+    }
   }
 }
 
@@ -99,9 +128,12 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
 void launch(const A& a, Arena, Stream& s, int) {
   visit<double, float>(a.current.dtype, [&]<class T> {
     const LeakyPacks<T, pack_width<T>> packs(a);
-    if (packs.steps < 2 * leaky_group && packs.fits()) return cuda::do_step(packs, s);
-    cuda::launch(leaky_steps<T>, cuda::blocks(packs.neurons, leaky_neurons), 2 * leaky_neurons,
-                 sizeof(LeakyGroups<T>), cuda::native(s), LeakyNeuron<T>(a));
+    if (packs.steps < leaky_group && packs.fits()) return cuda::do_step(packs, s);
+    const auto start = [&](auto kernel) {
+      cuda::launch(kernel, cuda::blocks(packs.neurons, leaky_neurons), 2 * leaky_neurons,
+                   sizeof(LeakyGroups<T>), cuda::native(s), LeakyNeuron<T>(a));
+    };
+    packs.fits() ? start(leaky_steps<T, pack_width<T>>) : start(leaky_steps<T, 1>);
   });
 }
 
