@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
 
 #include "kolmo/device/async.cuh"
 #include "kolmo/ops/spiking/leaky_integrate_fire/neuron.hpp"
@@ -37,6 +40,13 @@ struct LeakyStepper {
   }
 };
 
+template <int W>
+__device__ Pack<bool, W> first_bytes(unsigned word) {
+  using Word =
+      std::conditional_t<W == 4, std::uint32_t, std::conditional_t<W == 2, std::uint16_t, std::uint8_t>>;
+  return std::bit_cast<Pack<bool, W>>(Word(word));
+}
+
 /// All steps of the neurons of a block. As there may be too few threads to hide the time of a read, one half of them takes the
 /// steps, a neuron each, and the other brings currents to shared memory, groups of steps ahead, and writes the spikes of the
 /// group before: of W neighbours at once.
@@ -69,17 +79,20 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       cuda::commit_copies();
     };
     const auto write = [&](std::int64_t group) {
-      constexpr int across = leaky_neurons / W, at_once = leaky_neurons / across;
+      constexpr int across = leaky_neurons / W, at_once = leaky_neurons / across, each = 8;
       const int i = lane % across * W, steps = steps_of(group);
       const auto fires = load_pack<W>(&fires_of[group % 2][i]);
-      bool* to = f.spike + group * leaky_group * f.neurons + first + i;
       if (i < there)
-#pragma unroll 8
-        for (int k = lane / across; k < steps; k += at_once) {
-          Pack<bool, W> spikes;
 #pragma unroll
-          for (int w = 0; w < W; ++w) spikes.value[w] = fires.value[w] >> k & 1;
-          store_pack(to + k * f.neurons, spikes);
+        for (int from = 0; from < leaky_group; from += at_once * each) {
+          const int k = from + lane / across * each;
+          unsigned spikes = 0;  // of `each` steps: those of a neuron in each byte
+#pragma unroll
+          for (int w = 0; w < W; ++w) spikes |= (fires.value[w] >> k & 0xff) << 8 * w;
+          bool* to = f.spike + (group * leaky_group + k) * f.neurons + first + i;
+#pragma unroll
+          for (int j = 0; j < each; ++j, spikes >>= 1, to += f.neurons)
+            if (k + j < steps) store_pack(to, first_bytes<W>(spikes & 0x01010101));
         }
     };
     if (moves) {
