@@ -1,5 +1,5 @@
 #pragma once
-// matmul of at most 16 rows in f32. It takes as long as reading b, so b goes from memory to registers, two steps ahead.
+// matmul of at most 16 rows in f32. It takes as long as reading b, so b goes from memory to registers, three steps ahead.
 // A block computes 32 columns of y; its warps share out the steps through k, and the quads of a warp those of a step, and
 // add their sums. Anonymous namespace: see device/grid.cuh.
 #include <bit>
@@ -13,28 +13,32 @@ namespace kolmo {
 namespace {
 
 struct FewRowsF32 {
-  static constexpr int rows = 16, columns = 32, depth = 32, warps = 8;
+  static constexpr int rows = 16, columns = 32, depth = 32, warps = 8, stages = 3;
   static constexpr StepTime step{0.2, 0.2};
-  static constexpr std::int64_t most_k = limit - 4 * warps * depth;  ///< for indices of steps beyond the end
+  static constexpr std::int64_t most_k =
+      limit - (stages + 2) * warps * depth;  ///< for indices of steps beyond the end
 };
 
-/// Of shared memory: two steps' elements of a of each warp, and after these the sums of the warps.
+/// Of shared memory: some steps' elements of a of each warp, and after these the sums of the warps.
 union FewRowsF32Space {
-  alignas(16) float a[FewRowsF32::warps][2][FewRowsF32::rows][FewRowsF32::depth];
+  alignas(16) float a[FewRowsF32::warps][FewRowsF32::stages][FewRowsF32::rows][FewRowsF32::depth];
   float sums[FewRowsF32::warps][FewRowsF32::rows][FewRowsF32::columns + 4];
 };
 
 /// a(row, k) of an entry is at a[row * of_row + k * of_k], with PacksA of_k = 1 and rows at multiples of 16 bytes.
-/// In a warp, thread 4 g + t has columns 4 g to 4 g + 3 and the summed indices 4 t to 4 t + 3 of each half of a step.
+/// A thread has columns 4 c to 4 c + 3 and the summed indices 4 q to 4 q + 3 of each half of a step: quad q of 4, place c
+/// of 8 in it. Eight threads in a row read one row of b or, turned, from two columns.
 template <bool PacksA, bool TurnedB>
 __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
     few_rows_f32(Gemm<float> g, std::int64_t of_row, std::int64_t of_k) {
   using S = FewRowsF32;
   using Words = Pack<float, 4>;
   FewRowsF32Space& space = *cuda::dynamic_shared<FewRowsF32Space>();
-  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, quad = lane % 4;
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  const int quad = TurnedB ? lane % 4 : lane / 8, place = TurnedB ? lane / 4 : lane % 8;
+  constexpr int next_quad = TurnedB ? 1 : 8;  // how many lanes on
   const unsigned strips = unsigned(g.n + S::columns - 1) / S::columns, entry = blockIdx.x / strips;
-  const int first = int(blockIdx.x - entry * strips) * S::columns, column = first + lane / 4 * 4;
+  const int first = int(blockIdx.x - entry * strips) * S::columns, column = first + place * 4;
   const float* const a = g.a + entry * std::int64_t(g.m) * g.k;
   const float* const b = g.b + entry * std::int64_t(g.k) * g.n;
 
@@ -59,7 +63,7 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
   int k = warp * S::depth + quad * 4;
   const float* from = b + (TurnedB ? std::int64_t(column) * g.k + k : std::int64_t(k) * g.n + column);
   constexpr int of_half = S::depth / 2;
-  Words right[2][8];  // of two steps
+  Words right[S::stages][8];
   /// Reads of b what this thread multiplies in a step, four summed indices at a time: of each a row or, turned, of each column.
   const auto load = [&](int stage) {
 #pragma unroll
@@ -77,7 +81,7 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
 
   float sum[S::rows][4] = {};
   const auto multiply = [&](int stage) {
-    cuda::wait_copies<1>();
+    cuda::wait_copies<S::stages - 1>();
     __syncwarp();
 #pragma unroll
     for (int half = 0; half < 2; ++half)
@@ -96,11 +100,12 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
     fetch_a(stage), load(stage);
   };
   const int steps = (g.k + S::depth - 1) / S::depth;
-  fetch_a(0), load(0), fetch_a(1), load(1);
-  for (int step = warp; step < steps; step += 2 * S::warps) {
-    multiply(0);
-    if (step + S::warps < steps) multiply(1);
-  }
+#pragma unroll
+  for (int stage = 0; stage < S::stages; ++stage) fetch_a(stage), load(stage);
+  for (int step = warp; step < steps; step += S::stages * S::warps)
+#pragma unroll
+    for (int stage = 0; stage < S::stages; ++stage)
+      if (step + stage * S::warps < steps) multiply(stage);
   cuda::wait_copies<0>();
 
   /// Of the rows that two quads have, each goes on with half.
@@ -111,7 +116,7 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const float low = sum[row][j], high = sum[row + Kept][j];
-        sum[row][j] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, Other);
+        sum[row][j] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, Other * next_quad);
       }
   };
   add_quads.template operator()<S::rows / 2, 2>();
