@@ -205,7 +205,8 @@ struct NormalizedWeights {
   }
 };
 
-/// W neighbouring amplitudes of a state, aligned to their size.
+/// W neighbouring amplitudes of a state, aligned to their size; from the last on, as caches hold what was read last for the
+/// weights.
 template <class T, int W>
 struct Collapse {
   const Complex<T>* in;
@@ -217,8 +218,8 @@ struct Collapse {
 
   std::int64_t items() const { return amplitudes / W; }
   KOLMO_HD void operator()(std::int64_t item) const {
-    const std::int64_t first = item * W, state = qubits.state(first), at = first - state * qubits.n,
-                       drawn = outcome[state * shots];
+    const std::int64_t first = (items() - 1 - item) * W, state = qubits.state(first),
+                       at = first - state * qubits.n, drawn = outcome[state * shots];
     bool kept[W], any = false;
     for (int w = 0; w < W; ++w) any |= kept[w] = qubits.outcome(at + w) == drawn;
     Pack<Complex<T>, W> a{};
