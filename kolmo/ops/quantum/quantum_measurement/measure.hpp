@@ -216,7 +216,7 @@ struct Collapse {
   const std::int64_t* outcome;
   const double* scale;
 
-  std::int64_t items() const { return amplitudes / W; }
+  KOLMO_HD std::int64_t items() const { return amplitudes / W; }
   KOLMO_HD void operator()(std::int64_t item) const {
     const std::int64_t first = (items() - 1 - item) * W, state = qubits.state(first),
                        at = first - state * qubits.n, drawn = outcome[state * shots];
