@@ -21,7 +21,7 @@ constexpr int few_rows = 8, few_warps = 4, few_block = 32 * few_warps;
 /// Rows of d elements, which are multiples of 16 bytes at such multiples.
 template <class T, int V>
 __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
-    attend_few(cuda::EarlyStart early, AttentionCall<T> c, KeyParts<float> p) {
+    attend_few(AttentionCall<T> c, KeyParts<float> p) {
   constexpr FewShape S = few_shapes[V];
   constexpr int tiles = S.keys / 16, across = S.width / 32, halves = S.width / 64, w = pack_width<T>;
   using Piece = Pack<std::uint32_t, 4>;
@@ -30,7 +30,6 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
             last_key = int(c.t) - 1, last_column = int(c.d) - w;
   const auto column = [&](int i) { return unsigned(i < last_column ? i : last_column); };
 
-  early.wait();
   __shared__ Piece q[2 * across][32];  // left factors, whose last 8 rows are 0
   for (int i = int(threadIdx.x); i < 32 * across; i += few_block) {
     const int row = i % 32 / 4, first = (i / 32 * 4 + i % 4) * w;

@@ -199,7 +199,7 @@ struct AttentionResult {
 
 /// A block of 128 columns, 4 of a thread, of 8 rows or, with many parts of the keys, of a row and 8 shares of these.
 constexpr int combine_lanes = 32, combine_of_thread = 4, combine_columns = combine_lanes * combine_of_thread,
-              combine_at_once = 8, combine_shares = 8, combine_block = combine_lanes * combine_shares;
+              combine_at_once = 4, combine_shares = 8, combine_block = combine_lanes * combine_shares;
 KOLMO_HD constexpr int shares_of(int parts) { return parts < 16 ? 1 : combine_shares; }
 
 /// The sums of W columns of some parts of the keys, relative to 2^most.
