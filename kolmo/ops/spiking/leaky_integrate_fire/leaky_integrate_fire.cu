@@ -12,7 +12,7 @@ namespace {
 using A = LeakyIntegrateFireArgs;
 
 // Of a block: as many warps take steps, and as many move, as a multiprocessor has schedulers.
-constexpr int leaky_neurons = 128, leaky_group = 32, leaky_ahead = 3;
+constexpr int leaky_neurons = 128, leaky_group = 32, leaky_ahead = 4;
 
 template <class T>
 struct LeakyGroups {
@@ -29,7 +29,6 @@ struct LeakyStepper {
   T next, held;    ///< the potential after the step if it neither waits nor fires, and else
   unsigned fires;
 
-  __device__ void begin(const LeakyNeuron<T>& f, T input) { next = f.next(v, input), held = v, fires = 0; }
   __device__ void step(const LeakyNeuron<T>& f, unsigned k, T next_input) {
     const bool active = waits <= k, above = next > f.threshold, leaks = active && !above;
     if (active) held = f.reset;
@@ -49,7 +48,8 @@ __device__ Pack<bool, W> first_bytes(unsigned word) {
 
 /// All steps of the neurons of a block. As there may be too few threads to hide the time of a read, one half of them takes the
 /// steps, a neuron each, and the other brings currents to shared memory, groups of steps ahead, and writes the spikes of the
-/// group before: of W neighbours at once.
+/// group before: of W neighbours at once. A thread that steps has the currents of a group in registers, and reads there those
+/// of the next group as it goes.
 template <class T, int W>
 __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> f) {
   constexpr int width = W * int(sizeof(T)) < 16 ? W : 16 / int(sizeof(T));  // of currents copied at once
@@ -69,13 +69,12 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       const int i = lane % across * width, k = lane / across, steps = steps_of(group);
       T* const to = &input[unsigned(group) % (leaky_ahead + 1)][k][i];
       const T* from = f.current + (group * leaky_group + k) * f.neurons + first + i;
-      if (steps > 0)
 #pragma unroll 8
-        for (int j = 0; j < leaky_group; j += at_once, from += at_once * f.neurons) {
-          const bool given = i < there && k + j < steps;  // zeros behind the last step and neuron
-          cuda::copy_async(reinterpret_cast<Copied*>(to + j * leaky_neurons),
-                           reinterpret_cast<const Copied*>(given ? from : f.current), given);
-        }
+      for (int j = 0; j < leaky_group; j += at_once, from += at_once * f.neurons) {
+        const bool given = i < there && k + j < steps;  // zeros behind the last step and neuron
+        cuda::copy_async(reinterpret_cast<Copied*>(to + j * leaky_neurons),
+                         reinterpret_cast<const Copied*>(given ? from : f.current), given);
+      }
       cuda::commit_copies();
     };
     const auto write = [&](std::int64_t group) {
@@ -95,41 +94,50 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
             if (k + j < steps) store_pack(to, first_bytes<W>(spikes & 0x01010101));
         }
     };
+    const auto currents = [&](std::int64_t group, unsigned k) -> const T& {
+      return input[unsigned(group) % (leaky_ahead + 1)][k][lane];
+    };
     if (moves) {
 #pragma unroll 1
       for (int group = 0; group < leaky_ahead; ++group) fetch(group);
-      cuda::wait_copies<leaky_ahead - 1>();
+      cuda::wait_copies<leaky_ahead - 2>();
     }
+    __syncthreads();
     LeakyStepper<T> neuron{};
-    if (lane < there) {
-      neuron.v = f.potential[first + lane];
-      neuron.waits = unsigned(std::max(f.waiting[first + lane], 0));
+    T now[leaky_group];
+    if (!moves) {
+      if (lane < there) {
+        neuron.v = f.potential[first + lane];
+        neuron.waits = unsigned(std::max(f.waiting[first + lane], 0));
+      }
+#pragma unroll
+      for (unsigned k = 0; k < leaky_group; ++k) now[k] = currents(0, k);
+      neuron.next = f.next(neuron.v, now[0]), neuron.held = neuron.v;
     }
     for (std::int64_t group = 0; group <= groups; ++group) {
-      __syncthreads();
       if (moves) {
         fetch(group + leaky_ahead);
         if (group > 0) write(group - 1);
-        cuda::wait_copies<leaky_ahead - 1>();
+        cuda::wait_copies<leaky_ahead - 2>();
       } else if (group < groups) {
-        const auto& of_group = input[unsigned(group) % (leaky_ahead + 1)];
         const auto taken = unsigned(steps_of(group));
-        neuron.begin(f, of_group[0][lane]);
+        neuron.fires = 0;
         if (taken == leaky_group) {
-          T now[leaky_group];
 #pragma unroll
-          for (int k = 0; k < leaky_group; ++k) now[k] = of_group[k][lane];
-          __syncwarp();  // ptxas would move the reads to where their values are waited for
-#pragma unroll
-          for (unsigned k = 0; k < leaky_group; ++k) neuron.step(f, k, now[k + 1 < leaky_group ? k + 1 : k]);
+          for (unsigned k = 0; k < leaky_group; ++k) {
+            now[k] = currents(group + 1, k);
+            neuron.step(f, k, now[(k + 1) % leaky_group]);
+          }
         } else {
 #pragma unroll 1
-          for (unsigned k = 0; k < taken; ++k) neuron.step(f, k, of_group[k + 1 < taken ? k + 1 : k][lane]);
+          for (unsigned k = 0; k < taken; ++k) neuron.step(f, k, currents(group, k + 1 < taken ? k + 1 : k));
         }
         fires_of[group % 2][lane] = neuron.fires;
         neuron.waits = neuron.waits > taken ? neuron.waits - taken : 0;
       }
+      __syncthreads();
     }
+    cuda::wait_copies<0>();
     if (!moves && lane < there) {
       f.potential[first + lane] = neuron.v;
       f.waiting[first + lane] = std::int32_t(neuron.waits);
