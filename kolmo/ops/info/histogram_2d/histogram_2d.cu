@@ -369,8 +369,8 @@ int preferred(const A& a) {
   const std::int64_t bins = a.bins_x * a.bins_y, n = a.x.extent[std::size_t(a.x.rank - 1)],
                      batch = a.counts.size() / bins;
   constexpr std::int64_t few = 2048;
-  if (bins <= few || (bins <= shared_words && (batch >= multiprocessors || n < 8 * bins))) return 0;
-  return bins <= most_halves && n >= 8 * bins ? halves : global;
+  if (bins <= few || (bins <= shared_words && (batch >= multiprocessors || n < 4 * bins))) return 0;
+  return bins <= most_halves && n >= 4 * bins ? halves : global;
 }
 void lay(Arena& arena, const A& a, const Site& site) { Plan(arena, a, site.row); }
 
