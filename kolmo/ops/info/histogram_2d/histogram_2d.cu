@@ -83,15 +83,14 @@ struct Samples {
   __device__ void each_bin(std::int64_t first, int n, const Prepare& prepare, const Count& count) const {
     constexpr int width = pack_width<T>;
     const T *const from_x = x + first, *const from_y = y + first;
-    int begin = 0;
-    if ((reinterpret_cast<std::uintptr_t>(from_x) | reinterpret_cast<std::uintptr_t>(from_y)) % 16 == 0) {
-      begin = n / width * width;
-      each_pack<Block, Index, true>(from_x, from_y, begin / width, prepare, count);
-    } else {
-      begin = n / (width * Block) * (width * Block);
-      each_pack<Block, Index, false>(from_x, from_y, begin / width, prepare, count);
-    }
-    for (int at = begin + int(threadIdx.x); at < n; at += Block) {
+    const bool aligned =
+        (reinterpret_cast<std::uintptr_t>(from_x) | reinterpret_cast<std::uintptr_t>(from_y)) % 16 == 0;
+    const int packs = aligned ? int(unsigned(n) / width) : int(unsigned(n) / (width * Block)) * Block;
+    if (aligned)
+      each_pack<Block, Index, true>(from_x, from_y, packs, prepare, count);
+    else
+      each_pack<Block, Index, false>(from_x, from_y, packs, prepare, count);
+    for (int at = packs * width + int(threadIdx.x); at < n; at += Block) {
       const T of_x[1] = {from_x[at]}, of_y[1] = {from_y[at]};
       take<Index>(of_x, of_y, count, [] {});
     }
@@ -136,14 +135,13 @@ struct Samples {
   /// Counts some samples, and calls taken() when they are no longer needed.
   template <class Index, int W, class Count, class Taken>
   __device__ void take(const T (&of_x)[W], const T (&of_y)[W], const Count& count, const Taken& taken) const {
-    using Unsigned = std::make_unsigned_t<Index>;
     Index bins[W];
     bool sure = true;
 #pragma unroll
     for (int j = 0; j < W; ++j) {
       int row = 0, column = 0;
       sure &= bins_x.sure(double(of_x[j]), row) & bins_y.sure(double(of_y[j]), column);
-      bins[j] = Index(Unsigned(row) * Unsigned(bins_y.count) + Unsigned(column));
+      bins[j] = Index(row) * Index(bins_y.count) + Index(column);
     }
     if (!sure)
 #pragma unroll 1
@@ -193,9 +191,9 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
       clear<block>(local, int(p.words) * copies);
       __syncthreads();
     };
-    samples.template each_bin<block, int>(share.first, share.n, prepare, [&](const auto& found) {
+    samples.template each_bin<block, std::uint32_t>(share.first, share.n, prepare, [&](const auto& found) {
 #pragma unroll
-      for (const int bin : found) atomicAdd(own + bin * copies, 1u);
+      for (const std::uint32_t bin : found) atomicAdd(own + bin * unsigned(copies), 1u);
     });
     __syncthreads();
     const bool alone = p.parts == 1;
@@ -218,11 +216,11 @@ __global__ void __launch_bounds__(shapes[global].block, shapes[global].residents
   for (std::int64_t item = blockIdx.x; item < p.items(); item += gridDim.x) {
     const Share share(p, item);
     auto* const to = reinterpret_cast<unsigned long long*>(counts) + share.b * p.bins;
-    samples.template each_bin<shapes[global].block, std::int64_t>(
+    samples.template each_bin<shapes[global].block, std::uint64_t>(
         share.first, share.n, [] {},
         [&](const auto& found) {
 #pragma unroll
-          for (const std::int64_t bin : found) atomicAdd(to + bin, 1ull);
+          for (const std::uint64_t bin : found) atomicAdd(to + bin, 1ull);
         });
   }
 }
@@ -243,19 +241,18 @@ __global__ void __launch_bounds__(shapes[halves].block, shapes[halves].residents
       if (threadIdx.x == 0) *carries = 0;
       __syncthreads();
     };
-    samples.template each_bin<block, int>(share.first, share.n, prepare, [&](const auto& found) {
+    samples.template each_bin<block, std::uint32_t>(share.first, share.n, prepare, [&](const auto& found) {
       constexpr int width = int(std::extent_v<std::remove_reference_t<decltype(found)>>);
       std::uint32_t before[width];
 #pragma unroll
-      for (int j = 0; j < width; ++j)
-        before[j] = atomicAdd(local + unsigned(found[j]) / 2, 1u << found[j] % 2 * 16);
+      for (int j = 0; j < width; ++j) before[j] = atomicAdd(local + found[j] / 2, 1u << found[j] % 2 * 16);
 #pragma unroll
       for (int j = 0; j < width; ++j) {
-        const int place = (found[j] & 1) * 16;
+        const std::uint32_t place = found[j] % 2 * 16;
         if ((before[j] >> place & 0xffff) != carried_count - 1) continue;
         // Long before the half is full: the threads of a block add few counts meanwhile.
         atomicSub(local + found[j] / 2, std::uint32_t(carried_count) << place);
-        carried[atomicAdd(carries, 1u)] = std::uint32_t(found[j]);
+        carried[atomicAdd(carries, 1u)] = found[j];
       }
     });
     __syncthreads();
