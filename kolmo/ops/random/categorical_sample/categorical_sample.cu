@@ -71,21 +71,43 @@ __global__ void __launch_bounds__(draw_block)
   }
 }
 
+/// All threads of a block wait here, for each other's stores too, whatever brings them here.
+__device__ void meet() { __syncthreads(); }
+
 /// Whole rows in one pass. Warps sum the blocks of a row, each 32 of them in turn, while a further warp adds the sums of the
 /// row before and draws from it; the copies run on from row to row. Both rows' sums are in shared memory.
+template <class T>
+constexpr int row_warps = 16 / int(sizeof(T));
+constexpr int row_stages = 2, row_residents = 3;
 template <class T, int W>
-__global__ void __launch_bounds__(32 * (sum_warps<T> + 1), sum_residents)
+using RowBlocks = CopiedBlocks<T, W, row_warps<T>, row_stages>;
+template <class T, int W>
+__global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
     draw_from_rows(cuda::EarlyStart early, DrawCategory<T> draw) {
-  using Copied = CopiedBlocks<T, W>;
-  constexpr int packs = Copied::packs, length = Copied::length, warps = sum_warps<T>;
+  using Copied = RowBlocks<T, W>;
+  constexpr int packs = Copied::packs, length = Copied::length, warps = row_warps<T>;
   const auto& of = draw.of;
   auto* const copied = cuda::dynamic_shared<Copied>();
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32, k = int(of.k),
             groups = (int(of.blocks) + 31) / 32;
-  const bool sums = warp < warps;
-  auto& own = copied->pack[sums ? warp : 0];
   double* before = reinterpret_cast<double*>(copied + 1);
-  const int other = 1 + 32 * groups;  // the distance of the two rows' sums
+  std::int64_t to_other = 1 + 32 * groups;  // the sums of the next row
+  const auto turn = [&] { before += to_other, to_other = -to_other; };
+  early.wait();
+  if (warp == warps) {
+    if (lane < 2) before[lane * to_other] = 0;
+    for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
+      meet();
+      if (lane == 0 && !is_total(add_in_order(before + 1, 32 * groups, 0))) of.status.report(1, row);
+      __syncwarp();
+      for (std::int64_t item = row * draw.n; item < (row + 1) * draw.n; ++item) {
+        const std::int64_t found = draw_by_warp(draw, row, item, before);
+        if (lane == 0) draw.index[item] = found;
+      }
+    }
+    return;
+  }
+  auto& own = copied->pack[warp];
   /// Up to 32 blocks of a row, which follow each other.
   struct Group {
     std::int64_t row;
@@ -98,55 +120,40 @@ __global__ void __launch_bounds__(32 * (sum_warps<T> + 1), sum_residents)
   const auto read = [&](int stage) {
     next(reading);
     if (reading.row < of.rows) {
-      const int begin = reading.at * 32 * length, rest = k - begin;
-      const T* const from = of.weight + reading.row * of.k + begin;
-#pragma unroll 4
-      for (int j = 0; j < packs; ++j)
-        if (const int i = lane + 32 * j; i * W < rest)
-          cuda::copy_async(&own[stage][i / packs][place_in_block<packs>(i / packs, i % packs)],
-                           reinterpret_cast<const Pack<T, W>*>(from + i * W), true);
+      const int begin = reading.at * 32 * length + lane * W, rest = k - begin;
+      const auto* const from = reinterpret_cast<const Pack<T, W>*>(of.weight + reading.row * of.k + begin);
+#pragma unroll 16
+      for (int j = 0; j < packs; ++j) {
+        const unsigned i = unsigned(lane) + 32 * j, block = i / packs;
+        cuda::copy_async(&own[stage][block][place_in_block<packs>(block, i % packs)], from + 32 * j,
+                         32 * j * W < rest);
+      }
     }
     cuda::commit_copies();
   };
-  early.wait();
-  if (sums) {
-    for (int stage = 0; stage < sum_stages; ++stage) read(stage);
-    next(adding);
-  } else if (lane < 2) {
-    before[lane * other] = 0;
-  }
+#pragma unroll 1
+  for (int stage = 0; stage < row_stages; ++stage) read(stage);
+  next(adding);
   int stage = 0;
-  bool odd = false;
-  for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, odd = !odd) {
-    double* const sum = before + (odd ? other : 0);
-    for (; sums && adding.row == row; next(adding)) {
-      cuda::wait_copies<sum_stages - 1>();
+  for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
+    for (; adding.row == row; next(adding)) {
+      cuda::wait_copies<row_stages - 1>();
       __syncwarp();
-      const int begin = (adding.at * 32 + lane) * length, rest = k - begin,
-                count = rest < 0        ? 0
-                        : rest < length ? rest
-                                        : length;
-      const Summed block = sum_of_block(own[stage], count);
+      const Summed block = sum_of_block(own[stage]);
       __syncwarp();
       read(stage);
-      stage = (stage + 1) % sum_stages;
-      sum[1 + adding.at * 32 + lane] = block.sum;  // 0 behind the last block, which changes no sum
-      if (!block.sound) of.report(row, begin, count);
+      stage = (stage + 1) % row_stages;
+      const int b = adding.at * 32 + lane, begin = b * length;
+      before[1 + b] = block.sum;  // 0 behind the last block, which changes no sum
+      if (!block.sound) of.report(row, begin, k - begin < length ? k - begin : length);
     }
-    __syncthreads();
-    if (sums) continue;
-    if (lane == 0 && !is_total(add_in_order(sum + 1, 32 * groups, 0))) of.status.report(1, row);
-    __syncwarp();
-    for (std::int64_t item = row * draw.n; item < (row + 1) * draw.n; ++item) {
-      const std::int64_t found = draw_by_warp(draw, row, item, sum);
-      if (lane == 0) draw.index[item] = found;
-    }
+    meet();
   }
   cuda::wait_copies<0>();
 }
 template <class T, int W>
 std::int64_t shared_of_rows(const WeightBlocks<T>& of) {
-  return std::int64_t(sizeof(CopiedBlocks<T, W>)) + 2 * 8 * (1 + (of.blocks + 31) / 32 * 32);
+  return std::int64_t(sizeof(RowBlocks<T, W>)) + 2 * 8 * (1 + (of.blocks + 31) / 32 * 32);
 }
 /// Whether draw_from_rows is the way: the rows keep all multiprocessors busy, reading one takes longer than the sums and draws of
 /// another, which are one after the other, and the sums fit in what every GPU from compute capability 8.0 on has for a block.
@@ -216,15 +223,14 @@ void launch(const A& a, Arena arena, Stream& s, int) {
     const bool rows = by_rows(draw);
     const auto sum = [&]<int W> {
       constexpr std::int64_t multiprocessors = 132, memory = 228 << 10, reserved = 1 << 10;  // of an H200
-      constexpr int block = 32 * sum_warps<T>;
       if (!rows)
-        return cuda::launch_early(sum_blocks<T, W>,
-                                  cuda::blocks(items, block, multiprocessors * sum_residents), block,
-                                  sizeof(CopiedBlocks<T, W>), cuda::native(s), blocks, items);
+        return cuda::launch_early(
+            sum_blocks<T, W>, cuda::blocks(items, 32 * sum_warps<T>, multiprocessors * sum_residents),
+            32 * sum_warps<T>, sizeof(SummedBlocks<T, W>), cuda::native(s), blocks, items);
       const std::int64_t shared = shared_of_rows<T, W>(blocks),
-                         residents = std::min<std::int64_t>(memory / (shared + reserved), sum_residents);
+                         residents = std::min<std::int64_t>(memory / (shared + reserved), row_residents);
       cuda::launch_early(draw_from_rows<T, W>, cuda::blocks(blocks.rows, 1, multiprocessors * residents),
-                         block + 32, std::size_t(shared), cuda::native(s), draw);
+                         32 * (row_warps<T> + 1), std::size_t(shared), cuda::native(s), draw);
     };
     if (blocks.inside)
       cuda::do_step(SumBlock<T>{blocks}, s);

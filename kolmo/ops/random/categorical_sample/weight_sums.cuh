@@ -1,5 +1,9 @@
 #pragma once
 // Sums of blocks of weights, and of these. Anonymous namespace: see device/grid.cuh.
+#include <bit>
+#include <limits>
+#include <type_traits>
+
 #include "kolmo/base/pack.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/grid.cuh"
@@ -11,46 +15,50 @@ namespace {
 
 /// Blocks of weights that warps copy to shared memory, 32 at once, W weights at once and as they follow each other; then each
 /// lane adds those of one. The next blocks are on their way while it adds.
-template <class T>
-constexpr int sum_warps = 16 / int(sizeof(T));
-constexpr int sum_residents = 3, sum_stages = 2;
-template <class T, int W>
+template <class T, int W, int Warps, int Stages>
 struct CopiedBlocks {
   static constexpr int length = int(WeightBlocks<T>::length), packs = length / W;
-  Pack<T, W> pack[sum_warps<T>][sum_stages][32][packs];
+  Pack<T, W> pack[Warps][Stages][32][packs];
 };
 /// Where a block's packs lie, in an order that lets lanes read different banks.
 template <int Packs>
-__device__ int place_in_block(int block, int at) {
+__device__ unsigned place_in_block(unsigned block, unsigned at) {
   return (at ^ block) % Packs;
 }
-/// The sum of this lane's block of `count` weights, as SumBlock, and whether they are sound.
+/// The sum of this lane's block, zeros behind its end, as SumBlock, and whether its weights may all be sound: a sum is not
+/// finite where a weight is not. -0 is taken for negative, so that `report` has the last word.
 struct Summed {
   double sum;
   bool sound;
 };
 template <class T, int W, int Packs>
-__device__ Summed sum_of_block(const Pack<T, W> (&block)[32][Packs], int count) {
-  const int lane = int(threadIdx.x) % 32;
-  Summed of{0, true};
-#pragma unroll 4
+__device__ Summed sum_of_block(const Pack<T, W> (&block)[32][Packs]) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  const unsigned lane = threadIdx.x % 32;
+  double sum = 0;
+  Bits signs = 0;
+#pragma unroll 16
   for (int i = 0; i < Packs; ++i) {
-    if (i * W >= count) break;
     const Pack<T, W> some = block[lane][place_in_block<Packs>(lane, i)];
 #pragma unroll
     for (int w = 0; w < W; ++w) {
-      of.sound = of.sound && is_weight(some.value[w]);
-      of.sum = exact_add(of.sum, double(some.value[w]));
+      signs |= std::bit_cast<Bits>(some.value[w]);
+      sum = exact_add(sum, double(some.value[w]));
     }
   }
-  return of;
+  return {sum, signs >= 0 && sum <= std::numeric_limits<double>::max()};
 }
 
 /// SumBlock, one for each lane.
+template <class T>
+constexpr int sum_warps = 16 / int(sizeof(T));
+constexpr int sum_residents = 3;
+template <class T, int W>
+using SummedBlocks = CopiedBlocks<T, W, sum_warps<T>, 2>;
 template <class T, int W>
 __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
     sum_blocks(cuda::EarlyStart early, WeightBlocks<T> of, std::int64_t items) {
-  using Copied = CopiedBlocks<T, W>;
+  using Copied = SummedBlocks<T, W>;
   constexpr int length = Copied::length, packs = Copied::packs;
   auto& own = cuda::dynamic_shared<Copied>()->pack[threadIdx.x / 32];
   const int lane = int(threadIdx.x) % 32;
@@ -70,9 +78,9 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
     for (int i = lane; i < 32 * packs; i += 32) {
       const int block = i / packs, at = i % packs;
       const std::int64_t start = __shfl_sync(~0u, b.from, block);
-      if (at * W < __shfl_sync(~0u, b.count, block))
-        cuda::copy_async(&own[stage][block][place_in_block<packs>(block, at)],
-                         reinterpret_cast<const Pack<T, W>*>(of.weight + start + at * W), true);
+      cuda::copy_async(&own[stage][block][place_in_block<packs>(block, at)],
+                       reinterpret_cast<const Pack<T, W>*>(of.weight + start + at * W),
+                       at * W < __shfl_sync(~0u, b.count, block));
     }
     cuda::commit_copies();
   };
@@ -88,7 +96,7 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
     read(next, 1 - stage);
     cuda::wait_copies<1>();
     __syncwarp();
-    const Summed block = sum_of_block(own[stage], now.count);
+    const Summed block = sum_of_block(own[stage]);
     __syncwarp();
     if (const std::int64_t item = first + lane; item < items) {
       if (!block.sound) of.report(now.row, now.begin, now.count);
@@ -99,7 +107,7 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
   cuda::wait_copies<0>();
 }
 
-/// Adds to `sum` the numbers at `from`, a multiple of 16, in order, and leaves there the sums up to and with each.
+/// Adds to `sum` the `count` numbers at `from`, in order, and leaves there the sums up to and with each. count is a multiple of 16.
 __device__ double add_in_order(double* from, int count, double sum) {
 #pragma unroll 1
   for (int i = 0; i < count; i += 16) {
