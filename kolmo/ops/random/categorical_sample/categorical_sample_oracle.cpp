@@ -90,7 +90,7 @@ constexpr Fact facts[] = {
      [](Stream& s) {
        constexpr std::int64_t k = 4096, last = k - 1;
        for (const std::int64_t rows : {3, 140}) {
-         std::vector<double> u(std::size_t(rows)), weights(std::size_t(rows * k));
+         std::vector<double> u(std::size_t(rows), 0), weights(std::size_t(rows * k), 0);
          call(random_uniform, {.values = tensor(u.data(), {rows}), .n = rows, .seed = 4}, s);
          for (std::int64_t r = 0; r < rows; ++r) {
            double* const weight = weights.data() + r * k;
