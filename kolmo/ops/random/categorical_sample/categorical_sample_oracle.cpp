@@ -37,6 +37,18 @@ std::vector<std::int64_t> draws(std::vector<double> weight, std::int64_t n, Stre
   return index;
 }
 
+/// A draw from each of 400 rows of k weights that are -0 but at place(row), where they are `weight`.
+template <class Place>
+std::vector<std::int64_t> draws_of_rows(std::int64_t k, float weight, const Place& place, Stream& s) {
+  constexpr std::int64_t rows = 400;
+  std::vector<float> weights(std::size_t(rows * k), -0.f);
+  for (std::int64_t r = 0; r < rows; ++r) weights[std::size_t(r * k + place(r))] = weight;
+  std::vector<std::int64_t> index(std::size_t(rows), -7);
+  call(categorical_sample,
+       {.weight = tensor(weights.data(), {rows, k}), .index = tensor(index.data(), {rows, 1})}, s);
+  return index;
+}
+
 constexpr Fact facts[] = {
     {"a weight of 0 is never drawn, the only other always",
      [](Stream& s) {
@@ -65,6 +77,42 @@ constexpr Fact facts[] = {
      [](Stream& s) {
        const auto all = draws({0.25, 0.25, 0.5}, 100, s), rest = draws({1e10, 1e10, 2e10}, 63, s, 37);
        expect(std::vector<std::int64_t>(all.begin() + 37, all.end()) == rest, "another sequence");
+     }},
+    {"of long rows too a weight of 0 is never drawn, be the other the first or the last",
+     [](Stream& s) {
+       for (const std::int64_t k : {8192, 8197}) {
+         const auto place = [&](std::int64_t r) { return r % 3 ? k - 1 - r % 7 : r % 7; };
+         const auto drawn = draws_of_rows(k, 1e-30f, place, s);
+         for (std::int64_t r = 0; r < 400; ++r) expect(drawn[std::size_t(r)] == place(r), "another");
+       }
+     }},
+    {"sums of blocks are added one after the other: what is lost next to the number u stays lost",
+     [](Stream& s) {
+       constexpr std::int64_t k = 4096, last = k - 1;
+       for (const std::int64_t rows : {3, 140}) {
+         std::vector<double> u(std::size_t(rows), 0), weights(std::size_t(rows * k), 0);
+         call(random_uniform, {.values = tensor(u.data(), {rows}), .n = rows, .seed = 4}, s);
+         for (std::int64_t r = 0; r < rows; ++r) {
+           double* const weight = weights.data() + r * k;
+           weight[0] = u[std::size_t(r)], weight[last] = 1 - weight[0];
+           for (std::int64_t i = 64; i < last - 64; i += 64) weight[i] = weight[0] * 0x1p-55;
+         }
+         std::vector<std::int64_t> index(std::size_t(rows), -7);
+         call(categorical_sample,
+              {.weight = tensor(weights.data(), {rows, k}),
+               .index = tensor(index.data(), {rows, 1}),
+               .seed = 4},
+              s);
+         for (const std::int64_t i : index) expect(i == last, "drawn for what was lost");
+       }
+     }},
+    {"of long rows too faults are found at the end, and sums of 0",
+     [](Stream& s) {
+       const auto last = [](std::int64_t r) { return 8196 - r; };
+       expect_invalid([&] { draws_of_rows(8197, -1, last, s); },
+                      "weight is negative or not finite at element 8196");
+       expect_invalid([&] { draws_of_rows(8197, 0, last, s); },
+                      "the sum of a row of weights is not positive or not finite at element 0");
      }},
     {"weights that are no weights are faults",
      [](Stream& s) {
