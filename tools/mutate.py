@@ -38,6 +38,7 @@ SHARED = {
     "kolmo/device/small_counts.cuh": ["conditional_entropy", "mutual_information"],
     "kolmo/device/small_tables.cuh": ["conditional_entropy", "mutual_information"],
     "kolmo/device/table_tiles.cuh": ["conditional_entropy", "mutual_information"],
+    "kolmo/device/table_margins.cuh": ["conditional_entropy", "mutual_information"],
     "kolmo/device/short_sums.cuh": ["reduce_sum", "shannon_entropy", "kl_divergence", "mutual_information"],
     "kolmo/device/reduce.cuh": ["shannon_entropy", "kl_divergence", "mutual_information"],
     "kolmo/device/wide_sums.cuh": ["reduce_sum", "dot_product"],

@@ -32,11 +32,13 @@ struct ColumnPieces {
     }
     KOLMO_HD Sums<1> operator()(std::int64_t i) const { return i < count ? of(x[i * step]) : Sums<1>{}; }
   };
+  KOLMO_HD Row of(std::int64_t table, std::int64_t piece, std::int64_t column) const {
+    const std::int64_t first = piece * rows_at_a_time, left = bx - first;
+    return {x + (table * bx + first) * by + column, by, int(left < rows_at_a_time ? left : rows_at_a_time)};
+  }
   KOLMO_HD Row operator()(std::int64_t row) const {
-    const std::int64_t piece = quotient(row, by), table = quotient(piece, pieces),
-                       first = (piece - table * pieces) * rows_at_a_time, left = bx - first;
-    return {x + (table * bx + first) * by + (row - piece * by), by,
-            int(left < rows_at_a_time ? left : rows_at_a_time)};
+    const std::int64_t piece = quotient(row, by), table = quotient(piece, pieces);
+    return of(table, piece - table * pieces, row - piece * by);
   }
 };
 

@@ -95,42 +95,41 @@ __device__ inline Sums<N> group_sum(const Terms& terms, bool active, int thread)
   }
 }
 
-/// A block adds the sums of all chunks of a row: a thread has one of the N sums of a lane, or two of more than four, and many
-/// reads in flight. (Without a least number of blocks ptxas takes few registers and lets few reads be in flight.)
+/// A block adds the sums of all chunks of a row: a thread has one of the N sums of a lane and many reads in flight. (Without a
+/// least number of blocks ptxas takes few registers and lets few reads be in flight.)
 template <int N>
-constexpr int partials_block = (N < 4 ? N : 4) * sum_lanes;
+constexpr int partials_block = N* sum_lanes;
 template <class Partials>
 __global__ void __launch_bounds__(partials_block<Partials::sums>, 1)
     sum_partials(EarlyStart early, Partials partials, std::int64_t rows) {
-  constexpr int N = Partials::sums, block = partials_block<N>, step = sum_lanes * N, together = 16;
+  constexpr int N = Partials::sums, step = partials_block<N>, together = 16;
   __shared__ double held[step];
+  const int own = int(threadIdx.x);
   early.wait();
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const double* const from = partials.terms(row).partial->value;
     const std::int64_t all = partials.chunks * N;
-    for (int own = int(threadIdx.x); own < step; own += block) {
-      double sum = 0;
-      std::int64_t i = own;
-      for (; i + (together - 1) * step < all; i += together * step) {
-        double next[together];
+    double sum = 0;
+    std::int64_t i = own;
+    for (; i + (together - 1) * step < all; i += together * step) {
+      double next[together];
 #pragma unroll
-        for (int j = 0; j < together; ++j) next[j] = from[i + j * step];
+      for (int j = 0; j < together; ++j) next[j] = from[i + j * step];
 #pragma unroll
-        for (int j = 0; j < together; ++j) sum = exact_add(sum, next[j]);
-      }
-#pragma unroll 4
-      for (; i < all; i += step) sum = exact_add(sum, from[i]);
-      held[own] = sum;
+      for (int j = 0; j < together; ++j) sum = exact_add(sum, next[j]);
     }
+#pragma unroll 4
+    for (; i < all; i += step) sum = exact_add(sum, from[i]);
+    held[own] = sum;
     __syncthreads();
-    if (threadIdx.x < 32) {
+    if (own < 32) {
       Sums<N> of_warp[sum_lanes / 32];
 #pragma unroll
       for (int a = 0; a < sum_lanes / 32; ++a)
 #pragma unroll
-        for (int i = 0; i < N; ++i) of_warp[a].value[i] = held[(int(threadIdx.x) + a * 32) * N + i];
-      const auto sum = tree<32>(of_warp);
-      if (threadIdx.x == 0) partials.finish(row, sum);
+        for (int j = 0; j < N; ++j) of_warp[a].value[j] = held[(own + a * 32) * N + j];
+      const auto of_row = tree<32>(of_warp);
+      if (own == 0) partials.finish(row, of_row);
     }
     __syncthreads();
   }
@@ -203,12 +202,12 @@ struct SumItems {
       if (job.chunks == 1 && are_short<width>(terms) && job.rows.packed(items))
         return launch_short_rows<width, Job::sums>(job.rows, job.done, items, terms, stream);
     }
-    if constexpr (are_partials<Job>) {
+    if constexpr (are_partials<Job> && Job::sums > 4) {  // of few rows of few chunks: those of tables
+      launch_items<partial_shapes[1]>(job, items, stream);
+    } else if constexpr (are_partials<Job>) {
       if (terms > block_above)
         cuda::launch_early(sum_partials<Job>, blocks(items, 1), partials_block<Job::sums>, 0, stream, job,
                            items);
-      else if constexpr (Job::sums > 4)  // of few rows: those of tables
-        launch_items<partial_shapes[1]>(job, items, stream);
       else
         select<std::size(partial_shapes)>(terms > partial_shapes[0].width(), [&]<int V> {
           launch_items<partial_shapes[V]>(job, items, stream);

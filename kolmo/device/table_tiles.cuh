@@ -20,6 +20,8 @@ struct TableTiles {
   ColumnPieces<T> columns;
   StoreColumns column_done;
   bool with_columns;
+  std::int64_t counters;  ///< that are set to 0 for the kernel after this
+  unsigned* counter;
 };
 
 /// Where a tile is: its first row and piece, counted through all tables, and its chunk.
@@ -149,84 +151,31 @@ __global__ void __launch_bounds__(sum_block, 2) sum_tiles(EarlyStart early, Tabl
   logs.fill();
   __syncthreads();
   early.wait();
+  if (blockIdx.x < to.counters && threadIdx.x == 0) to.counter[blockIdx.x] = 0;
   const TilePlace at(to, blockIdx.x);
   if (!sum_counts_of_tile(to, at, lanes, logs.of_lane(int(threadIdx.x)))) sum_weights_of_tile(to, at);
 }
 
-/// What is left to add after the sums of tiles, of at most 8 chunks of a row and 32 groups of 32 pieces of a column. The first
-/// blocks have a thread for each row; a warp of the others adds every eighth group of 32 columns.
-struct TileRest {
-  static constexpr int most_chunks = 8, groups = tile_rows, across = 32;
-  PartialSums<3, StoreRows> rows;
-  std::int64_t row_count;
-  unsigned blocks_of_rows;
-  ColumnPieces<Sums<1>> columns;  ///< sums of pieces
-  StoreColumns column_done;
-
-  static bool fits(std::int64_t chunks, std::int64_t pieces) {
-    return pieces > 1 && chunks <= most_chunks && pieces <= groups * tile_rows;
-  }
-  unsigned blocks_of_columns(std::int64_t tables) const {
-    return cuda::blocks(columns.by, across) * unsigned(tables);
-  }
-};
-__global__ void __launch_bounds__(sum_block) finish_tiles(EarlyStart early, TileRest of) {
-  __shared__ double part[TileRest::groups][TileRest::across];
-  early.wait();
-  if (blockIdx.x < of.blocks_of_rows) {
-    const std::int64_t row = std::int64_t(blockIdx.x) * sum_block + threadIdx.x;
-    const auto sum = group_sum<1, TileRest::most_chunks, 3>(of.rows.terms(row < of.row_count ? row : 0),
-                                                            row < of.row_count, 0);
-    if (row < of.row_count) of.rows.finish(row, sum);
-    return;
-  }
-  const auto& [x, pieces, by, groups] = of.columns;
-  const int lane = int(threadIdx.x) % TileRest::across, warp = int(threadIdx.x) / TileRest::across;
-  const unsigned strips = unsigned(by + TileRest::across - 1) / TileRest::across,
-                 block = blockIdx.x - of.blocks_of_rows, table = block / strips;
-  const std::int64_t column = std::int64_t(block - table * strips) * TileRest::across + lane;
-  for (int group = warp; group < TileRest::groups; group += sum_block / TileRest::across)
-    part[group][lane] =
-        column < by && group < groups
-            ? sum_of_column<tile_rows, 1>(of.columns((table * groups + group) * by + column)).value[0]
-            : 0;
-  __syncthreads();
-  if (warp == 0 && column < by)
-    of.column_done(table * by + column,
-                   tree_of<TileRest::groups, 1, 1>([&](int i) { return Sums<1>{{part[i][lane]}}; }, 0));
+/// Whether tables are summed in tiles.
+inline bool are_of_tiles(const TableShape& shape) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max();  // blocks of a grid
+  const auto [tables, bx, by] = shape;
+  const std::int64_t tiles = tables * TableScratch::pieces_of(bx) * sum_chunks(by);
+  return by >= sum_chunk / 2 && bx >= tile_rows / 2 && tiles >= 64 && tiles <= most;
 }
-
-/// The `run` argument of sum_tables (base/table_sums.hpp): SumItems, and of large tables a pass over tiles.
-struct TableItems : SumItems {
-  template <bool WithColumns, class T>
-  void sum_margins(const T* weight, const TableShape& shape, const TableScratch& scratch) const {
-    constexpr std::int64_t most = std::numeric_limits<int>::max();  // blocks of a grid
-    const auto [tables, bx, by] = shape;
-    const std::int64_t chunks = sum_chunks(by), pieces = scratch.pieces_of(bx),
-                       tiles = tables * pieces * chunks;
-    if (by < sum_chunk / 2 || bx < tile_rows / 2 || tiles < 64 || tiles > most)
-      return kolmo::sum_margins<WithColumns>(weight, shape, scratch, *this);
-    const TableTiles<T> to{{{weight, by}, {scratch.rows}, by, chunks, scratch.row_parts},
-                           {weight, bx, by, pieces},
-                           store_columns(scratch, pieces, 0),
-                           WithColumns};
-    cuda::launch_early(sum_tiles<T>, unsigned(tiles), sum_block, 0, stream, to);
-    const PartialSums<3, StoreRows> rows{scratch.row_parts, {scratch.rows}, chunks};
-    if (WithColumns && TileRest::fits(chunks, pieces)) {
-      const std::int64_t groups = scratch.pieces_of(pieces), count = chunks > 1 ? tables * bx : 0;
-      const TileRest rest{rows,
-                          count,
-                          count ? blocks(count, sum_block) : 0,
-                          {scratch.pieces[0], pieces, by, groups},
-                          {scratch.columns, nullptr}};
-      return cuda::launch_early(finish_tiles, rest.blocks_of_rows + rest.blocks_of_columns(tables), sum_block,
-                                0, stream, rest);
-    }
-    if (chunks > 1) (*this)(rows, tables * bx, chunks);
-    if (WithColumns && pieces > 1)
-      sum_columns(scratch.pieces[0], TableShape{tables, pieces, by}, scratch, 1, *this);
-  }
-};
+template <bool WithColumns, class T>
+void launch_tiles(const T* weight, const TableShape& shape, const TableScratch& scratch, cudaStream_t stream,
+                  std::int64_t counters = 0, unsigned* counter = nullptr) {
+  const auto [tables, bx, by] = shape;
+  const std::int64_t chunks = sum_chunks(by), pieces = scratch.pieces_of(bx);
+  const TableTiles<T> to{{{weight, by}, {scratch.rows}, by, chunks, scratch.row_parts},
+                         {weight, bx, by, pieces},
+                         store_columns(scratch, pieces, 0),
+                         WithColumns,
+                         counters,
+                         counter};
+  cuda::launch_early(sum_tiles<T>, unsigned(tables * pieces * chunks), sum_block, 0, stream, to);
+}
 
 }  // namespace
 }  // namespace kolmo::cuda

@@ -95,6 +95,22 @@ TEST(LargeTables, HaveTheBitsOfTheCpu) {
   }
 }
 
+// What is left after the pass over tiles is added in one launch if it is not much.
+TEST(FewLargeTables, HaveTheBitsOfTheCpu) {
+  if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
+  const struct {
+    std::int64_t tables, bx, by;
+  } shapes[] = {{1, 2048, 2048},  // two chunks of margins, of rows and of columns
+                {1, 1027, 4099},  // rows and columns in one chunk
+                {1, 2050, 1030},  // a chunk of two margins of rows
+                {2, 1025, 1030},  // and of seven of columns
+                {3, 690, 3001},   // tables that begin within a chunk of another
+                {1, 225, 16384},  // as many chunks of a row as there may be, and more of margins
+                {8, 17, 16384},   // columns of one piece
+                {70, 20, 1024}};  // a block for each table
+  for (const auto& [tables, bx, by] : shapes) expect_the_bits_of_the_cpu<float>(tables, bx, by);
+}
+
 TEST(ALargeTable, OfManyPiecesHasTheBitsOfTheCpu) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
   const std::int64_t bx = 32 * 32 * 32 + 3, by = 1024;

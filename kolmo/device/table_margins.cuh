@@ -1,0 +1,253 @@
+#pragma once
+// What is left of large tables after the pass over tiles (device/table_tiles.cuh). Anonymous namespace: see device/grid.cuh.
+#include <algorithm>
+#include <cstdint>
+
+#include "kolmo/base/table_sums.hpp"
+#include "kolmo/device/reduce.cuh"
+#include "kolmo/device/table_tiles.cuh"
+
+namespace kolmo::cuda {
+namespace {
+
+/// Of at most 8 chunks of a row and 32 groups of 32 pieces of a column.
+struct TileRest {
+  static constexpr int most_chunks = 8, groups = tile_rows, across = 32;
+  static bool fits(std::int64_t chunks, std::int64_t pieces) {
+    return pieces > 1 && chunks <= most_chunks && pieces <= groups * tile_rows;
+  }
+};
+
+/// The sums of 32 columns of a table from those of their pieces, to the first warp, one to each of its threads: a warp of the
+/// block adds every eighth group of pieces. Every thread calls it, with a column as those of its lane.
+__device__ inline double sum_of_pieces(const ColumnPieces<Sums<1>>& columns, std::int64_t table,
+                                       std::int64_t column, bool active) {
+  __shared__ double part[TileRest::groups][TileRest::across];
+  const int lane = int(threadIdx.x) % TileRest::across, warp = int(threadIdx.x) / TileRest::across;
+#pragma unroll 1
+  for (int group = warp; group < TileRest::groups; group += sum_block / TileRest::across)
+    part[group][lane] = active && group < columns.pieces
+                            ? sum_of_column<tile_rows, 1>(columns.of(table, group, column)).value[0]
+                            : 0;
+  __syncthreads();
+  return warp ? 0
+              : tree_of<TileRest::groups, 1, 1>([&](int i) { return Sums<1>{{part[i][lane]}}; }, 0).value[0];
+}
+
+/// The margins of many tables. The first blocks have a thread for each row, the others 32 columns each.
+struct TileMargins {
+  PartialSums<3, StoreRows> rows;
+  std::int64_t row_count;
+  unsigned blocks_of_rows;
+  ColumnPieces<Sums<1>> columns;  ///< sums of pieces
+  StoreColumns column_done;
+
+  unsigned blocks_of_columns(std::int64_t tables) const {
+    return cuda::blocks(columns.by, TileRest::across) * unsigned(tables);
+  }
+};
+__global__ void __launch_bounds__(sum_block) finish_tiles(EarlyStart early, TileMargins of) {
+  early.wait();
+  if (blockIdx.x < of.blocks_of_rows) {
+    const std::int64_t row = std::int64_t(blockIdx.x) * sum_block + threadIdx.x;
+    const auto sum = group_sum<1, TileRest::most_chunks, 3>(of.rows.terms(row < of.row_count ? row : 0),
+                                                            row < of.row_count, 0);
+    if (row < of.row_count) of.rows.finish(row, sum);
+    return;
+  }
+  const std::int64_t by = of.columns.by;
+  const unsigned strips = unsigned(by + TileRest::across - 1) / TileRest::across,
+                 block = blockIdx.x - of.blocks_of_rows, table = block / strips;
+  const std::int64_t column =
+      std::int64_t(block - table * strips) * TileRest::across + threadIdx.x % TileRest::across;
+  const double sum = sum_of_pieces(of.columns, table, column, column < by);
+  if (threadIdx.x < TileRest::across && column < by) of.column_done(table * by + column, {{sum}});
+}
+
+/// How the margins of few tables are divided among blocks: each has all terms of some neighbouring lanes (base/sums.hpp) of a chunk
+/// of TableMargins, a thread for each margin. The threads of a warp have the columns of a block, whole sectors of them.
+template <bool WithColumns>
+struct MarginStrips {
+  static constexpr int sums = WithColumns ? 5 : 3, terms = int(sum_chunk) / sum_lanes,
+                       lanes = WithColumns ? TileRest::across / terms : sum_block / terms,
+                       size = lanes * terms, of_chunk = sum_lanes / lanes, most_chunks = 8;
+  /// Of a launch: more tables have enough to do for a launch for each step.
+  static constexpr std::int64_t most_blocks = 512;
+  std::int64_t margins, chunks, count;
+
+  explicit MarginStrips(const TableShape& shape)
+      : margins(shape.bx + (WithColumns ? shape.by : 0)),
+        chunks(sum_chunks(margins)),
+        count((chunks - 1) * of_chunk +
+              blocks(std::min<std::int64_t>(margins - (chunks - 1) * sum_chunk, sum_lanes), lanes)) {}
+
+  bool fit(const TableShape& shape) const {
+    const std::int64_t of_row = sum_chunks(shape.by);
+    return are_of_tiles(shape) &&
+           (WithColumns ? TileRest::fits(of_row, TableScratch::pieces_of(shape.bx))
+                        : of_row <= TileRest::most_chunks) &&
+           chunks <= most_chunks && shape.tables <= most_blocks / count;
+  }
+};
+
+/// Scratch memory of sum_if_few: the sums of all lanes, of each chunk first those of its first sum, and the number of blocks of each
+/// table that are done.
+template <bool WithColumns>
+struct LaneScratch {
+  double* lane;
+  unsigned* done;
+
+  LaneScratch(Arena& arena, const TableShape& shape) {
+    const MarginStrips<WithColumns> strips(shape);
+    const std::int64_t tables = strips.fit(shape) ? shape.tables : 0;
+    lane = arena.take<double>(tables * strips.chunks * strips.sums * sum_lanes);
+    done = arena.take<unsigned>(tables);
+  }
+};
+
+template <bool WithColumns, class Done>
+struct FewTables {
+  MarginStrips<WithColumns> strips;
+  const Sums<3>* margins;  ///< of rows, if they are of one chunk
+  PartialSums<3, StoreRows> rows;
+  std::int64_t bx;
+  ColumnPieces<Sums<1>> columns;
+  LaneScratch<WithColumns> to;
+  Done done;
+
+  __device__ Sums<3> of_row(std::int64_t row) const {
+    if (rows.chunks == 1) return margins[row];
+    return margin_of_row(group_sum<1, TileRest::most_chunks, 3>(rows.terms(row), true, 0));
+  }
+};
+
+/// Adds 1 to a counter. The thread that gets `before` from it sees what those did that came earlier.
+__device__ inline unsigned count_up(unsigned* counter) {
+#ifdef __CUDA_ARCH__
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
+  return before;
+#else
+  return atomicAdd(counter, 1u);
+#endif
+}
+
+/// The sum of a table from those of its lanes by a block, returned to its first thread. A warp adds the lanes of a chunk.
+template <bool WithColumns>
+__device__ Sums<5> sum_of_lanes(const MarginStrips<WithColumns>& strips, const double* from) {
+  constexpr int sums = strips.sums;
+  static_assert(strips.most_chunks == sum_block / 32);
+  __shared__ double of_chunk[strips.most_chunks][sums];
+  const int lane = int(threadIdx.x) % 32, chunk = int(threadIdx.x) / 32;
+  Sums<sums> of_warp[sum_lanes / 32] = {};
+#pragma unroll
+  for (int a = 0; a < sum_lanes / 32; ++a)
+    if (const int at = lane + a * 32; chunk * sum_chunk + at < strips.margins)
+#pragma unroll
+      for (int i = 0; i < sums; ++i) of_warp[a].value[i] = from[(chunk * sums + i) * sum_lanes + at];
+  const auto sum = tree<32>(of_warp);
+  if (lane == 0)
+#pragma unroll
+    for (int i = 0; i < sums; ++i) of_chunk[chunk][i] = sum.value[i];
+  __syncthreads();
+  if (threadIdx.x) return {};
+  const auto term = [&](int c) {
+    Sums<5> term{};
+#pragma unroll
+    for (int i = 0; i < sums; ++i) term.value[i] = of_chunk[c][i];
+    return term;
+  };
+  return tree_of<strips.most_chunks, 1, 5>(term, 0);
+}
+
+/// What is left to add of few tables. The last block of each is the one that adds the sums of lanes and finishes it.
+template <bool WithColumns, class Done>
+__global__ void __launch_bounds__(sum_block, 2)
+    finish_tables(EarlyStart early, FewTables<WithColumns, Done> of) {
+  using Strips = MarginStrips<WithColumns>;
+  __shared__ double held[Strips::sums][Strips::size];
+  const unsigned count = unsigned(of.strips.count), table = blockIdx.x / count,
+                 strip = blockIdx.x - table * count;
+  const int thread = int(threadIdx.x), chunk = int(strip) / Strips::of_chunk,
+            first_lane = int(strip) % Strips::of_chunk * Strips::lanes, own = thread % Strips::size;
+  const int first = chunk * int(sum_chunk) + first_lane,
+            margin = first + own / Strips::lanes * sum_lanes + own % Strips::lanes;
+  early.wait();
+  double column_sum = 0;
+  if constexpr (WithColumns)
+    if (first + Strips::lanes + (Strips::terms - 1) * sum_lanes > of.bx)
+      column_sum =
+          sum_of_pieces(of.columns, table, margin - of.bx, margin >= of.bx && margin < of.strips.margins);
+  if (thread < Strips::size) {
+    Sums<3> of_row{};
+    Sums<2> of_column{};
+    if (margin < of.bx)
+      of_row = of.of_row(table * of.bx + margin);
+    else if (WithColumns && margin < of.strips.margins)
+      of_column = margin_of_column(column_sum);
+#pragma unroll
+    for (int i = 0; i < Strips::sums; ++i) held[i][own] = i < 3 ? of_row.value[i] : of_column.value[i - 3];
+  }
+  __syncthreads();
+  double* const lanes = of.to.lane + table * of.strips.chunks * Strips::sums * sum_lanes;
+  if (thread < Strips::sums * Strips::lanes) {
+    const int i = thread / Strips::lanes, lane = thread % Strips::lanes;
+    double sum = 0;
+#pragma unroll
+    for (int t = 0; t < Strips::terms; ++t) sum = exact_add(sum, held[i][t * Strips::lanes + lane]);
+    lanes[(chunk * Strips::sums + i) * sum_lanes + first_lane + lane] = sum;
+  }
+  __syncthreads();
+  if (!__syncthreads_or(thread == 0 && count_up(of.to.done + table) == count - 1)) return;
+  const auto sum = sum_of_lanes(of.strips, lanes);
+  if (thread == 0) of.done(table, sum);
+}
+
+/// Does what sum_tables does, if the tables are large and few; returns whether it did.
+template <bool WithColumns, class T, class Done>
+bool sum_if_few(const T* weight, const TableShape& shape, const Done& done, const TableScratch& scratch,
+                const LaneScratch<WithColumns>& lanes, cudaStream_t stream) {
+  const MarginStrips<WithColumns> strips(shape);
+  if (!strips.fit(shape)) return false;
+  const auto [tables, bx, by] = shape;
+  launch_tiles<WithColumns>(weight, shape, scratch, stream, tables, lanes.done);
+  const std::int64_t pieces = scratch.pieces_of(bx);
+  const FewTables<WithColumns, Done> rest{strips,
+                                          scratch.rows,
+                                          {scratch.row_parts, {scratch.rows}, sum_chunks(by)},
+                                          bx,
+                                          {scratch.pieces[0], pieces, by, scratch.pieces_of(pieces)},
+                                          lanes,
+                                          done};
+  cuda::launch_early(finish_tables<WithColumns, Done>, unsigned(tables * strips.count), sum_block, 0, stream,
+                     rest);
+  return true;
+}
+
+/// The `run` argument of sum_tables (base/table_sums.hpp): SumItems, and of large tables a pass over tiles.
+struct TableItems : SumItems {
+  template <bool WithColumns, class T>
+  void sum_margins(const T* weight, const TableShape& shape, const TableScratch& scratch) const {
+    if (!are_of_tiles(shape)) return kolmo::sum_margins<WithColumns>(weight, shape, scratch, *this);
+    launch_tiles<WithColumns>(weight, shape, scratch, stream);
+    const auto [tables, bx, by] = shape;
+    const std::int64_t chunks = sum_chunks(by), pieces = scratch.pieces_of(bx);
+    const PartialSums<3, StoreRows> rows{scratch.row_parts, {scratch.rows}, chunks};
+    if (WithColumns && TileRest::fits(chunks, pieces)) {
+      const std::int64_t count = chunks > 1 ? tables * bx : 0;
+      const TileMargins rest{rows,
+                             count,
+                             count ? blocks(count, sum_block) : 0,
+                             {scratch.pieces[0], pieces, by, scratch.pieces_of(pieces)},
+                             {scratch.columns, nullptr}};
+      return cuda::launch_early(finish_tiles, rest.blocks_of_rows + rest.blocks_of_columns(tables), sum_block,
+                                0, stream, rest);
+    }
+    if (chunks > 1) (*this)(rows, tables * bx, chunks);
+    if (WithColumns && pieces > 1)
+      sum_columns(scratch.pieces[0], TableShape{tables, pieces, by}, scratch, 1, *this);
+  }
+};
+
+}  // namespace
+}  // namespace kolmo::cuda
