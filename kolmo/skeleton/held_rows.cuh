@@ -7,7 +7,7 @@
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/row_tile.cuh"
-#include "kolmo/runtime/cuda/together.cuh"
+#include "kolmo/device/together.cuh"
 #include "kolmo/skeleton/row_op.hpp"
 
 namespace kolmo::cuda {

@@ -23,7 +23,7 @@
 #include <cstdint>
 
 #include "kolmo/device/barrier.cuh"
-#include "kolmo/runtime/cuda/together.cuh"
+#include "kolmo/device/together.cuh"
 
 namespace kolmo::cuda {
 namespace {
