@@ -60,8 +60,8 @@ __device__ void join_held(const Op& op, const HeldItems<T>& items, const typenam
   __syncthreads();
 }
 
-/// Item i is copied to slot i of shared memory; from `slots` on, to the last `ahead` slots in turn. At the end these have the
-/// last items, and registers those before.
+/// Item i is copied to slot i of shared memory; from `slots` on, to the last `ahead` slots in turn, which at the end have the last
+/// items. Of the others, which have no slot then, registers keep the first, and the rest is read again: it was read last.
 template <class Op, class T, int Block, int E>
 __global__ void __launch_bounds__(Block, held_residents)
     rows_held(Op op, RowTensors<T> t, typename Op::Part* part, std::int64_t parts) {
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(Block, held_residents)
   static_assert(fixed > 0);
   T* const shared = dynamic_shared<T>();
   const HeldItems<T> items(t, parts, length);
-  const int thread = int(threadIdx.x), n = items.count(), in_registers = n - ahead - 1;
+  const int thread = int(threadIdx.x), n = items.count();
   const auto slot = [&](int i) { return shared + (i < slots ? i : fixed + (i - fixed) % ahead) * length; };
   const auto copy = [&](int i) {  // each thread copies what it reads itself
     if (i < n) {
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(Block, held_residents)
     const Packs packs = Tile::read(slot(i), length, thread);
 #pragma unroll
     for (int r = 0; r < held_in_registers; ++r)
-      if (i == in_registers - r) kept[r] = packs;
+      if (i == fixed + r) kept[r] = packs;
     Tile tile(packs, items(i).count, thread);
     const auto said = op.part(tile);
     if (thread == 0) part[items.begin + i] = said;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(Block, held_residents)
       return op.template results<W, false>(v, from + place, whole);
     });
   };
-  // Those in registers and in memory, from the last on, in turn with those in slots: first the fixed ones, then the last.
+  // In turn those without a slot, which are read ahead from the last on, and those in slots, first the fixed ones.
   const int of_slots = n < slots ? n : slots;
   int done = 0;
   const auto write_slot = [&] {
@@ -129,16 +129,20 @@ __global__ void __launch_bounds__(Block, held_residents)
     write(i, Tile::read(slot(i), length, thread));
     ++done;
   };
-  for (int i = in_registers; i >= fixed; i -= held_in_registers)
+  const int others = n - ahead - fixed;
+  const auto other = [&](int i) {
+    return i < held_in_registers ? fixed + i : n - ahead - 1 - (i - held_in_registers);
+  };
+  for (int turn = 0; turn < others; turn += held_in_registers)
 #pragma unroll
     for (int r = 0; r < held_in_registers; ++r)
-      if (i - r >= fixed) {
+      if (const int i = turn + r, next = i + held_in_registers; i < others) {
         const Packs now = kept[r];
-        if (const int next = i - r - held_in_registers; next >= fixed) {
-          const auto [row, at, count] = items(next);
+        if (next < others) {
+          const auto [row, at, count] = items(other(next));
           kept[r] = Tile::read(t.x + row * t.k + at, count, thread);
         }
-        write(i - r, now);
+        write(other(i), now);
         write_slot();
       }
   while (done < of_slots) write_slot();
