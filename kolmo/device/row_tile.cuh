@@ -64,23 +64,38 @@ __device__ C combine_some(int threads, C value, const F& f) {
 template <class T, int Threads, int W, int E>
 struct RowTile {
   using C = Compute<T>;
+  struct Packs {
+    Pack<T, W> pack[E / W];
+  };
   C value[E];
   int n, thread;
 
-  __device__ RowTile(const T* row, int count, int thread_) : n(count), thread(thread_) {
-    Pack<T, W> raw[E / W];  // loads without a branch are all in flight at once; absent packs load the first
-#pragma unroll
-    for (int p = 0; p < E / W; ++p) raw[p] = load_pack<W>(row + (place(p) < n ? place(p) : 0));
+  /// Absent packs are zeros or others of the row.
+  __device__ RowTile(const Packs& packs, int count, int thread_) : n(count), thread(thread_) {
 #pragma unroll
     for (int p = 0; p < E / W; ++p) {
-      const Pack<C, W> wide = widened(raw[p]);
+      const Pack<C, W> wide = widened(packs.pack[p]);
 #pragma unroll
       for (int w = 0; w < W; ++w) value[p * W + w] = wide.value[w];
     }
   }
+  __device__ RowTile(const T* row, int count, int thread_)
+      : RowTile(read(row, count, thread_), count, thread_) {}
+
+  /// Loads without a branch are all in flight at once; absent packs are the first of the row.
+  __device__ static Packs read(const T* row, int count, int thread) {
+    Packs packs;
+#pragma unroll
+    for (int p = 0; p < E / W; ++p) {
+      const int at = place(p, thread);
+      packs.pack[p] = load_pack<W>(row + (at < count ? at : 0));
+    }
+    return packs;
+  }
 
   __device__ C count() const { return C(n); }
-  __device__ int place(int p) const { return (p * Threads + thread) * W; }  ///< the first element of pack p
+  __device__ static int place(int p, int thread) { return (p * Threads + thread) * W; }
+  __device__ int place(int p) const { return place(p, thread); }  ///< the first element of pack p
   /// Sum of f(element), which may change the element.
   template <class F>
   __device__ C sum(const F& f) {

@@ -8,6 +8,7 @@
 #include "kolmo/device/row_tile.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
+#include "kolmo/skeleton/held_rows.cuh"
 #include "kolmo/skeleton/row_op.hpp"
 
 namespace kolmo::cuda {
@@ -97,19 +98,20 @@ __global__ void __launch_bounds__(Block, 4)
   }
 }
 
-/// Computes the result of each part of a row; with `whole`, the outputs. These are written from the last part on, as
-/// caches hold what was read last.
+enum class RowStage { parts, join, outputs };
+/// Computes the result of each part of a row, or the outputs. These are written from the last part on, as caches hold what was
+/// read last.
 template <class Op, class T, int Block, int W, int E>
 __device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part,
-                             const typename Op::Whole* whole, std::int64_t parts) {
+                             const typename Op::Whole* whole, std::int64_t parts, RowStage stage) {
   constexpr std::int64_t length = Block * E;
   const std::int64_t items = t.rows * parts;
   for (std::int64_t i = blockIdx.x; i < items; i += gridDim.x) {
-    const std::int64_t item = whole ? items - 1 - i : i, row = quotient(item, parts),
+    const std::int64_t item = stage == RowStage::outputs ? items - 1 - i : i, row = quotient(item, parts),
                        begin = (item - row * parts) * length, rest = t.k - begin;
     RowTile<T, Block, W, E> tile(t.x + row * t.k + begin, int(rest < length ? rest : length),
                                  int(threadIdx.x));
-    if (!whole) {
+    if (stage == RowStage::parts) {
       const auto said = op.part(tile);
       if (threadIdx.x == 0) part[item] = said;
       continue;
@@ -120,28 +122,28 @@ __device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::
     });
   }
 }
-template <class Op, class T, int Block, int E>
-__global__ void __launch_bounds__(Block, sizeof(Compute<T>) <= 4 ? 4 : 2)
-    parts_of_rows(EarlyStart early, Op op, RowTensors<T> t, typename Op::Part* part,
-                  const typename Op::Whole* whole, std::int64_t parts, bool packed) {
-  early.wait();
-  if (packed)
-    part_of_rows<Op, T, Block, pack_width<T>, E>(op, t, part, whole, parts);
-  else
-    part_of_rows<Op, T, Block, 1, E>(op, t, part, whole, parts);
-}
 /// Joins the parts of each row, by a block.
-template <class Op, int Block>
-__global__ void __launch_bounds__(Block)
-    join_rows(EarlyStart early, Op op, const typename Op::Part* part, typename Op::Whole* whole,
-              std::int64_t rows, std::int64_t parts) {
-  early.wait();
+template <int Block, class Op>
+__device__ void join_rows(const Op& op, const typename Op::Part* part, typename Op::Whole* whole,
+                          std::int64_t rows, std::int64_t parts) {
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const auto of_row = op.whole(join_parts<Block>(part + row * parts, parts));
     if (threadIdx.x != 0) continue;
     whole[row] = of_row;
     op.keep(row, of_row);
   }
+}
+template <class Op, class T, int Block, int E>
+__global__ void __launch_bounds__(Block, sizeof(Compute<T>) <= 4 ? 4 : 2)
+    parts_of_rows(EarlyStart early, Op op, RowTensors<T> t, typename Op::Part* part,
+                  typename Op::Whole* whole, std::int64_t parts, bool packed, RowStage stage) {
+  early.wait();
+  if (stage == RowStage::join)
+    join_rows<Block>(op, part, whole, t.rows, parts);
+  else if (packed)
+    part_of_rows<Op, T, Block, pack_width<T>, E>(op, t, part, whole, parts, stage);
+  else
+    part_of_rows<Op, T, Block, 1, E>(op, t, part, whole, parts, stage);
 }
 
 /// Rows of any length and alignment, element by element.
@@ -184,15 +186,11 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
   };
   if constexpr (Plan.holder == RowHolder::parts) {
     const std::int64_t parts = Plan.template parts<T>(t.k);
-    using Whole = typename Op::Whole;
-    const auto go = [&](const Whole* whole) {
-      start(parts_of_rows<Op, T, block, all>, t.rows * parts, threads, scratch.part, whole, parts, packed);
-    };
-    go(nullptr);
-    constexpr int joining = 1024;
-    cuda::launch_early(join_rows<Op, joining>, blocks(t.rows, 1), joining, 0, native(s), op, scratch.part,
-                       scratch.whole, t.rows, parts);
-    go(scratch.whole);
+    if (packed && hold_rows<Op, T, block, all>(op, t, scratch.part, parts, s.device().index, cuda::native(s)))
+      return;
+    for (const RowStage stage : {RowStage::parts, RowStage::join, RowStage::outputs})
+      start(parts_of_rows<Op, T, block, all>, stage == RowStage::join ? t.rows : t.rows * parts, threads,
+            scratch.part, scratch.whole, parts, packed, stage);
   } else if (Plan.holder == RowHolder::memory || !packed) {
     start(single_elements_of_rows<Op, T>, t.rows, threads, threads);
   } else if constexpr (Plan.holder == RowHolder::group) {

@@ -11,7 +11,7 @@
 //     bool packed() const;                                  // its own tensors start at multiples of 16 bytes
 //     static constexpr bool reads_columns;                  // if declared true, results() reads values per column
 //     template <class Values> __device__ Part part(Values& x) const;  // of x.count(), x.largest(), x.sum(f)
-//     __device__ Whole whole(const Part&) const;            // what every element needs to know of its row
+//     __device__ Whole whole(const Part&) const;            // what every element needs to know of its row; trivial
 //     template <int W, bool Held>                           // W results, from element `at` of the row
 //     __device__ Pack<C, W> results(const C* x, std::int64_t at, const Whole&) const;
 //     __device__ void keep(std::int64_t row, const Whole&) const;     // further outputs, once for each row

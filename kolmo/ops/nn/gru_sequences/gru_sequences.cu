@@ -80,9 +80,10 @@ bool device_runs_grid(int device) {
   if constexpr (std::is_same_v<T, double>) {
     return false;
   } else {
-    static const bool runs = cuda::run_together(device, cuda::run_resident<T, GridRanks, Job, HeldInGrid>,
-                                                plans[in_grid].config.ranks, GridRanks::block,
-                                                shared_bytes<T>(most_in_grid, plans[in_grid].config));
+    static const bool runs =
+        cuda::blocks_together(device, cuda::run_resident<T, GridRanks, Job, HeldInGrid>, GridRanks::block,
+                              shared_bytes<T>(most_in_grid, plans[in_grid].config)) >=
+        plans[in_grid].config.ranks;
     return runs;
   }
 }
