@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "kolmo/base/entropy.hpp"
 #include "kolmo/base/table_sums.hpp"
@@ -81,16 +82,20 @@ __device__ void sum_weights(const T* weight, int here, const TableSteps<Terms>& 
   if constexpr (WithColumns) sum_small_columns(weight, here, steps.bx, steps.by, lane, to);
 }
 
-/// Reads tables in the order of memory and keeps their weights as counts. Returns whether all are small counts.
-template <class T, bool WithColumns, int Terms>
+/// Reads tables in the order of memory and keeps their weights as counts. Returns whether all are small counts. Whole rows are of
+/// Terms weights: their addresses differ by constants, and rows of zeros may follow the last. So all reads are in flight at
+/// once, for which registers and predicates do not suffice otherwise.
+template <bool Whole, class T, bool WithColumns, int Terms>
 __device__ bool read_counts(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
                             TablesOfWarp<WithColumns, Terms>& to) {
   using Row = typename WeightRows<T>::Row;
   constexpr int W = pack_width<T>, ahead = 8;
-  const int packs = steps.by / W, at_once = int(32u / unsigned(packs)), count = here * steps.bx;
+  static_assert(to.size % (32 * W / Terms * ahead) == 0);
+  const int by = Whole ? Terms : steps.by, packs = by / W, at_once = int(32u / unsigned(packs)),
+            count = here * steps.bx;
   int row = int(unsigned(lane) / unsigned(packs));
-  const int pack = lane - row * packs, step = at_once * steps.by;
-  const T* from = weight + row * steps.by + pack * W;
+  const int pack = lane - row * packs, step = at_once * by;
+  const T* from = weight + row * by + pack * W;
   if (row >= at_once) row = count;  // an idle lane
   std::uint32_t* pairs = to.pairs + row * to.words + pack * (W / 2);
   bool counts = true;
@@ -107,7 +112,7 @@ __device__ bool read_counts(const T* weight, int here, const TableSteps<Terms>& 
 #pragma unroll
       for (int w = 0; w < W / 2; ++w)
         pair.value[w] = pair_of(Row::small(next[a].value[2 * w]), Row::small(next[a].value[2 * w + 1]));
-      if (row + a * at_once < count) store_pack(pairs + a * at_once * to.words, pair);
+      if (Whole || row + a * at_once < count) store_pack(pairs + a * at_once * to.words, pair);
     }
   }
   return __all_sync(~0u, counts);
@@ -117,7 +122,10 @@ __device__ bool read_counts(const T* weight, int here, const TableSteps<Terms>& 
 template <class T, bool WithColumns, int Terms>
 __device__ bool sum_counts(const T* weight, int here, const TableSteps<Terms>& steps, int lane,
                            const CountLogs& log_term, TablesOfWarp<WithColumns, Terms>& to) {
-  if (!read_counts(weight, here, steps, lane, to)) return false;
+  constexpr bool whole = !std::is_same_v<T, float>;  // whose conversions take the registers
+  if (!(whole && steps.by == Terms ? read_counts<whole>(weight, here, steps, lane, to)
+                                   : read_counts<false>(weight, here, steps, lane, to)))
+    return false;
   __syncwarp();
   constexpr int words = to.words;
   const auto logs = log_term.of_lane(lane);
@@ -140,10 +148,13 @@ __device__ bool sum_counts(const T* weight, int here, const TableSteps<Terms>& s
     for (int item = lane; item < here * words; item += 32) {
       const int table = item / words, word = item % words,
                 other = steps.bx % 4 ? 0 : table % 4;  // row, for another bank
-      const std::uint32_t* const pairs = to.pairs + table * steps.bx * words + word;
+      const std::uint32_t* pairs = to.pairs + table * steps.bx * words + word;
       std::uint32_t sum = 0;
-#pragma unroll 4
-      for (int x = 0; x < steps.bx; ++x) sum += pairs[(x ^ other) * words];
+#pragma unroll 1
+      for (int rest = steps.bx; rest > 0; rest -= 4, pairs += 4 * words)
+#pragma unroll
+        for (int x = 0; x < 4; ++x)
+          if (x < rest) sum += pairs[(x ^ other) * words];
       if (2 * word < steps.by) {
         const int column = table * steps.by + 2 * word;
         to.set_column(column, of_small_count(sum & 0xffff));
