@@ -102,6 +102,7 @@ TEST(FewLargeTables, HaveTheBitsOfTheCpu) {
     std::int64_t tables, bx, by;
   } shapes[] = {{1, 2048, 2048},  // two chunks of margins, of rows and of columns
                 {1, 1027, 4099},  // rows and columns in one chunk
+                {1, 8300, 1030},  // more groups of pieces of columns than warps of a block
                 {1, 2050, 1030},  // a chunk of two margins of rows
                 {2, 1025, 1030},  // and of seven of columns
                 {3, 690, 3001},   // tables that begin within a chunk of another
