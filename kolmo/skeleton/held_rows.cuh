@@ -22,39 +22,44 @@ constexpr int held_in_registers = 3;
 constexpr std::int64_t held_parts = 1 << 13;
 constexpr int rows_of_block = 2;
 
-/// The items of all rows, parts of `length` elements, and those of this block.
+/// The items of this block, parts of `length` elements of at most two rows.
 template <class T>
 struct HeldItems {
   RowTensors<T> t;
-  std::int64_t parts, length, begin, end;
+  std::int64_t parts, begin, first;  ///< of a row; the first item, and its row
+  int length, count, of_first;       ///< of an item; of items, and of those of the first row
 
   __device__ HeldItems(const RowTensors<T>& tensors, std::int64_t parts_, int length_)
       : t(tensors), parts(parts_), length(length_) {
     const std::int64_t items = t.rows * parts;
-    begin = quotient(items * blockIdx.x, gridDim.x), end = quotient(items * (blockIdx.x + 1), gridDim.x);
+    begin = quotient(items * blockIdx.x, gridDim.x), first = quotient(begin, parts);
+    count = int(quotient(items * (blockIdx.x + 1), gridDim.x) - begin);
+    const std::int64_t rest = (first + 1) * parts - begin;
+    of_first = rest < count ? int(rest) : count;
   }
-  __device__ int count() const { return int(end - begin); }
   struct Place {
-    std::int64_t row, at;
+    int row;  ///< 0 or 1: the first, or the one after it
+    std::int64_t at, from;
     int count;
   };
+  /// Where item i begins in the tensors and in its row, and its number of elements.
   __device__ Place operator()(int i) const {
-    const std::int64_t row = quotient(begin + i, parts), at = (begin + i - row * parts) * length,
-                       rest = t.k - at;
-    return {row, at, int(rest < length ? rest : length)};
+    const int row = i >= of_first;
+    const std::int64_t from = (begin + i - (first + row) * parts) * length, rest = t.k - from;
+    return {row, (first + row) * t.k + from, from, int(rest < length ? rest : length)};
   }
 };
 
-/// Finds what every element needs to know of its row, for the rows of a block's items, the first of which is `first`.
+/// Finds what every element needs to know of its row, for the rows of a block's items.
 template <int Block, class Op, class T>
 __device__ void join_held(const Op& op, const HeldItems<T>& items, const typename Op::Part* part,
-                          std::int64_t first, typename Op::Whole (&of_row)[rows_of_block]) {
-  const std::int64_t last = quotient(items.end - 1, items.parts);
-  for (std::int64_t row = first; row <= last; ++row) {
+                          typename Op::Whole (&of_row)[rows_of_block]) {
+  for (int r = 0; r < (items.of_first < items.count ? 2 : 1); ++r) {
+    const std::int64_t row = items.first + r;
     const auto all = join_parts<Block>(part + row * items.parts, items.parts);
     if (threadIdx.x != 0) continue;
     const auto whole = op.whole(all);
-    of_row[row - first] = whole;
+    of_row[r] = whole;
     if (row * items.parts >= items.begin) op.keep(row, whole);
   }
   __syncthreads();
@@ -72,13 +77,14 @@ __global__ void __launch_bounds__(Block, held_residents)
   static_assert(fixed > 0);
   T* const shared = dynamic_shared<T>();
   const HeldItems<T> items(t, parts, length);
-  const int thread = int(threadIdx.x), n = items.count();
+  const int thread = int(threadIdx.x), n = items.count;
   const auto slot = [&](int i) { return shared + (i < slots ? i : fixed + (i - fixed) % ahead) * length; };
   const auto copy = [&](int i) {  // each thread copies what it reads itself
     if (i < n) {
-      const auto [row, at, count] = items(i);
+      const auto item = items(i);
+      const int count = item.count;
       T* const to = slot(i);
-      const T* const from = t.x + row * t.k + at;
+      const T* const from = t.x + item.at;
 #pragma unroll
       for (int p = 0; p < E / W; ++p) {
         const int place = Tile::place(p, thread);
@@ -110,14 +116,12 @@ __global__ void __launch_bounds__(Block, held_residents)
   meet_grid();
 
   __shared__ typename Op::Whole of_row[rows_of_block];
-  const std::int64_t first = quotient(items.begin, parts);
-  join_held<Block>(op, items, part, first, of_row);
+  join_held<Block>(op, items, part, of_row);
   const auto write = [&](int i, const Packs& packs) {
-    const auto [row, at, count] = items(i);
-    const std::int64_t from = at;
-    const auto whole = of_row[row - first];
-    Tile(packs, count, thread).template write<true>(t.y + row * t.k + at, [&](const auto* v, int place) {
-      return op.template results<W, false>(v, from + place, whole);
+    const auto item = items(i);
+    const auto whole = of_row[item.row];
+    Tile(packs, item.count, thread).template write<true>(t.y + item.at, [&](const auto* v, int place) {
+      return op.template results<W, false>(v, item.from + place, whole);
     });
   };
   // In turn those without a slot, which are read ahead from the last on, and those in slots, first the fixed ones.
@@ -139,8 +143,8 @@ __global__ void __launch_bounds__(Block, held_residents)
       if (const int i = turn + r, next = i + held_in_registers; i < others) {
         const Packs now = kept[r];
         if (next < others) {
-          const auto [row, at, count] = items(other(next));
-          kept[r] = Tile::read(t.x + row * t.k + at, count, thread);
+          const auto item = items(other(next));
+          kept[r] = Tile::read(t.x + item.at, item.count, thread);
         }
         write(other(i), now);
         write_slot();
