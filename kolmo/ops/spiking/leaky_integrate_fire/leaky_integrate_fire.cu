@@ -21,21 +21,24 @@ struct LeakyGroups {
 };
 
 /// A neuron in a group of steps. Each step waits for the one before it, so what follows from both of its ends, whether the
-/// neuron fires or not, is computed before it is known which one it is.
+/// neuron leaks or not, is computed before it is known which one it is.
 template <class T>
 struct LeakyStepper {
   T v;
   unsigned waits;  ///< steps of the group, and after it, in which the neuron waits
-  T next, held;    ///< the potential after the step if it neither waits nor fires, and else
+  T next, held;    ///< the potential after the step if it leaks, and that at which it waits
   unsigned fires;
 
-  __device__ void step(const LeakyNeuron<T>& f, unsigned k, T next_input) {
+  /// Whether it waits at another potential than that after a spike, as only one can that has not fired yet.
+  __device__ bool waits_elsewhere(const LeakyNeuron<T>& f) const { return waits > 0 && !(held == f.reset); }
+  template <bool Elsewhere>
+  __device__ void step(const LeakyNeuron<T>& f, unsigned k, T goal) {
     const bool active = waits <= k, above = next > f.threshold, leaks = active && !above;
-    if (active) held = f.reset;
     if (active && above) waits = unsigned(f.wait) + k + 1, fires |= 1u << k;
-    v = leaks ? next : held;
-    const T after_leak = f.next(next, next_input), after_held = f.next(held, next_input);
-    next = leaks ? after_leak : after_held;
+    if (Elsewhere && active) held = f.reset;
+    const T other = Elsewhere ? held : f.reset, of_leak = f.next(next, goal), of_other = f.next(other, goal);
+    v = leaks ? next : other;
+    next = leaks ? of_leak : of_other;
   }
 };
 
@@ -48,7 +51,7 @@ __device__ Pack<bool, W> first_bytes(unsigned word) {
 
 /// All steps of the neurons of a block. As there may be too few threads to hide the time of a read, one half of them takes the
 /// steps, a neuron each, and the other brings currents to shared memory, groups of steps ahead, and writes the spikes of the
-/// group before: of W neighbours at once. A thread that steps has the currents of a group in registers, and reads there those
+/// group before: of W neighbours at once. A thread that steps has the goals of a group in registers, and computes there those
 /// of the next group as it goes.
 template <class T, int W>
 __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> f) {
@@ -94,8 +97,8 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
             if (k + j < steps) store_pack(to, first_bytes<W>(spikes & 0x01010101));
         }
     };
-    const auto currents = [&](std::int64_t group, unsigned k) -> const T& {
-      return input[unsigned(group) % (leaky_ahead + 1)][k][lane];
+    const auto goal = [&](std::int64_t group, unsigned k) {
+      return f.goal(input[unsigned(group) % (leaky_ahead + 1)][k][lane]);
     };
     if (moves) {
 #pragma unroll 1
@@ -104,15 +107,18 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
     }
     __syncthreads();
     LeakyStepper<T> neuron{};
-    T now[leaky_group];
+    T goals[leaky_group];
+    const auto read = [&](std::int64_t group) {
+#pragma unroll
+      for (unsigned k = 0; k < leaky_group; ++k) goals[k] = goal(group, k);
+    };
     if (!moves) {
       if (lane < there) {
         neuron.v = f.potential[first + lane];
         neuron.waits = unsigned(std::max(f.waiting[first + lane], 0));
       }
-#pragma unroll
-      for (unsigned k = 0; k < leaky_group; ++k) now[k] = currents(0, k);
-      neuron.next = f.next(neuron.v, now[0]), neuron.held = neuron.v;
+      read(0);
+      neuron.next = f.next(neuron.v, goals[0]), neuron.held = neuron.v;
     }
     for (std::int64_t group = 0; group <= groups; ++group) {
       if (moves) {
@@ -122,15 +128,18 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       } else if (group < groups) {
         const auto taken = unsigned(steps_of(group));
         neuron.fires = 0;
-        if (taken == leaky_group) {
+        if (taken == leaky_group && !__any_sync(~0u, neuron.waits_elsewhere(f))) {
 #pragma unroll
           for (unsigned k = 0; k < leaky_group; ++k) {
-            now[k] = currents(group + 1, k);
-            neuron.step(f, k, now[(k + 1) % leaky_group]);
+            goals[k] = goal(group + 1, k);
+            neuron.template step<false>(f, k, goals[(k + 1) % leaky_group]);
           }
+          neuron.held = f.reset;
         } else {
 #pragma unroll 1
-          for (unsigned k = 0; k < taken; ++k) neuron.step(f, k, currents(group, k + 1 < taken ? k + 1 : k));
+          for (unsigned k = 0; k < taken; ++k)
+            neuron.template step<true>(f, k, k + 1 < taken ? goal(group, k + 1) : goal(group + 1, 0));
+          read(group + 1);
         }
         fires_of[group % 2][lane] = neuron.fires;
         neuron.waits = neuron.waits > taken ? neuron.waits - taken : 0;

@@ -31,14 +31,14 @@ struct LeakyNeuron {
         threshold(T(a.threshold)),
         reset(T(a.reset)),
         wait(std::int32_t(std::fmax(0, std::nearbyint(a.refractory / a.dt) - 1))) {}
-  /// The potential after a step that neither waits nor fires.
-  KOLMO_HD T next(T v, T input) const {
-    return exact_add(v, exact_mul(rate, exact_add(exact_mul(resistance, input), -exact_add(v, -rest))));
-  }
+  /// The potential that a current leads to in the end.
+  KOLMO_HD T goal(T input) const { return exact_add(exact_mul(resistance, input), rest); }
+  /// The potential after a step that neither waits nor fires. Three roundings are on the way from v.
+  KOLMO_HD T next(T v, T goal) const { return exact_add(v, exact_mul(rate, exact_add(goal, -v))); }
   /// One step; whether the neuron fires.
   KOLMO_HD bool step(T& v, std::int32_t& left, T input) const {
     const bool waits = left > 0;
-    const T next_v = next(v, input);
+    const T next_v = next(v, goal(input));
     const bool fires = !waits && next_v > threshold;
     v = waits ? v : fires ? reset : next_v;
     left = fires ? wait : waits ? left - 1 : 0;
