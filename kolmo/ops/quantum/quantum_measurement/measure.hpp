@@ -98,7 +98,7 @@ struct AmplitudeRows {
 };
 
 /// The weights of the outcomes of each state, and above them sums of 256 neighbours at a time, up to the sum of
-/// all. Where each amplitude is an outcome, its weight is computed when it is asked for.
+/// all. Where each amplitude is an outcome, its weight is computed when it is asked for, and so is the sum of two outcomes.
 template <class T>
 struct WeightTree {
   static constexpr std::int64_t fan = 256;
@@ -116,7 +116,10 @@ struct WeightTree {
       if (n == 1) return;
     }
   }
-  KOLMO_HD double total(std::int64_t state) const { return level[levels - 1][state]; }
+  KOLMO_HD bool adds_two() const { return length[0] == 2 && !amplitudes; }
+  KOLMO_HD double total(std::int64_t state) const {
+    return adds_two() ? exact_add(level[0][2 * state], level[0][2 * state + 1]) : level[levels - 1][state];
+  }
   KOLMO_HD double of(int l, std::int64_t i) const {
     return l == 0 && amplitudes ? weight(amplitudes[i]) : level[l][i];
   }
@@ -217,7 +220,11 @@ struct Collapse {
   const double* scale;
 
   KOLMO_HD std::int64_t items() const { return amplitudes / W; }
-  KOLMO_HD void operator()(std::int64_t item) const {
+  struct Result {
+    std::int64_t first;
+    Pack<Complex<T>, W> amplitudes;
+  };
+  KOLMO_HD Result result(std::int64_t item) const {
     const std::int64_t first = (items() - 1 - item) * W, state = qubits.state(first),
                        at = first - state * qubits.n, drawn = outcome[state * shots];
     bool kept[W], any = false;
@@ -231,6 +238,10 @@ struct Collapse {
                     : Complex<T>{};
       }
     }
+    return {first, a};
+  }
+  KOLMO_HD void operator()(std::int64_t item) const {
+    const auto [first, a] = result(item);
     store_pack(out + first, a);
   }
 };
@@ -272,7 +283,7 @@ void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const 
   if (!tree.amplitudes)
     sum(aligned && q.mask % width == 0, OutcomeRows<T>{a.state.as<C>(), q}, RoundedSum<double>{tree.level[0]},
         space.states * q.outcomes, q.n / q.outcomes, space.partial);
-  for (int l = 1; l < tree.levels; ++l) {
+  for (int l = 1; l < tree.levels && !tree.adds_two(); ++l) {
     const std::int64_t k = tree.length[l - 1] / tree.length[l], rows = space.states * tree.length[l];
     const RoundedSum<double> done{tree.level[l]};
     if (l == 1 && tree.amplitudes)

@@ -1,3 +1,4 @@
+#include "kolmo/device/read_once.cuh"
 #include "kolmo/device/wide_sums.cuh"
 #include "kolmo/ops/quantum/quantum_measurement/measure.hpp"
 #include "kolmo/skeleton/item_steps.cuh"
@@ -39,6 +40,17 @@ __global__ void __launch_bounds__(draw_block) draw_by_warps(cuda::EarlyStart ear
     f.draw(i, ReadByWarp{weights[warp]}, threadIdx.x % 32 == 0);
 }
 
+/// A Collapse that leaves the caches to what they hold of the state.
+template <class F>
+struct WriteOnce {
+  F collapse;
+  std::int64_t items() const { return collapse.items(); }
+  __device__ void operator()(std::int64_t i) const {
+    const auto [first, amplitudes] = collapse.result(i);
+    cuda::write_once(collapse.out + first, amplitudes);
+  }
+};
+
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float>(real_of(a.state.dtype), [&]<class T> {
     const auto sum = [&](bool packed, const auto& rows, const auto& done, std::int64_t count, std::int64_t k,
@@ -52,7 +64,13 @@ void launch(const A& a, Arena arena, Stream& s, int) {
         if (packed && k == sum_lanes) return cuda::launch_rows_of_lanes<width, 1>(rows, done, count, s);
       sum_rows<1>(rows, done, count, k, partial, cuda::SumItems{cuda::native(s), 1024});
     };
-    const cuda::ItemSteps each{s};
+    const cuda::ItemSteps steps{s};
+    const auto each = [&](const auto& f) {
+      if constexpr (requires { f.result(0); })
+        steps(WriteOnce<std::remove_cvref_t<decltype(f)>>{f});
+      else
+        steps(f);
+    };
     const auto draw = [&](const DrawOutcome<T>& f) {
       constexpr std::int64_t few = 1 << 14;  // of more, threads are enough to hide how long reads take
       if (f.items() > few) return each(f);
