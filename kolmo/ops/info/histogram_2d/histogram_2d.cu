@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "kolmo/base/pack.hpp"
+#include "kolmo/device/async.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/device/read_once.cuh"
 #include "kolmo/op/impl.hpp"
@@ -21,6 +22,10 @@ constexpr Row<NoConfig> variants[] = {{"shared, block 256"},
                                       {"shared, 8 bits, block 1024"}};
 /// Reads of so many packs of x and of y are in flight in each thread, if they are aligned: registers hold no more of others.
 constexpr int aligned_stages = 3;
+/// As many are on their way to a ring in shared memory, which needs no registers. There a pack waits for its own copies, while
+/// ptxas gives all reads into registers one barrier: each pack waits for the reads that were started last.
+constexpr int ring_stages = 3;
+constexpr int ring_bytes(int block) { return ring_stages * 2 * block * 16; }
 
 __global__ void zero(cuda::EarlyStart early, std::int64_t* counts, std::int64_t n) {
   early.wait();
@@ -35,18 +40,21 @@ struct Samples {
   bool clamp;
 
   /// Calls count(bins) for the samples of a share that are counted, the n-th of the first on, one or several at a time, by a
-  /// block. prepare() is called before, when the first reads are in flight.
-  template <int Block, class Index, class Prepare, class Count>
-  __device__ void each_bin(std::int64_t first, int n, const Prepare& prepare, const Count& count) const {
+  /// block. prepare() is called before, when the first reads are in flight. `ring` is shared memory for them, or null.
+  template <int Block, class Index, class Ring, class Prepare, class Count>
+  __device__ void each_bin(std::int64_t first, int n, Ring ring, const Prepare& prepare,
+                           const Count& count) const {
     constexpr int width = pack_width<T>;
     const T *const from_x = x + first, *const from_y = y + first;
     const bool aligned =
         (reinterpret_cast<std::uintptr_t>(from_x) | reinterpret_cast<std::uintptr_t>(from_y)) % 16 == 0;
     const int packs = aligned ? int(unsigned(n) / width) : int(unsigned(n) / (width * Block)) * Block;
-    if (aligned)
+    if (!aligned)
+      each_pack<Block, Index, false>(from_x, from_y, packs, prepare, count);
+    else if constexpr (std::is_null_pointer_v<Ring>)
       each_pack<Block, Index, true>(from_x, from_y, packs, prepare, count);
     else
-      each_pack<Block, Index, false>(from_x, from_y, packs, prepare, count);
+      each_pack_in_ring<Block, Index>(from_x, from_y, packs, ring, prepare, count);
     for (int at = packs * width + int(threadIdx.x); at < n; at += Block) {
       const T of_x[1] = {from_x[at]}, of_y[1] = {from_y[at]};
       take<Index>(of_x, of_y, count, [] {});
@@ -87,6 +95,33 @@ struct Samples {
         const auto of_x = std::bit_cast<Some>(next_x[s]), of_y = std::bit_cast<Some>(next_y[s]);
         take<Index>(of_x.value, of_y.value, count, [&] { read(pack + stages * Block, s); });
       }
+  }
+
+  /// The same of n aligned packs through a ring. Each thread copies what it counts.
+  template <int Block, class Index, class Prepare, class Count>
+  __device__ void each_pack_in_ring(const T* from_x, const T* from_y, int n, unsigned char* ring,
+                                    const Prepare& prepare, const Count& count) const {
+    constexpr int width = pack_width<T>;
+    using Some = Pack<T, width>;
+    Some* const own = reinterpret_cast<Some*>(ring) + threadIdx.x;
+    const auto read = [&](int pack, Some* to) {
+      cuda::copy_async(to, reinterpret_cast<const Some*>(from_x) + pack, pack < n);
+      cuda::copy_async(to + Block, reinterpret_cast<const Some*>(from_y) + pack, pack < n);
+      cuda::commit_copies();
+    };
+#pragma unroll
+    for (int s = 0; s < ring_stages; ++s) read(int(threadIdx.x) + s * Block, own + s * 2 * Block);
+    prepare();
+    int stage = 0;
+#pragma unroll 1
+    for (int pack = int(threadIdx.x); pack < n; pack += Block) {
+      cuda::wait_copies<ring_stages - 1>();
+      Some* const at = own + stage * 2 * Block;
+      const Some of_x = at[0], of_y = at[Block];
+      take<Index>(of_x.value, of_y.value, count, [&] { read(pack + ring_stages * Block, at); });
+      stage = stage + 1 < ring_stages ? stage + 1 : 0;
+    }
+    cuda::wait_copies<0>();
   }
 
   /// Counts some samples, and calls taken() when they are no longer needed.
@@ -138,10 +173,12 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
       clear<block>(local, int(p.words) * copies);
       __syncthreads();
     };
-    samples.template each_bin<block, std::uint32_t>(share.first, share.n, prepare, [&](const auto& found) {
+    samples.template each_bin<block, std::uint32_t>(share.first, share.n, nullptr, prepare,
+                                                    [&](const auto& found) {
 #pragma unroll
-      for (const std::uint32_t bin : found) atomicAdd(own + bin * unsigned(copies), 1u);
-    });
+                                                      for (const std::uint32_t bin : found)
+                                                        atomicAdd(own + bin * unsigned(copies), 1u);
+                                                    });
     __syncthreads();
     const bool alone = p.parts == 1;
     for (int i = int(threadIdx.x); i < (alone ? bins : int(p.words)); i += block) {
@@ -164,7 +201,7 @@ __global__ void __launch_bounds__(shapes[global].block, shapes[global].residents
     const Share share(p, item);
     auto* const to = reinterpret_cast<unsigned long long*>(counts) + share.b * p.bins;
     samples.template each_bin<shapes[global].block, std::uint64_t>(
-        share.first, share.n, [] {},
+        share.first, share.n, nullptr, [] {},
         [&](const auto& found) {
 #pragma unroll
           for (const std::uint64_t bin : found) atomicAdd(to + bin, 1ull);
@@ -179,7 +216,13 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
     count_small(cuda::EarlyStart early, Plan p, Samples<T> samples) {
   constexpr int block = shapes[V].block, bits = bits_of(V), each = 32 / bits;
   constexpr std::uint32_t full = (1u << bits) - 1;
-  auto* const local = cuda::dynamic_shared<std::uint32_t>();
+  const auto ring = [] {
+    if constexpr (V == bytes)
+      return cuda::dynamic_shared<unsigned char>();
+    else
+      return nullptr;
+  }();
+  auto* const local = cuda::dynamic_shared<std::uint32_t>() + (V == bytes ? ring_bytes(block) / 4 : 0);
   const int words = int(p.words);
   std::uint32_t *const noted = local + words, *const notes = noted + 1;
   early.wait();
@@ -190,23 +233,24 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
       if (threadIdx.x == 0) *noted = 0;
       __syncthreads();
     };
-    samples.template each_bin<block, std::uint32_t>(share.first, share.n, prepare, [&](const auto& found) {
-      constexpr int width = int(std::extent_v<std::remove_reference_t<decltype(found)>>);
-      std::uint32_t before[width];
-      bool wraps = false;
+    samples.template each_bin<block, std::uint32_t>(
+        share.first, share.n, ring, prepare, [&](const auto& found) {
+          constexpr int width = int(std::extent_v<std::remove_reference_t<decltype(found)>>);
+          std::uint32_t before[width];
+          bool wraps = false;
 #pragma unroll
-      for (int j = 0; j < width; ++j)
-        before[j] = atomicAdd(local + found[j] / each, 1u << found[j] % each * bits);
+          for (int j = 0; j < width; ++j)
+            before[j] = atomicAdd(local + found[j] / each, 1u << found[j] % each * bits);
 #pragma unroll
-      for (int j = 0; j < width; ++j) wraps |= (~before[j] >> found[j] % each * bits & full) == 0;
-      if (wraps)
+          for (int j = 0; j < width; ++j) wraps |= (~before[j] >> found[j] % each * bits & full) == 0;
+          if (wraps)
 #pragma unroll
-        for (int j = 0; j < width; ++j)
-          for (std::uint32_t bin = found[j]; (~before[j] >> bin % each * bits & full) == 0;) {
-            notes[atomicAdd(noted, 1u)] = bin;
-            if (++bin % each == 0) break;
-          }
-    });
+            for (int j = 0; j < width; ++j)
+              for (std::uint32_t bin = found[j]; (~before[j] >> bin % each * bits & full) == 0;) {
+                notes[atomicAdd(noted, 1u)] = bin;
+                if (++bin % each == 0) break;
+              }
+        });
     __syncthreads();
 #pragma unroll 4
     for (int i = 4 * int(threadIdx.x); i < words; i += 4 * block)
@@ -236,7 +280,8 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
       return;
     }
     if (variant >= halves) {
-      const std::size_t shared = std::size_t(p.words + 1 + p.most_notes) * sizeof(std::uint32_t);
+      const std::size_t shared = std::size_t(p.words + 1 + p.most_notes) * sizeof(std::uint32_t) +
+                                 std::size_t(variant == bytes ? ring_bytes(shapes[bytes].block) : 0);
       const auto count = variant == halves ? count_small<T, halves> : count_small<T, bytes>;
       cuda::launch_early(count, blocks, shapes[variant].block, shared, stream, p, samples);
       return variant == halves ? add(add_partials<true>, add_block, add_columns)
