@@ -74,7 +74,9 @@ INSTANTIATE_TEST_SUITE_P(
                     // Shares of 100000 samples, nearly all in the last bin of a word and in the first.
                     Problem{1, 300001, 300, 320, clamp, 1e-3}, Problem{1, 300001, 299, 319, clamp, 1e-3},
                     // All 8-bit counts wrap, some by what the one before passes on.
-                    Problem{1, 300001, 3, 5, clamp}));
+                    Problem{1, 300001, 3, 5, clamp},
+                    // 132 shares.
+                    Problem{1, 2200000, 128, 128, clamp, 0.5}));
 
 }  // namespace
 }  // namespace kolmo
