@@ -25,7 +25,18 @@ constexpr int aligned_stages = 3;
 /// As many are on their way to a ring in shared memory, which needs no registers. There a pack waits for its own copies, while
 /// ptxas gives all reads into registers one barrier: each pack waits for the reads that were started last.
 constexpr int ring_stages = 3;
-constexpr int ring_bytes(int block) { return ring_stages * 2 * block * 16; }
+constexpr bool in_ring(int variant) { return variant == bytes; }
+constexpr int ring_words(int variant) {
+  return in_ring(variant) ? ring_stages * 2 * shapes[variant].block * 4 : 0;
+}
+/// The ring, at the begin of a block's shared memory.
+template <int V>
+__device__ auto ring() {
+  if constexpr (in_ring(V))
+    return cuda::dynamic_shared<std::uint32_t>();
+  else
+    return nullptr;
+}
 
 __global__ void zero(cuda::EarlyStart early, std::int64_t* counts, std::int64_t n) {
   early.wait();
@@ -99,7 +110,7 @@ struct Samples {
 
   /// The same of n aligned packs through a ring. Each thread copies what it counts.
   template <int Block, class Index, class Prepare, class Count>
-  __device__ void each_pack_in_ring(const T* from_x, const T* from_y, int n, unsigned char* ring,
+  __device__ void each_pack_in_ring(const T* from_x, const T* from_y, int n, std::uint32_t* ring,
                                     const Prepare& prepare, const Count& count) const {
     constexpr int width = pack_width<T>;
     using Some = Pack<T, width>;
@@ -163,7 +174,7 @@ template <class T, int V>
 __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
     count(cuda::EarlyStart early, Plan p, Samples<T> samples, std::int64_t* counts) {
   constexpr int block = shapes[V].block;
-  auto* const local = cuda::dynamic_shared<std::uint32_t>();
+  auto* const local = cuda::dynamic_shared<std::uint32_t>() + ring_words(V);
   const int copies = p.copies, bins = int(p.bins);
   std::uint32_t* const own = local + threadIdx.x % unsigned(copies);
   early.wait();
@@ -173,7 +184,7 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
       clear<block>(local, int(p.words) * copies);
       __syncthreads();
     };
-    samples.template each_bin<block, std::uint32_t>(share.first, share.n, nullptr, prepare,
+    samples.template each_bin<block, std::uint32_t>(share.first, share.n, ring<V>(), prepare,
                                                     [&](const auto& found) {
 #pragma unroll
                                                       for (const std::uint32_t bin : found)
@@ -216,13 +227,7 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
     count_small(cuda::EarlyStart early, Plan p, Samples<T> samples) {
   constexpr int block = shapes[V].block, bits = bits_of(V), each = 32 / bits;
   constexpr std::uint32_t full = (1u << bits) - 1;
-  const auto ring = [] {
-    if constexpr (V == bytes)
-      return cuda::dynamic_shared<unsigned char>();
-    else
-      return nullptr;
-  }();
-  auto* const local = cuda::dynamic_shared<std::uint32_t>() + (V == bytes ? ring_bytes(block) / 4 : 0);
+  auto* const local = cuda::dynamic_shared<std::uint32_t>() + ring_words(V);
   const int words = int(p.words);
   std::uint32_t *const noted = local + words, *const notes = noted + 1;
   early.wait();
@@ -234,7 +239,7 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
       __syncthreads();
     };
     samples.template each_bin<block, std::uint32_t>(
-        share.first, share.n, ring, prepare, [&](const auto& found) {
+        share.first, share.n, ring<V>(), prepare, [&](const auto& found) {
           constexpr int width = int(std::extent_v<std::remove_reference_t<decltype(found)>>);
           std::uint32_t before[width];
           bool wraps = false;
@@ -271,6 +276,9 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
   const auto add = [&](auto kernel, int block, int columns) {
     cuda::launch_early(kernel, cuda::blocks(p.batch * groups_of(p, columns), 1), block, 0, stream, p, counts);
   };
+  const auto shared_bytes = [&](std::int64_t words) {
+    return std::size_t(ring_words(variant) + words) * sizeof(std::uint32_t);
+  };
   visit<double, float>(a.x.dtype, [&]<class T> {
     const Samples<T> samples{a.x.as<T>(), a.y.as<T>(), Bins(a.x_min, a.x_max, a.bins_x),
                              Bins(a.y_min, a.y_max, a.bins_y), a.outside == OutsidePolicy::clamp};
@@ -280,15 +288,14 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
       return;
     }
     if (variant >= halves) {
-      const std::size_t shared = std::size_t(p.words + 1 + p.most_notes) * sizeof(std::uint32_t) +
-                                 std::size_t(variant == bytes ? ring_bytes(shapes[bytes].block) : 0);
+      const std::size_t shared = shared_bytes(p.words + 1 + p.most_notes);
       const auto count = variant == halves ? count_small<T, halves> : count_small<T, bytes>;
       cuda::launch_early(count, blocks, shapes[variant].block, shared, stream, p, samples);
       return variant == halves ? add(add_partials<true>, add_block, add_columns)
                                : add(add_bytes, byte_block, byte_columns);
     }
     cuda::select<global>(variant, [&]<int V> {
-      const std::size_t shared = std::size_t(p.words * p.copies) * sizeof(std::uint32_t);
+      const std::size_t shared = shared_bytes(p.words * p.copies);
       cuda::launch_early(count<T, V>, blocks, shapes[V].block, shared, stream, p, samples, counts);
     });
     if (p.parts > 1) add(add_partials<false>, add_block, add_columns);
