@@ -1,5 +1,5 @@
 // Counts of the GPU are those of the CPU for every variant, length and alignment: rows that begin at no multiple of 16 bytes, shares
-// of several blocks, samples that are not counted, and 16-bit counts that fill.
+// of several blocks, samples that are not counted, and small counts that wrap.
 #include "kolmo/ops/info/histogram_2d/histogram_2d.hpp"
 
 #include <gtest/gtest.h>
@@ -71,8 +71,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Problem{5, 0, 2, 2}, Problem{1, 1, 1, 1}, Problem{7, 3, 3, 5, clamp},
                     Problem{1, 511, 10, 10}, Problem{3, 2049, 10, 10, clamp}, Problem{1, 70001, 10, 10},
                     Problem{3, 33333, 64, 64, clamp}, Problem{150, 1000, 8, 8}, Problem{2, 20003, 110, 111},
-                    // Shares of 100000 samples in one bin: three 16-bit counts of 2^15 and more.
-                    Problem{1, 300001, 300, 320, clamp, 1e-3}));
+                    // Shares of 100000 samples, nearly all in the last bin of a word and in the first.
+                    Problem{1, 300001, 300, 320, clamp, 1e-3}, Problem{1, 300001, 299, 319, clamp, 1e-3},
+                    // All 8-bit counts wrap, some by what the one before passes on.
+                    Problem{1, 300001, 3, 5, clamp},
+                    // 132 shares.
+                    Problem{1, 2200000, 128, 128, clamp, 0.5}));
 
 }  // namespace
 }  // namespace kolmo
