@@ -7,7 +7,6 @@
 #include "kolmo/ops/dense/matmul/double_tiles.cuh"
 #include "kolmo/ops/dense/matmul/few_rows.cuh"
 #include "kolmo/ops/dense/matmul/few_rows_f32.cuh"
-#include "kolmo/ops/dense/matmul/few_rows_f32_turned.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/tensor_cores.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
@@ -195,10 +194,8 @@ bool fits(const MatmulArgs& x, int variant) {
       return (t == DType::f16 || t == DType::bf16) && s.m <= FewRows::rows && whole_packs(x.b) &&
              shape_fits(x, FewRows{}, plan);
     case Engine::few_rows_f32:
-      return t == DType::f32 && s.m <= FewRowsF32::rows &&
-             s.k <= std::min(FewRowsF32::most_k, TurnedFewRowsF32::most_k) && whole_packs(x.b) &&
-             (x.transpose_b ? shape_fits(x, TurnedFewRowsF32{}, plan)
-                            : blocks_of(x, FewRowsF32{}, {.parts = FewRowsF32::most_ranks}) < limit);
+      return t == DType::f32 && s.m <= FewRowsF32::rows && s.k <= FewRowsF32::most_k && whole_packs(x.b) &&
+             shape_fits(x, FewRowsF32{}, plan);
     case Engine::tiles_f32:
       return t == DType::f32 && shape_fits(x, tile_shapes[plan.shape], plan);
     case Engine::tiles_f64:
@@ -250,8 +247,7 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
     case Engine::few_rows:
       return estimate(x, FewRows{}, plan, 0);
     case Engine::few_rows_f32:
-      return of_pipeline +
-             (x.transpose_b ? estimate(x, TurnedFewRowsF32{}, plan, 0) : few_rows_time(x, ranks_of(x)));
+      return estimate(x, FewRowsF32{}, plan, 0) + of_pipeline;
     case Engine::doubles:
       return estimate(x, double_tile_shapes[plan.shape], plan,
                       adds_c(x) || x.activation > Activation::relu ? 1e-3 : 2e-4) +

@@ -1,6 +1,8 @@
 #include "kolmo/ops/dense/matmul/few_rows_f32.cuh"
-#include "kolmo/ops/dense/matmul/few_rows_f32_turned.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
+#ifndef SIMT
+#include "kolmo/runtime/cuda/tensor_copies.hpp"
+#endif
 
 namespace kolmo::on_cuda {
 
@@ -10,24 +12,15 @@ void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspa
 
 void launch_few_rows_f32(const MatmulArgs& x, Stream& s) {
   const Gemm<float> g = gemm_of<float>(x);
-  const std::int64_t of_row = x.transpose_a ? 1 : g.k, of_k = x.transpose_a ? g.m : 1;
-  cuda::select<2>(!x.transpose_a && whole_packs(x.a), [&]<int I> {
-    constexpr bool packs_a = I == 1;
-    if (x.transpose_b)
-      return cuda::launch(turned_few_rows_f32<packs_a>, unsigned(blocks_of(x, TurnedFewRowsF32{}, {})),
-                          TurnedFewRowsF32::warps * 32, sizeof(TurnedFewRowsF32Space), cuda::native(s), g,
-                          of_row, of_k);
-    using S = FewRowsF32;
-    const auto strips = unsigned(blocks_of(x, S{}, {}));
-    constexpr int block = S::warps * 32;
-    static const bool has_clusters = cuda::clusters_fit(x.y.device.index, few_rows_f32<packs_a>,
-                                                        S::most_ranks, block, S::bytes(S::many_stages));
-    if (const int ranks = has_clusters ? ranks_of(x) : 1; ranks > 1)
-      return cuda::launch_clusters(few_rows_f32<packs_a>, ranks, strips, block, S::bytes(S::many_stages),
-                                   cuda::native(s), g, of_row, of_k, S::many_stages);
-    const int stages = has_clusters ? S::many_stages : S::few_stages;
-    cuda::launch(few_rows_f32<packs_a>, strips, block, S::bytes(stages), cuda::native(s), g, of_row, of_k,
-                 stages);
+#ifdef SIMT
+  constexpr int stages = FewRowsF32::few_stages;
+#else
+  const int stages = cuda::is_hopper(x.y.device.index) ? FewRowsF32::many_stages : FewRowsF32::few_stages;
+#endif
+  cuda::select<4>(2 * (!x.transpose_a && whole_packs(x.a)) + x.transpose_b, [&]<int I> {
+    cuda::launch(few_rows_f32<I / 2 == 1, I % 2 == 1>, unsigned(blocks_of(x, FewRowsF32{}, {})),
+                 FewRowsF32::warps * 32, few_rows_bytes(stages), cuda::native(s), g,
+                 std::int64_t(x.transpose_a ? 1 : g.k), std::int64_t(x.transpose_a ? g.m : 1), stages);
   });
 }
 

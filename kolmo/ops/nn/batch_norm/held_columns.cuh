@@ -1,15 +1,15 @@
 #pragma once
-// Training by clusters of blocks that hold x between its two readings, for (n, c) of f32. A cluster has a strip of channels, a
-// block of it every `ranks`-th piece of the batch, as base/sums.hpp adds lanes so far apart last: the sums of a block are one
+// Training by one grid whose blocks run at once and hold x between its two readings, for (n, c) of f32. A block has a strip of
+// channels and every `ranks`-th piece of the batch, as base/sums.hpp adds lanes so far apart last: the sums of a block are one
 // lane of each channel. Anonymous namespace: see device/grid.cuh.
-#include <array>
+#include <algorithm>
 #include <bit>
 
 #include "kolmo/device/activation.cuh"
 #include "kolmo/device/async.cuh"
-#include "kolmo/device/clusters.cuh"
 #include "kolmo/device/read_once.cuh"
 #include "kolmo/device/short_sums.cuh"
+#include "kolmo/device/together.cuh"
 #include "kolmo/ops/nn/batch_norm/batch_norm_channels.hpp"
 
 namespace kolmo::cuda {
@@ -20,13 +20,14 @@ struct HeldColumns {
   static constexpr int threads = 512, width = 4, channels = 64, across = channels / width,
                        rows = BatchShape::rows_at_a_time, piece = rows * channels,
                        at_once = threads / channels, most = 32, in_shared = 27,
-                       in_registers = most - in_shared, most_ranks = 16, multiprocessors = 132;
+                       in_registers = most - in_shared;
   static constexpr std::size_t shared = std::size_t(in_shared) * piece * sizeof(float);
   static_assert(threads == rows * across && most == 4 * at_once && in_registers < at_once);
   using Values = Pack<float, width>;
 
   PrepareChannel<float> prepare;
   float* y;
+  Sums<2>* of_blocks;
   Activation activation;
   int pieces, ranks;
   bool two_a_lane;  ///< or more; else the pieces of a block fall on as many lanes as it sums at once
@@ -50,7 +51,6 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
   using Values = H::Values;
   float* const shared = dynamic_shared<float>();
   __shared__ Sums<2> sums[H::at_once][H::channels];
-  __shared__ __align__(16) Sums<2> of_block[H::channels];
   __shared__ __align__(16) ChannelMap<float> map[H::channels];
   const BatchShape& shape = f.prepare.shape;
   const int thread = int(threadIdx.x), rank = int(blockIdx.x) % f.ranks, strip = int(blockIdx.x) / f.ranks,
@@ -107,13 +107,13 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
     return tree_of<H::at_once, 1, 2>([&](int i) { return sums[i][of_channel]; }, 0);
   };
   __syncthreads();
-  if (part == 0) of_block[of_channel] = sum_of_parts();
-  meet_cluster();
+  if (part == 0) f.of_blocks[rank * shape.c + channel] = sum_of_parts();
+  meet_grid();
 
-  sums[part][of_channel] = tree_of<H::most_ranks / H::at_once, 1, 2>(
+  sums[part][of_channel] = tree_of<4, 1, 2>(
       [&](int i) {
         const int of = part + i * H::at_once;
-        return of < f.ranks ? cluster_load(&of_block[of_channel], of) : Sums<2>{};
+        return of < f.ranks ? f.of_blocks[of * shape.c + channel] : Sums<2>{};
       },
       0);
   __syncthreads();
@@ -139,37 +139,25 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
 #pragma unroll 4
   for (int j = max(own - H::in_shared, 0); j < own; ++j)
     write(j, load_pack<H::width>(slot(j) + thread * H::width));
-  meet_cluster();  // others may still read of_block
 }
 
-/// Trains, if clusters hold the strips of x.
+/// Trains, if as many blocks as hold x run at once on the device.
 inline bool hold_columns(const BatchNormArgs& a, const BatchNormScratch<float>& scratch,
                          cudaStream_t stream) {
   using H = HeldColumns;
+  static const int most = blocks_together(a.x.device.index, normalise_held, H::threads, H::shared);
   const BatchShape shape(a);
   const std::int64_t strips = shape.c / H::channels, pieces = shape.pieces();
   const bool columns = shape.s == 1 && strips && shape.c % H::channels == 0 &&
                        packed_rows<float>(1, 0, a.x.as<float>(), a.y.as<float>());
-  if (!columns || pieces > H::most * H::most_ranks) return false;
-  const int lanes = pieces < sum_lanes ? int(std::bit_ceil(std::uint64_t(pieces))) : sum_lanes;
-  int ranks = std::min(+H::most_ranks, lanes / H::at_once);
-  const auto narrower = [&] { return ranks > 1 && pieces <= H::most * ranks / 2; };
-  while (narrower() && strips * ranks > H::multiprocessors) ranks /= 2;
-  static const auto fit = [&] {
-    std::array<bool, H::most_ranks + 1> of_size{};
-    for (int size = 2; size <= H::most_ranks; size *= 2)
-      of_size[size] = clusters_fit(a.x.device.index, normalise_held, size, H::threads, H::shared);
-    return of_size;
-  }();
-  while (narrower() && !fit[ranks]) ranks /= 2;
-  if (!ranks || pieces > H::most * ranks || strips * ranks > std::numeric_limits<int>::max()) return false;
-  const H held{scratch.prepare(a), a.y.as<float>(), a.activation,
-               int(pieces),        ranks,           lanes / ranks > H::at_once};
-  if (ranks == 1)
-    launch(normalise_held, unsigned(strips), H::threads, H::shared, stream, held);
-  else if (fit[ranks])
-    launch_clusters(normalise_held, ranks, unsigned(strips), H::threads, H::shared, stream, held);
-  return ranks == 1 || fit[ranks];
+  if (!columns || strips > most || pieces > std::int64_t(H::most) * most) return false;
+  const int lanes = pieces < sum_lanes ? int(std::bit_ceil(std::uint64_t(pieces))) : sum_lanes,
+            ranks = std::min(int(std::bit_floor(unsigned(most / strips))), lanes / H::at_once);
+  if (!ranks || pieces > H::most * ranks) return false;
+  launch_together(normalise_held, unsigned(strips * ranks), H::threads, H::shared, stream,
+                  H{scratch.prepare(a), a.y.as<float>(), scratch.partials, a.activation, int(pieces), ranks,
+                    lanes / ranks > H::at_once});
+  return true;
 }
 
 }  // namespace

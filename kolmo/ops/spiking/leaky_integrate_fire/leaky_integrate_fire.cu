@@ -12,11 +12,14 @@ namespace {
 using A = LeakyIntegrateFireArgs;
 
 // Of a block: as many warps take steps, and as many move, as a multiprocessor has schedulers.
-constexpr int leaky_neurons = 128, leaky_group = 32, leaky_ahead = 4;
+constexpr int leaky_neurons = 128, leaky_group = 32;
+/// Groups that are read ahead: f64 has no room for more in the 99 KB of some GPUs.
+template <class T>
+constexpr int leaky_ahead = sizeof(T) == 4 ? 4 : 2;
 
 template <class T>
 struct LeakyGroups {
-  alignas(16) T input[leaky_ahead + 1][leaky_group][leaky_neurons];
+  alignas(16) T input[leaky_ahead<T> + 1][leaky_group][leaky_neurons];
   alignas(16) unsigned fires[2][leaky_neurons];  ///< a bit for each step of a group
 };
 
@@ -70,7 +73,7 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       constexpr int across = leaky_neurons / width, at_once = leaky_neurons / across;
       using Copied = Pack<T, width>;
       const int i = lane % across * width, k = lane / across, steps = steps_of(group);
-      T* const to = &input[unsigned(group) % (leaky_ahead + 1)][k][i];
+      T* const to = &input[unsigned(group) % (leaky_ahead<T> + 1)][k][i];
       const T* from = f.current + (group * leaky_group + k) * f.neurons + first + i;
 #pragma unroll 8
       for (int j = 0; j < leaky_group; j += at_once, from += at_once * f.neurons) {
@@ -98,12 +101,12 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
         }
     };
     const auto goal = [&](std::int64_t group, unsigned k) {
-      return f.goal(input[unsigned(group) % (leaky_ahead + 1)][k][lane]);
+      return f.goal(input[unsigned(group) % (leaky_ahead<T> + 1)][k][lane]);
     };
     if (moves) {
 #pragma unroll 1
-      for (int group = 0; group < leaky_ahead; ++group) fetch(group);
-      cuda::wait_copies<leaky_ahead - 2>();
+      for (int group = 0; group < leaky_ahead<T>; ++group) fetch(group);
+      cuda::wait_copies<leaky_ahead<T> - 2>();
     }
     __syncthreads();
     LeakyStepper<T> neuron{};
@@ -122,9 +125,9 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
     }
     for (std::int64_t group = 0; group <= groups; ++group) {
       if (moves) {
-        fetch(group + leaky_ahead);
+        fetch(group + leaky_ahead<T>);
         if (group > 0) write(group - 1);
-        cuda::wait_copies<leaky_ahead - 2>();
+        cuda::wait_copies<leaky_ahead<T> - 2>();
       } else if (group < groups) {
         const auto taken = unsigned(steps_of(group));
         neuron.fires = 0;
