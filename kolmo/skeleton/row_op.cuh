@@ -172,7 +172,7 @@ struct RowScratch {
   RowScratch(Arena& arena, const RowTensors<T>& t, int row) {
     const RowPlan& plan = row_op_rows[row].config;
     if (plan.holder != RowHolder::parts) return;
-    part = arena.take<typename Op::Part>(t.rows * plan.template parts<T>(t.k));
+    part = arena.take<typename Op::Part>(t.rows * (plan.template parts<T>(t.k) + 1));  // see part_of()
     whole = arena.take<typename Op::Whole>(t.rows);
   }
 };
