@@ -17,9 +17,15 @@ namespace {
 /// Blocks of a multiprocessor, the shared memory of each, and how much of it copies are ahead of what is computed. On an
 /// H200 a block of 256 has 16 items of a row of 2^24 floats, of which 7 fit into shared memory.
 constexpr int held_residents = 2, held_bytes = 112 * 1024, held_ahead = 48 * 1024;
+template <class Op>
+concept ReadsColumns = requires {
+  requires Op::reads_columns;
+};
 /// Items of a block in registers, as many as fit.
-template <class T>
-constexpr int held_in_registers = sizeof(T) == 8 ? 1 : 4;
+template <class Op, class T>
+constexpr int held_in_registers = sizeof(T) == 8     ? 1
+                                  : ReadsColumns<Op> ? 3
+                                                     : 4;
 /// Items of a block for which a grid that waits for itself is worth its start, and up to which it holds enough of them. A
 /// thread adds them one after the other.
 constexpr std::int64_t held_from = 2, held_to = 32;
@@ -27,17 +33,17 @@ constexpr int rows_of_block = 2;
 
 /// The items of this block, parts of `length` elements of at most two rows.
 struct HeldItems {
-  std::int64_t k, items, parts, first;  ///< of a row; of all blocks; of a row; the first row of this block
+  int k, items, parts, first;  ///< of a row; of all blocks; of a row; the first row of this block
   int length, count, of_first,
       before;  ///< of an item; of items, of those of the first row, and of this row before them
 
-  __device__ HeldItems(std::int64_t rows, std::int64_t k_, std::int64_t parts_, int length_)
+  __device__ HeldItems(int rows, int k_, int parts_, int length_)
       : k(k_), items(rows * parts_), parts(parts_), length(length_) {
-    const std::int64_t begin = quotient(items * blockIdx.x, gridDim.x);
-    count = int(quotient(items * (blockIdx.x + 1), gridDim.x) - begin);
-    first = quotient(begin, parts);
-    before = int(begin - first * parts);
-    of_first = parts - before < count ? int(parts) - before : count;
+    const auto from = [&](unsigned block) { return int(quotient(std::int64_t(items) * block, gridDim.x)); };
+    const int begin = from(blockIdx.x);
+    count = from(blockIdx.x + 1) - begin;
+    first = begin / parts, before = begin - first * parts;
+    of_first = parts - before < count ? parts - before : count;
   }
   struct Place {
     int row;  ///< 0 or 1: the first, or the one after it
@@ -47,13 +53,13 @@ struct HeldItems {
   /// Where item i begins in the tensors and in its row, and its number of elements.
   __device__ Place operator()(int i) const {
     const int row = i >= of_first, from = (row ? i - of_first : i + before) * length;
-    const std::int64_t rest = k - from;
-    return {row, (first + row) * k + from, from, int(rest < length ? rest : length)};
+    const int rest = k - from;
+    return {row, std::int64_t(first + row) * k + from, from, rest < length ? rest : length};
   }
   /// Where a block keeps its part of a row: those of a row are neighbours.
-  __device__ std::int64_t part_of(std::int64_t block, std::int64_t row) const { return block + row; }
-  __device__ std::int64_t block_of(std::int64_t item) const {
-    return quotient((item + 1) * gridDim.x - 1, items);
+  __device__ int part_of(int block, int row) const { return block + row; }
+  __device__ int block_of(int item) const {
+    return int(quotient((std::int64_t(item) + 1) * gridDim.x - 1, items));
   }
 };
 
@@ -62,13 +68,13 @@ template <int Block, class Op>
 __device__ void join_held(const Op& op, const HeldItems& items, const typename Op::Part* part,
                           typename Op::Whole (&of_row)[rows_of_block]) {
   for (int r = 0; r < (items.of_first < items.count ? 2 : 1); ++r) {
-    const std::int64_t row = items.first + r, from = items.block_of(row * items.parts),
-                       to = items.block_of((row + 1) * items.parts - 1);
+    const int row = items.first + r, from = items.block_of(row * items.parts),
+              to = items.block_of((row + 1) * items.parts - 1);
     const auto all = join_parts<Block>(part + items.part_of(from, row), to + 1 - from);
     if (threadIdx.x != 0) continue;
     const auto whole = op.whole(all);
     of_row[r] = whole;
-    if (from == blockIdx.x) op.keep(row, whole);
+    if (from == int(blockIdx.x)) op.keep(row, whole);
   }
   __syncthreads();
 }
@@ -78,15 +84,15 @@ __device__ void join_held(const Op& op, const HeldItems& items, const typename O
 /// are written: what was read last comes first.
 template <class Op, class T, int Block, int E>
 __global__ void __launch_bounds__(Block, held_residents)
-    rows_held(Op op, RowTensors<T> t, typename Op::Part* part, std::int64_t parts) {
+    rows_held(Op op, RowTensors<T> t, typename Op::Part* part, int parts) {
   constexpr int W = pack_width<T>, step = Block * W, length = Block * E, bytes = length * int(sizeof(T)),
                 slots = held_bytes / bytes, ahead = held_ahead / bytes, fixed = slots - ahead,
-                most_kept = held_in_registers<T>;
+                most_kept = held_in_registers<Op, T>;
   using Tile = RowTile<T, 1, W, E>;
   using Packs = typename Tile::Packs;
   using Bytes = Pack<T, W>;
   static_assert(fixed > 0);
-  const HeldItems items(t.rows, t.k, parts, length);
+  const HeldItems items(int(t.rows), int(t.k), parts, length);
   const int n = items.count, start = int(threadIdx.x) * W;
   T* const mine = dynamic_shared<T>() + start;  // each thread copies what it reads itself
   const auto slot = [&](int i) { return mine + (i < slots ? i : fixed + (i - fixed) % ahead) * length; };
@@ -139,7 +145,7 @@ __global__ void __launch_bounds__(Block, held_residents)
     copy(i < fixed ? n : i + ahead, slot(i + ahead));
     if (i + 1 != items.of_first && i + 1 != n) continue;
     all = join_block<Block>(all);
-    if (threadIdx.x == 0) part[items.part_of(blockIdx.x, items.first + item.row)] = all;
+    if (threadIdx.x == 0) part[items.part_of(int(blockIdx.x), items.first + item.row)] = all;
     all = {};
   }
   wait_copies<0>();
@@ -192,7 +198,7 @@ bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, st
   const std::int64_t items = t.rows * parts;
   if (!blocks || items < held_from * blocks || items > held_to * blocks) return false;
   const bool fit = t.rows <= rows_of_block || (items + blocks - 1) / blocks <= parts + 1;
-  if (fit) launch_together(kernel, unsigned(blocks), Block, held_bytes, stream, op, t, part, parts);
+  if (fit) launch_together(kernel, unsigned(blocks), Block, held_bytes, stream, op, t, part, int(parts));
   return fit;
 }
 
