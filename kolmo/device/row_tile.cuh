@@ -14,9 +14,11 @@
 namespace kolmo::cuda {
 namespace {
 
+/// Of a and NaN, and for floats of NaN and b, the other one.
 struct Larger {
   template <class C>
   __device__ C operator()(C a, C b) const {
+    if constexpr (sizeof(C) == 4) return fmaxf(a, b);  // one instruction
     return a > b ? a : b;
   }
 };
@@ -181,12 +183,9 @@ __device__ Part join_warp(Part all) {
   return all;
 }
 
-/// Joins the parts of a row in their order, by a block; its first warp gets the result.
+/// Joins the parts of the threads of a block in their order; its first warp gets the result.
 template <int Threads, class Part>
-__device__ Part join_parts(const Part* part, std::int64_t parts) {
-  const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
-  Part all{};
-  for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
+__device__ Part join_block(Part all) {
   __shared__ PartWords<Part> of_warp[32];
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
   all = join_warp<32>(all);
@@ -195,6 +194,14 @@ __device__ Part join_parts(const Part* part, std::int64_t parts) {
   __syncthreads();
   if (warp != 0) return all;
   return join_warp<Threads / 32>(lane < Threads / 32 ? std::bit_cast<Part>(of_warp[lane]) : Part{});
+}
+/// The same for the parts of a row.
+template <int Threads, class Part>
+__device__ Part join_parts(const Part* part, std::int64_t parts) {
+  const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
+  Part all{};
+  for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
+  return join_block<Threads>(all);
 }
 
 }  // namespace

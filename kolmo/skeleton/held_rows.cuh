@@ -1,7 +1,8 @@
 #pragma once
 // Few long rows of a row operator (skeleton/row_op.hpp) by one grid whose blocks run at once. Each reads its items, parts of rows
 // in their order, and waits for the others; then it joins the parts of its rows and writes the results of its items. Most of what
-// it has read stays in shared memory and registers, the rest in the second cache. Anonymous namespace: see device/grid.cuh.
+// it has read stays in shared memory and registers, the rest in the second cache. A thread joins its own elements item by item, so
+// that warps wait for each other once a row only. Anonymous namespace: see device/grid.cuh.
 #include <algorithm>
 
 #include "kolmo/base/quotient.hpp"
@@ -16,140 +17,176 @@ namespace {
 /// Blocks of a multiprocessor, the shared memory of each, and how much of it copies are ahead of what is computed. On an
 /// H200 a block of 256 has 16 items of a row of 2^24 floats, of which 7 fit into shared memory.
 constexpr int held_residents = 2, held_bytes = 112 * 1024, held_ahead = 48 * 1024;
-/// Items of a block in registers, which are also those that it reads ahead of what it writes.
-constexpr int held_in_registers = 3;
-/// Parts of a row that each block joins by itself.
-constexpr std::int64_t held_parts = 1 << 13;
+template <class Op>
+concept ReadsColumns = requires {
+  requires Op::reads_columns;
+};
+/// Items of a block in registers, as many as fit.
+template <class Op, class T>
+constexpr int held_in_registers = sizeof(T) == 8     ? 1
+                                  : ReadsColumns<Op> ? 3
+                                                     : 4;
+/// Items of a block for which a grid that waits for itself is worth its start, and up to which it holds enough of them. A
+/// thread adds them one after the other.
+constexpr std::int64_t held_from = 2, held_to = 32;
 constexpr int rows_of_block = 2;
 
 /// The items of this block, parts of `length` elements of at most two rows.
-template <class T>
 struct HeldItems {
-  RowTensors<T> t;
-  std::int64_t parts, begin, first;  ///< of a row; the first item, and its row
-  int length, count, of_first;       ///< of an item; of items, and of those of the first row
+  int k, items, parts, first;  ///< of a row; of all blocks; of a row; the first row of this block
+  int length, count, of_first,
+      before;  ///< of an item; of items, of those of the first row, and of this row before them
 
-  __device__ HeldItems(const RowTensors<T>& tensors, std::int64_t parts_, int length_)
-      : t(tensors), parts(parts_), length(length_) {
-    const std::int64_t items = t.rows * parts;
-    begin = quotient(items * blockIdx.x, gridDim.x), first = quotient(begin, parts);
-    count = int(quotient(items * (blockIdx.x + 1), gridDim.x) - begin);
-    const std::int64_t rest = (first + 1) * parts - begin;
-    of_first = rest < count ? int(rest) : count;
+  __device__ HeldItems(int rows, int k_, int parts_, int length_)
+      : k(k_), items(rows * parts_), parts(parts_), length(length_) {
+    const auto from = [&](unsigned block) { return int(quotient(std::int64_t(items) * block, gridDim.x)); };
+    const int begin = from(blockIdx.x);
+    count = from(blockIdx.x + 1) - begin;
+    first = begin / parts, before = begin - first * parts;
+    of_first = parts - before < count ? parts - before : count;
   }
   struct Place {
     int row;  ///< 0 or 1: the first, or the one after it
-    std::int64_t at, from;
-    int count;
+    std::int64_t at;
+    int from, count;
   };
   /// Where item i begins in the tensors and in its row, and its number of elements.
   __device__ Place operator()(int i) const {
-    const int row = i >= of_first;
-    const std::int64_t from = (begin + i - (first + row) * parts) * length, rest = t.k - from;
-    return {row, (first + row) * t.k + from, from, int(rest < length ? rest : length)};
+    const int row = i >= of_first, from = (row ? i - of_first : i + before) * length;
+    const int rest = k - from;
+    return {row, std::int64_t(first + row) * k + from, from, rest < length ? rest : length};
+  }
+  /// Where a block keeps its part of a row: those of a row are neighbours.
+  __device__ int part_of(int block, int row) const { return block + row; }
+  __device__ int block_of(int item) const {
+    return int(quotient((std::int64_t(item) + 1) * gridDim.x - 1, items));
   }
 };
 
 /// Finds what every element needs to know of its row, for the rows of a block's items.
-template <int Block, class Op, class T>
-__device__ void join_held(const Op& op, const HeldItems<T>& items, const typename Op::Part* part,
+template <int Block, class Op>
+__device__ void join_held(const Op& op, const HeldItems& items, const typename Op::Part* part,
                           typename Op::Whole (&of_row)[rows_of_block]) {
   for (int r = 0; r < (items.of_first < items.count ? 2 : 1); ++r) {
-    const std::int64_t row = items.first + r;
-    const auto all = join_parts<Block>(part + row * items.parts, items.parts);
+    const int row = items.first + r, from = items.block_of(row * items.parts),
+              to = items.block_of((row + 1) * items.parts - 1);
+    const auto all = join_parts<Block>(part + items.part_of(from, row), to + 1 - from);
     if (threadIdx.x != 0) continue;
     const auto whole = op.whole(all);
     of_row[r] = whole;
-    if (row * items.parts >= items.begin) op.keep(row, whole);
+    if (from == int(blockIdx.x)) op.keep(row, whole);
   }
   __syncthreads();
 }
 
 /// Item i is copied to slot i of shared memory; from `slots` on, to the last `ahead` slots in turn, which at the end have the last
-/// items. Of the others, which have no slot then, registers keep the first, and the rest is read again: it was read last.
+/// items. Of the others, which have no slot then, registers keep the first. The rest is read again, by the slots whose results
+/// are written: what was read last comes first.
 template <class Op, class T, int Block, int E>
 __global__ void __launch_bounds__(Block, held_residents)
-    rows_held(Op op, RowTensors<T> t, typename Op::Part* part, std::int64_t parts) {
-  constexpr int W = pack_width<T>, length = Block * E, bytes = length * int(sizeof(T)),
-                slots = held_bytes / bytes, ahead = held_ahead / bytes, fixed = slots - ahead;
-  using Tile = RowTile<T, Block, W, E>;
+    rows_held(Op op, RowTensors<T> t, typename Op::Part* part, int parts) {
+  constexpr int W = pack_width<T>, step = Block * W, length = Block * E, bytes = length * int(sizeof(T)),
+                slots = held_bytes / bytes, ahead = held_ahead / bytes, fixed = slots - ahead,
+                most_kept = held_in_registers<Op, T>;
+  using Tile = RowTile<T, 1, W, E>;
   using Packs = typename Tile::Packs;
+  using Bytes = Pack<T, W>;
   static_assert(fixed > 0);
-  T* const shared = dynamic_shared<T>();
-  const HeldItems<T> items(t, parts, length);
-  const int thread = int(threadIdx.x), n = items.count;
-  const auto slot = [&](int i) { return shared + (i < slots ? i : fixed + (i - fixed) % ahead) * length; };
-  const auto copy = [&](int i) {  // each thread copies what it reads itself
+  const HeldItems items(int(t.rows), int(t.k), parts, length);
+  const int n = items.count, start = int(threadIdx.x) * W;
+  T* const mine = dynamic_shared<T>() + start;  // each thread copies what it reads itself
+  const auto slot = [&](int i) { return mine + (i < slots ? i : fixed + (i - fixed) % ahead) * length; };
+  // f(elements of this thread): a constant in all items but the last of a row.
+  const auto with_own = [&](int count, const auto& f) {
+    if (count == length)
+      f(E);
+    else
+      f((count - start + step - 1) / step * W);
+  };
+  const auto copy = [&](int i, T* to) {
     if (i < n) {
       const auto item = items(i);
-      const int count = item.count;
-      T* const to = slot(i);
       const T* const from = t.x + item.at;
+      with_own(item.count, [&](int own) {
 #pragma unroll
-      for (int p = 0; p < E / W; ++p) {
-        const int place = Tile::place(p, thread);
-        using Bytes = Pack<T, W>;
-        copy_async(reinterpret_cast<Bytes*>(to + place),
-                   reinterpret_cast<const Bytes*>(from + (place < count ? place : 0)), place < count);
-      }
+        for (int p = 0; p < E / W; ++p) {
+          const bool there = p * W < own;
+          copy_async(reinterpret_cast<Bytes*>(to + p * step),
+                     reinterpret_cast<const Bytes*>(there ? from + start + p * step : from), there);
+        }
+      });
     }
     commit_copies();
   };
+  const auto read = [&](const T* from) {
+    Packs packs;
+#pragma unroll
+    for (int p = 0; p < E / W; ++p) packs.pack[p] = load_pack<W>(from + p * step);
+    return packs;
+  };
 
-  for (int i = 0; i < slots; ++i) copy(i);
-  Packs kept[held_in_registers] = {};
+  for (int i = 0; i < slots; ++i) copy(i, slot(i));
+  Packs kept[most_kept] = {};
+  typename Op::Part all{};
   for (int i = 0; i < n; ++i) {
     if (i < slots)
       wait_copies<slots - 1>();
     else
       wait_copies<ahead - 1>();
-    const Packs packs = Tile::read(slot(i), length, thread);
+    const Packs packs = read(slot(i));
 #pragma unroll
-    for (int r = 0; r < held_in_registers; ++r)
+    for (int r = 0; r < most_kept; ++r)
       if (i == fixed + r) kept[r] = packs;
-    Tile tile(packs, items(i).count, thread);
-    const auto said = op.part(tile);
-    if (thread == 0) part[items.begin + i] = said;
-    copy(i < fixed ? n : i + ahead);
+    const auto item = items(i);
+    with_own(item.count, [&](int own) {
+      Tile tile(packs, own, 0);
+      all = join(all, op.part(tile));
+    });
+    copy(i < fixed ? n : i + ahead, slot(i + ahead));
+    if (i + 1 != items.of_first && i + 1 != n) continue;
+    all = join_block<Block>(all);
+    if (threadIdx.x == 0) part[items.part_of(int(blockIdx.x), items.first + item.row)] = all;
+    all = {};
   }
   wait_copies<0>();
   meet_grid();
 
   __shared__ typename Op::Whole of_row[rows_of_block];
   join_held<Block>(op, items, part, of_row);
-  const auto write = [&](int i, const Packs& packs) {
-    const auto item = items(i);
-    const auto whole = of_row[item.row];
-    Tile(packs, item.count, thread).template write<true>(t.y + item.at, [&](const auto* v, int place) {
-      return op.template results<W, false>(v, item.from + place, whole);
-    });
-  };
-  // In turn those without a slot, which are read ahead from the last on, and those in slots, first the fixed ones.
-  const int of_slots = n < slots ? n : slots;
-  int done = 0;
-  const auto write_slot = [&] {
-    if (done == of_slots) return;
-    const int i = done < fixed ? done : n - of_slots + done;
-    write(i, Tile::read(slot(i), length, thread));
-    ++done;
-  };
-  const int others = n - ahead - fixed;
-  const auto other = [&](int i) {
-    return i < held_in_registers ? fixed + i : n - ahead - 1 - (i - held_in_registers);
-  };
-  for (int turn = 0; turn < others; turn += held_in_registers)
+  // In turn those in slots, first the fixed ones; those in registers; the rest.
+  const int of_slots = n < slots ? n : slots, others = n - of_slots,
+            in_registers = others < most_kept ? others : most_kept;
+  const auto in_slot = [&](int s) { return s < fixed ? s : n - of_slots + s; };
+  const auto again = [&](int s) { return n - ahead - 1 - s; };
+  for (int turn = 0; turn < n; ++turn) {
+    const int r = turn - of_slots;
+    const bool of_registers = r >= 0 && r < in_registers;
+    const int s = r < 0 ? turn : turn - in_registers;
+    T* const from = slot(in_slot(s < slots ? s : s % slots));
+    Packs packs;
+    if (of_registers) {
 #pragma unroll
-    for (int r = 0; r < held_in_registers; ++r)
-      if (const int i = turn + r, next = i + held_in_registers; i < others) {
-        const Packs now = kept[r];
-        if (next < others) {
-          const auto item = items(other(next));
-          kept[r] = Tile::read(t.x + item.at, item.count, thread);
-        }
-        write(other(i), now);
-        write_slot();
-      }
-  while (done < of_slots) write_slot();
+      for (int k = 0; k < most_kept; ++k)
+        if (k == r) packs = kept[k];
+    } else {
+      if (r >= 0) wait_copies<slots - 1>();
+      packs = read(from);
+    }
+    const auto item = items(of_registers ? fixed + r : s < of_slots ? in_slot(s) : again(s - of_slots));
+    const auto whole = of_row[item.row];
+    T* const to = t.y + item.at;
+#pragma unroll
+    for (int p = 0; p < E / W; ++p) {
+      const int place = start + p * step;
+      const bool there = place < item.count;
+      const auto wide = widened(packs.pack[p]);
+      const auto result =
+          narrowed<T, W>(op.template results<W, false>(wide.value, item.from + (there ? place : 0), whole));
+      if (there) write_once(to + place, result);
+    }
+    if (!of_registers) copy(s < others - in_registers ? again(s) : n, from);
+  }
+  wait_copies<0>();
 }
 
 /// Writes the results of few rows, if as many blocks as are needed run at once on the device.
@@ -157,11 +194,11 @@ template <class Op, class T, int Block, int E>
 bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, std::int64_t parts, int device,
                cudaStream_t stream) {
   constexpr auto kernel = rows_held<Op, T, Block, E>;
-  static const std::int64_t most = blocks_together(device, kernel, Block, held_bytes);
-  const std::int64_t items = t.rows * parts, blocks = std::min(items, most);
-  if (parts > held_parts || !blocks) return false;
+  static const std::int64_t blocks = blocks_together(device, kernel, Block, held_bytes);
+  const std::int64_t items = t.rows * parts;
+  if (!blocks || items < held_from * blocks || items > held_to * blocks) return false;
   const bool fit = t.rows <= rows_of_block || (items + blocks - 1) / blocks <= parts + 1;
-  if (fit) launch_together(kernel, unsigned(blocks), Block, held_bytes, stream, op, t, part, parts);
+  if (fit) launch_together(kernel, unsigned(blocks), Block, held_bytes, stream, op, t, part, int(parts));
   return fit;
 }
 

@@ -172,7 +172,7 @@ struct RowScratch {
   RowScratch(Arena& arena, const RowTensors<T>& t, int row) {
     const RowPlan& plan = row_op_rows[row].config;
     if (plan.holder != RowHolder::parts) return;
-    part = arena.take<typename Op::Part>(t.rows * plan.template parts<T>(t.k));
+    part = arena.take<typename Op::Part>(t.rows * (plan.template parts<T>(t.k) + 1));  // see part_of()
     whole = arena.take<typename Op::Whole>(t.rows);
   }
 };
@@ -199,7 +199,7 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
       if (t.k <= 4 * all) return start(whole_rows<Op, T, 4, block, all>, t.rows, 4);
     if constexpr (threads == 32)
       if (t.k <= 8 * all) return start(whole_rows<Op, T, 8, block, all>, t.rows, 8);
-    if constexpr (threads == 128 && std::is_same_v<T, float> && requires { requires Op::reads_columns; }) {
+    if constexpr (threads == 128 && std::is_same_v<T, float> && ReadsColumns<Op>) {
       constexpr int of_pair = 2 * block;
       const std::int64_t together = t.rows < pairs_from ? 1 : 2;
       cuda::launch_early(pairs_of_rows<Op, T, of_pair, all / 2>,

@@ -1,7 +1,7 @@
 #pragma once
 // Operators that read the rows of x (a.x: f64, f32, f16 or bf16) and write those of y (a.y): softmax, norms.
-// The result for n elements of a row is a `Part`. Parts of neighbouring elements are joined, in order, to the
-// Part of the whole row; Part{} is that of no elements:
+// The result for n elements of a row is a `Part`. Parts are joined to the Part of
+// the whole row, on the GPU also those of elements that are no neighbours; Part{} is that of no elements:
 //   KOLMO_HD Part join(const Part& a, const Part& b);
 // For the GPU an operator provides
 //   template <class T> struct Softmax {
