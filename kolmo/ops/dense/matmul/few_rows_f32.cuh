@@ -57,11 +57,9 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
   const auto fetch_a = [&](Stage& stage) {
     const int rows = k_of_a < g.k ? g.m : 0;
 #pragma unroll
-    for (int i = 0; i < S::rows; i += at_once) {
-      const bool there = row + i < rows;
+    for (int i = 0; i < S::rows; i += at_once)
       cuda::copy_async(reinterpret_cast<Copied*>(&stage.a[row + i][at]),
-                       reinterpret_cast<const Copied*>(there ? from_a + i * of_row : a), there);
-    }
+                       reinterpret_cast<const Copied*>(from_a + i * of_row), row + i < rows);
     k_of_a += S::warps * S::depth, from_a += S::warps * S::depth * of_k;
   };
   // The next of b to read: a row, or turned a column, of this thread, and how far the next one is.
@@ -78,8 +76,7 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const float* const words = from + half * of_half * along + j * next;
-        cuda::copy_async(&stage.b[half * 4 + j][lane], reinterpret_cast<const Words*>(j < left ? words : b),
-                         j < left);
+        cuda::copy_async(&stage.b[half * 4 + j][lane], reinterpret_cast<const Words*>(words), j < left);
       }
     }
     k += S::warps * S::depth, from += S::warps * S::depth * along;
