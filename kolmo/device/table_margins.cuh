@@ -18,20 +18,30 @@ struct TileRest {
   }
 };
 
-/// The sums of 32 columns of a table from those of their pieces, to the first warp, one to each of its threads: a warp of the
-/// block adds every eighth group of pieces. Every thread calls it, with a column as those of its lane.
+/// The sums of 32 columns of a table from those of their pieces, to the first warp, one to each of its threads. The tree over a
+/// group of pieces adds those of even places, those of odd ones, and both sums: a warp has one of these halves of a group,
+/// so that the pieces of few groups are read at once. Every thread calls it, with a column as those of its lane.
 __device__ inline double sum_of_pieces(const ColumnPieces<Sums<1>>& columns, std::int64_t table,
                                        std::int64_t column, bool active) {
-  __shared__ double part[TileRest::groups][TileRest::across];
-  const int lane = int(threadIdx.x) % TileRest::across, warp = int(threadIdx.x) / TileRest::across;
+  constexpr int warps = sum_block / TileRest::across, few = warps / 2;
+  __shared__ double part[2 * TileRest::groups][TileRest::across];
+  const int lane = int(threadIdx.x) % TileRest::across, warp = int(threadIdx.x) / TileRest::across,
+            groups = columns.pieces <= few ? few : TileRest::groups;
 #pragma unroll 1
-  for (int group = warp; group < TileRest::groups; group += sum_block / TileRest::across)
-    part[group][lane] = active && group < columns.pieces
-                            ? sum_of_column<tile_rows, 1>(columns.of(table, group, column)).value[0]
-                            : 0;
+  for (int half = warp; half < 2 * groups; half += warps) {
+    double sum = 0;
+    if (const int group = half / 2, odd = half % 2; active && group < columns.pieces) {
+      const auto [x, step, count] = columns.of(table, group, column);
+      const ColumnPieces<Sums<1>>::Row terms{x + odd * step, 2 * step, (count + 1 - odd) / 2};
+      sum = sum_of_column<tile_rows / 2, 1>(terms).value[0];
+    }
+    part[half][lane] = sum;
+  }
   __syncthreads();
-  return warp ? 0
-              : tree_of<TileRest::groups, 1, 1>([&](int i) { return Sums<1>{{part[i][lane]}}; }, 0).value[0];
+  if (warp) return 0;
+  const auto of_group = [&](int i) { return Sums<1>{{exact_add(part[2 * i][lane], part[2 * i + 1][lane])}}; };
+  return (groups == few ? tree_of<few, 1, 1>(of_group, 0) : tree_of<TileRest::groups, 1, 1>(of_group, 0))
+      .value[0];
 }
 
 /// The margins of many tables. The first blocks have a thread for each row, the others 32 columns each.
@@ -73,14 +83,19 @@ struct MarginStrips {
                        size = lanes * terms, of_chunk = sum_lanes / lanes, most_chunks = 8;
   /// Of a launch: more tables have enough to do for a launch for each step.
   static constexpr std::int64_t most_blocks = 512;
-  std::int64_t margins, chunks, count;
+  std::int64_t bx, margins, chunks, count;
 
   explicit MarginStrips(const TableShape& shape)
-      : margins(shape.bx + (WithColumns ? shape.by : 0)),
+      : bx(shape.bx),
+        margins(shape.bx + (WithColumns ? shape.by : 0)),
         chunks(sum_chunks(margins)),
         count((chunks - 1) * of_chunk +
               blocks(std::min<std::int64_t>(margins - (chunks - 1) * sum_chunk, sum_lanes), lanes)) {}
 
+  /// Whether margins of a chunk add to sum number i: rows to the first three, columns to the others.
+  KOLMO_HD bool adds(int chunk, int i) const {
+    return i < 3 ? chunk * sum_chunk < bx : (chunk + 1) * sum_chunk > bx;
+  }
   bool fit(const TableShape& shape) const {
     const std::int64_t of_row = sum_chunks(shape.by);
     return are_of_tiles(shape) &&
@@ -110,7 +125,6 @@ struct FewTables {
   MarginStrips<WithColumns> strips;
   const Sums<3>* margins;  ///< of rows, if they are of one chunk
   PartialSums<3, StoreRows> rows;
-  std::int64_t bx;
   ColumnPieces<Sums<1>> columns;
   LaneScratch<WithColumns> to;
   Done done;
@@ -132,32 +146,39 @@ __device__ inline unsigned count_up(unsigned* counter) {
 #endif
 }
 
-/// The sum of a table from those of its lanes by a block, returned to its first thread. A warp adds the lanes of a chunk.
+/// Brings what logarithms are made from near to a multiprocessor, which costs the first one there more than the rest of it. The
+/// result is stored only as it must be used.
+__device__ inline void warm_logs(double* unused) { *unused = log_exact(0x1p20 + threadIdx.x); }
+
+/// The sum of a table from those of its lanes by a block, returned to its first thread. Eight threads add the lanes of one sum of
+/// a chunk.
 template <bool WithColumns>
 __device__ Sums<5> sum_of_lanes(const MarginStrips<WithColumns>& strips, const double* from) {
-  constexpr int sums = strips.sums;
-  static_assert(strips.most_chunks == sum_block / 32);
-  __shared__ double of_chunk[strips.most_chunks][sums];
-  const int lane = int(threadIdx.x) % 32, chunk = int(threadIdx.x) / 32;
-  Sums<sums> of_warp[sum_lanes / 32] = {};
-#pragma unroll
-  for (int a = 0; a < sum_lanes / 32; ++a)
-    if (const int at = lane + a * 32; chunk * sum_chunk + at < strips.margins)
-#pragma unroll
-      for (int i = 0; i < sums; ++i) of_warp[a].value[i] = from[(chunk * sums + i) * sum_lanes + at];
-  const auto sum = tree<32>(of_warp);
-  if (lane == 0)
-#pragma unroll
-    for (int i = 0; i < sums; ++i) of_chunk[chunk][i] = sum.value[i];
+  constexpr int sums = strips.sums, most = strips.most_chunks, threads = 8;
+  static_assert(most * sums * threads % 32 == 0);
+  __shared__ double of_chunk[sums][most];
+  const int own = int(threadIdx.x), lane = own % threads;
+#pragma unroll 1
+  for (int number = own / threads; number < most * sums; number += sum_block / threads) {
+    const int chunk = number / sums, i = number % sums;
+    const std::int64_t count = std::min<std::int64_t>(strips.margins - chunk * sum_chunk, sum_lanes);
+    Sums<1> of_thread[1] = {};
+    if (count > 0 && strips.adds(chunk, i)) {
+      const ColumnPieces<double>::Row terms{from + number * sum_lanes + lane, threads,
+                                            int(count + threads - 1 - lane) / threads};
+      of_thread[0] = sum_of_column<sum_lanes / threads, 1>(terms);
+    }
+    const auto sum = tree<threads>(of_thread);
+    if (lane == 0) of_chunk[i][chunk] = sum.value[0];
+  }
   __syncthreads();
-  if (threadIdx.x) return {};
-  const auto term = [&](int c) {
-    Sums<5> term{};
+  if (own >= 32) return {};
+  const auto term = [&](int chunk) { return Sums<1>{{of_chunk[own][chunk]}}; };
+  const double sum = own < sums ? tree_of<most, 1, 1>(term, 0).value[0] : 0;
+  Sums<5> all{};
 #pragma unroll
-    for (int i = 0; i < sums; ++i) term.value[i] = of_chunk[c][i];
-    return term;
-  };
-  return tree_of<strips.most_chunks, 1, 5>(term, 0);
+  for (int i = 0; i < sums; ++i) all.value[i] = __shfl_sync(~0u, sum, i);
+  return all;
 }
 
 /// What is left to add of few tables. The last block of each is the one that adds the sums of lanes and finishes it.
@@ -165,40 +186,50 @@ template <bool WithColumns, class Done>
 __global__ void __launch_bounds__(sum_block, 2)
     finish_tables(EarlyStart early, FewTables<WithColumns, Done> of) {
   using Strips = MarginStrips<WithColumns>;
-  __shared__ double held[Strips::sums][Strips::size];
+  // Rows of the array begin in other banks, as threads that read the same column of it read at once.
+  __shared__ double held[Strips::sums][Strips::size + Strips::lanes];
   const unsigned count = unsigned(of.strips.count), table = blockIdx.x / count,
                  strip = blockIdx.x - table * count;
   const int thread = int(threadIdx.x), chunk = int(strip) / Strips::of_chunk,
             first_lane = int(strip) % Strips::of_chunk * Strips::lanes, own = thread % Strips::size;
   const int first = chunk * int(sum_chunk) + first_lane,
             margin = first + own / Strips::lanes * sum_lanes + own % Strips::lanes;
+  double* const lanes = of.to.lane + table * of.strips.chunks * Strips::sums * sum_lanes;
+  if (thread < Strips::size) warm_logs(&held[0][thread]);
   early.wait();
   double column_sum = 0;
   if constexpr (WithColumns)
-    if (first + Strips::lanes + (Strips::terms - 1) * sum_lanes > of.bx)
-      column_sum =
-          sum_of_pieces(of.columns, table, margin - of.bx, margin >= of.bx && margin < of.strips.margins);
+    if (first + Strips::lanes + (Strips::terms - 1) * sum_lanes > of.strips.bx)
+      column_sum = sum_of_pieces(of.columns, table, margin - of.strips.bx,
+                                 margin >= of.strips.bx && margin < of.strips.margins);
+  const auto sync = [] {  // the threads that have a margin
+    if constexpr (Strips::size == 32)
+      __syncwarp();
+    else
+      __syncthreads();
+  };
+  bool last = false;
   if (thread < Strips::size) {
     Sums<3> of_row{};
     Sums<2> of_column{};
-    if (margin < of.bx)
-      of_row = of.of_row(table * of.bx + margin);
+    if (margin < of.strips.bx)
+      of_row = of.of_row(table * of.strips.bx + margin);
     else if (WithColumns && margin < of.strips.margins)
       of_column = margin_of_column(column_sum);
 #pragma unroll
     for (int i = 0; i < Strips::sums; ++i) held[i][own] = i < 3 ? of_row.value[i] : of_column.value[i - 3];
-  }
-  __syncthreads();
-  double* const lanes = of.to.lane + table * of.strips.chunks * Strips::sums * sum_lanes;
-  if (thread < Strips::sums * Strips::lanes) {
-    const int i = thread / Strips::lanes, lane = thread % Strips::lanes;
-    double sum = 0;
+    sync();
+    if (const int i = thread / Strips::lanes, lane = thread % Strips::lanes;
+        i < Strips::sums && of.strips.adds(chunk, i)) {
+      double sum = 0;
 #pragma unroll
-    for (int t = 0; t < Strips::terms; ++t) sum = exact_add(sum, held[i][t * Strips::lanes + lane]);
-    lanes[(chunk * Strips::sums + i) * sum_lanes + first_lane + lane] = sum;
+      for (int t = 0; t < Strips::terms; ++t) sum = exact_add(sum, held[i][t * Strips::lanes + lane]);
+      lanes[(chunk * Strips::sums + i) * sum_lanes + first_lane + lane] = sum;
+    }
+    sync();
+    last = thread == 0 && count_up(of.to.done + table) == count - 1;
   }
-  __syncthreads();
-  if (!__syncthreads_or(thread == 0 && count_up(of.to.done + table) == count - 1)) return;
+  if (!__syncthreads_or(last)) return;
   const auto sum = sum_of_lanes(of.strips, lanes);
   if (thread == 0) of.done(table, sum);
 }
@@ -215,12 +246,12 @@ bool sum_if_few(const T* weight, const TableShape& shape, const Done& done, cons
   const FewTables<WithColumns, Done> rest{strips,
                                           scratch.rows,
                                           {scratch.row_parts, {scratch.rows}, sum_chunks(by)},
-                                          bx,
                                           {scratch.pieces[0], pieces, by, scratch.pieces_of(pieces)},
                                           lanes,
                                           done};
-  cuda::launch_early(finish_tables<WithColumns, Done>, unsigned(tables * strips.count), sum_block, 0, stream,
-                     rest);
+  const unsigned count = unsigned(tables * strips.count);
+  cuda::launch_early_if(all_at_once(count), finish_tables<WithColumns, Done>, count, sum_block, 0, stream,
+                        rest);
   return true;
 }
 

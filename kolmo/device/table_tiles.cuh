@@ -156,6 +156,10 @@ __global__ void __launch_bounds__(sum_block, 2) sum_tiles(EarlyStart early, Tabl
   if (!sum_counts_of_tile(to, at, lanes, logs.of_lane(int(threadIdx.x)))) sum_weights_of_tile(to, at);
 }
 
+/// Whether an H200 holds all blocks at once, of kernels that fill a multiprocessor with two: blocks that start early are as
+/// evenly spread then.
+constexpr bool all_at_once(unsigned blocks) { return blocks <= 2 * 132; }
+
 /// Whether tables are summed in tiles.
 inline bool are_of_tiles(const TableShape& shape) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();  // blocks of a grid
@@ -174,7 +178,8 @@ void launch_tiles(const T* weight, const TableShape& shape, const TableScratch& 
                          WithColumns,
                          counters,
                          counter};
-  cuda::launch_early(sum_tiles<T>, unsigned(tables * pieces * chunks), sum_block, 0, stream, to);
+  const unsigned tiles = unsigned(tables * pieces * chunks);
+  cuda::launch_early_if(all_at_once(tiles), sum_tiles<T>, tiles, sum_block, 0, stream, to);
 }
 
 }  // namespace

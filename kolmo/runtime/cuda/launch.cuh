@@ -63,6 +63,15 @@ struct EarlyLauncher {
   }
 };
 inline constexpr EarlyLauncher launch_early;
+
+struct ChosenLauncher {
+  template <class... P, class... A>
+  void operator()(bool, void (*kernel)(EarlyStart, P...), simt::Grid grid, dim3 block, std::size_t shared,
+                  cudaStream_t stream, A&&... args) const {
+    launch(kernel, grid, block, shared, stream, EarlyStart{}, std::forward<A>(args)...);
+  }
+};
+inline constexpr ChosenLauncher launch_early_if;
 #else
 template <class T>
 __device__ T* dynamic_shared() {
@@ -110,9 +119,10 @@ void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared, cud
   check_launch(cudaGetLastError());
 }
 
+/// launch_early(...) of a caller that knows better: `pays` where early_pays does not say so.
 template <class... P, class... A>
-void launch_early(void (*kernel)(EarlyStart, P...), dim3 grid, dim3 block, std::size_t shared,
-                  cudaStream_t stream, A&&... args) {
+void launch_early_if(bool pays, void (*kernel)(EarlyStart, P...), dim3 grid, dim3 block, std::size_t shared,
+                     cudaStream_t stream, A&&... args) {
   if (logged(reinterpret_cast<const void*>(kernel), grid, block, shared)) return;
   allow_shared(kernel, shared);
   cudaLaunchAttribute early{};
@@ -120,8 +130,13 @@ void launch_early(void (*kernel)(EarlyStart, P...), dim3 grid, dim3 block, std::
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared, config.stream = stream;
-  config.attrs = &early, config.numAttrs = early_pays(grid.x) && starts_early() ? 1 : 0;
+  config.attrs = &early, config.numAttrs = (pays || early_pays(grid.x)) && starts_early() ? 1 : 0;
   check_launch(cudaLaunchKernelEx(&config, kernel, EarlyStart{}, P(std::forward<A>(args))...));
+}
+template <class... P, class... A>
+void launch_early(void (*kernel)(EarlyStart, P...), dim3 grid, dim3 block, std::size_t shared,
+                  cudaStream_t stream, A&&... args) {
+  launch_early_if(false, kernel, grid, block, shared, stream, std::forward<A>(args)...);
 }
 #endif
 
