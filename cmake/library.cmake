@@ -13,7 +13,7 @@ function(kolmo_options target)
   endif()
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:${cxx}>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off,-Wall,-Wno-parentheses>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=cross-execution-space-call;-Xcompiler=-ffp-contract=off,-Wall,-Wno-parentheses>")
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
