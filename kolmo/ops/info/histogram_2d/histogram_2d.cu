@@ -268,6 +268,20 @@ __global__ void __launch_bounds__(shapes[V].block, shapes[V].residents)
   }
 }
 
+std::size_t shared_bytes(const Plan& p, int variant) {
+  const std::int64_t words = variant >= halves ? p.words + 1 + p.most_notes : p.words * p.copies;
+  return std::size_t(ring_words(variant) + words) * sizeof(std::uint32_t);
+}
+/// How much a block may have on a device: 99 to 227 KB.
+std::size_t most_shared([[maybe_unused]] int device) {
+  int bytes = 227 * 1024;
+#ifndef SIMT
+  if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+    (void)cudaGetLastError();  // the next launch would report it
+#endif
+  return std::size_t(bytes);
+}
+
 void launch(const A& a, Arena arena, Stream& s, int variant) {
   const Plan p(arena, a, variant);
   const cudaStream_t stream = cuda::native(s);
@@ -276,9 +290,7 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
   const auto add = [&](auto kernel, int block, int columns) {
     cuda::launch_early(kernel, cuda::blocks(p.batch * groups_of(p, columns), 1), block, 0, stream, p, counts);
   };
-  const auto shared_bytes = [&](std::int64_t words) {
-    return std::size_t(ring_words(variant) + words) * sizeof(std::uint32_t);
-  };
+  const std::size_t shared = shared_bytes(p, variant);
   visit<double, float>(a.x.dtype, [&]<class T> {
     const Samples<T> samples{a.x.as<T>(), a.y.as<T>(), Bins(a.x_min, a.x_max, a.bins_x),
                              Bins(a.y_min, a.y_max, a.bins_y), a.outside == OutsidePolicy::clamp};
@@ -288,14 +300,12 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
       return;
     }
     if (variant >= halves) {
-      const std::size_t shared = shared_bytes(p.words + 1 + p.most_notes);
       const auto count = variant == halves ? count_small<T, halves> : count_small<T, bytes>;
       cuda::launch_early(count, blocks, shapes[variant].block, shared, stream, p, samples);
       return variant == halves ? add(add_partials<true>, add_block, add_columns)
                                : add(add_bytes, byte_block, byte_columns);
     }
     cuda::select<global>(variant, [&]<int V> {
-      const std::size_t shared = shared_bytes(p.words * p.copies);
       cuda::launch_early(count<T, V>, blocks, shapes[V].block, shared, stream, p, samples, counts);
     });
     if (p.parts > 1) add(add_partials<false>, add_block, add_columns);
@@ -304,8 +314,11 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
 
 bool fits(const A& a, int variant) {
   const std::int64_t bins = a.bins_x * a.bins_y, n = a.x.extent[std::size_t(a.x.rank - 1)];
-  return variant == global || (bins <= (variant >= halves ? most_small : shared_words) &&
-                               (variant != bytes || n <= most_of_bytes));
+  Arena arena;
+  return variant == global ||
+         (bins <= (variant >= halves ? most_small : shared_words) &&
+          (variant != bytes || n <= most_of_bytes) &&
+          shared_bytes(Plan(arena, a, variant), variant) <= most_shared(a.counts.device.index));
 }
 /// Of many bins small counts are less to add, unless each histogram is a block's own. Few samples are counted before the bins
 /// of a block are added.
@@ -315,9 +328,10 @@ int preferred(const A& a) {
   constexpr std::int64_t few = 2048;
   if (bins <= few || (bins <= shared_words && (batch >= multiprocessors || n < 4 * bins))) return 0;
   if (bins > most_small || n < 4 * bins) return global;
-  return bins > shared_words && n * (batch < multiprocessors ? batch : multiprocessors) <= most_of_bytes
-             ? bytes
-             : halves;
+  if (bins > shared_words && n * (batch < multiprocessors ? batch : multiprocessors) <= most_of_bytes &&
+      fits(a, bytes))
+    return bytes;
+  return fits(a, halves) ? halves : global;
 }
 void lay(Arena& arena, const A& a, const Site& site) { Plan(arena, a, site.row); }
 
