@@ -1,11 +1,10 @@
 #pragma once
 // attention of a few queries that share their keys, as in decoding, at the speed of memory: f16 and bf16. Keys and
-// values go to shared memory, 16 bytes of a row to a lane, which alone reads them, as factors of products on tensor cores:
-// scores = q K', and sums' = V' weights', where the order of summed indices and of columns is that in which the pieces
-// arrive, and the weights are a right factor as they are. While a warp computes with the keys of a step the values are on
-// their way, and the next keys while it computes with these. (Of reads into registers ptxas waits for keys and values at
-// once.) Anonymous namespace: see device/grid.cuh.
-#include "kolmo/device/async.cuh"
+// values go straight to registers, 16 bytes of a row to a lane, as factors of products on tensor cores: scores = q K',
+// and sums' = V' weights', where the order of summed indices and of columns is that in which the pieces arrive, and the
+// weights are a right factor as they are. While a warp computes with the keys of a step the values are on their way,
+// and the next keys while it computes with these. Anonymous namespace: see device/grid.cuh.
+#include "kolmo/device/read_once.cuh"
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 #include "kolmo/ops/nn/attention/mma_registers.cuh"
 
@@ -18,17 +17,6 @@ struct FewShape {
 };
 constexpr FewShape few_shapes[] = {{64, 32, 3}, {128, 16, 3}, {256, 16, 2}};
 constexpr int few_rows = 8, few_warps = 4, few_block = 32 * few_warps;
-
-/// The keys and values of a warp's step, and after all steps its sums.
-template <int V>
-union FewKeys {
-  static constexpr FewShape S = few_shapes[V];
-  using Piece = Pack<std::uint32_t, 4>;
-  struct Step {
-    Piece k[S.keys / 8][S.width / 32][32], v[S.keys / 16][4][S.width / 64][32];
-  } step;
-  Pack<float, 4> sums[few_rows][S.width / 4];
-};
 
 /// Rows of d elements, which are multiples of 16 bytes at such multiples.
 template <class T, int V>
@@ -54,23 +42,18 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
   __syncthreads();
 
   // Beyond the last key and column are the last ones: their weights are 0, and so is q there.
-  auto* const of_warps = cuda::dynamic_shared<FewKeys<V>>();
-  auto& [k, v] = of_warps[warp].step;
+  Piece k[2 * tiles][across], v[tiles][4][halves];
   const T *const keys = c.k + c.key_at(tile.group, 0), *const values = c.v + c.key_at(tile.group, 0);
   const auto row_of = [&](const T* first, int key) {
     return first + std::int64_t(unsigned(key < last_key ? key : last_key)) * c.k_row;
-  };
-  const auto copy = [](Piece& to, const T* from) {
-    cuda::copy_async(&to, reinterpret_cast<const Piece*>(from), true);
   };
   const auto fetch_keys = [&](int step) {
 #pragma unroll
     for (int n = 0; n < 2 * tiles; ++n) {
       const T* const row = row_of(keys, step * S.keys + n * 8 + high);
 #pragma unroll
-      for (int i = 0; i < across; ++i) copy(k[n][i][lane], row + column(i * 32 + wide * w));
+      for (int i = 0; i < across; ++i) k[n][i] = cuda::read_once<4>(row + column(i * 32 + wide * w));
     }
-    cuda::commit_copies();
   };
   const auto fetch_values = [&](int step) {
 #pragma unroll
@@ -79,9 +62,8 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
       for (int n = 0; n < 4; ++n) {
         const T* const row = row_of(values, step * S.keys + t * 16 + n / 2 * 8 + wide * 2 + n % 2);
 #pragma unroll
-        for (int i = 0; i < halves; ++i) copy(v[t][n][i][lane], row + column(i * 64 + high * w));
+        for (int i = 0; i < halves; ++i) v[t][n][i] = cuda::read_once<4>(row + column(i * 64 + high * w));
       }
-    cuda::commit_copies();
   };
 
   const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
@@ -93,7 +75,6 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
   for (; step < tile.last_step; step += few_warps) {
     const bool more = step + few_warps < tile.last_step;
     float score[2 * tiles][4] = {};
-    cuda::wait_copies<1>();
 #pragma unroll
     for (int i = 0; i < across; ++i)
 #pragma unroll
@@ -101,10 +82,9 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
         const Piece left = q[2 * i + j][lane];
 #pragma unroll
         for (int n = 0; n < 2 * tiles; ++n)
-          cuda::multiply_16x8x16<T>(score[n], left.value,
-                                    {k[n][i][lane].value[2 * j], k[n][i][lane].value[2 * j + 1]});
+          cuda::multiply_16x8x16<T>(score[n], left.value, {k[n][i].value[2 * j], k[n][i].value[2 * j + 1]});
       }
-    more ? fetch_keys(step + few_warps) : cuda::commit_copies();
+    if (more) fetch_keys(step + few_warps);
 
     const auto at = [&](int j) -> float& { return score[j / 2][j % 2]; };
     if (step >= tile.whole_steps)
@@ -118,7 +98,6 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
     for (auto& of_columns : sum)
 #pragma unroll
       for (int j = 0; j < 4; ++j) of_columns[j] *= of_row[j % 2];
-    cuda::wait_copies<1>();
 #pragma unroll
     for (int t = 0; t < tiles; ++t) {
       std::uint32_t weights[2];
@@ -128,7 +107,7 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
             narrowed<T, 2>(Pack<float, 2>{{score[2 * t + n][0], score[2 * t + n][1]}}));
 #pragma unroll
       for (int i = 0; i < 4 * halves; ++i) {
-        const auto of_key = [&](int n) { return v[t][n][i / 4][lane].value[i % 4]; };
+        const auto of_key = [&](int n) { return v[t][n][i / 4].value[i % 4]; };
         cuda::multiply_16x8x16<T>(
             sum[i],
             {cuda::low_halves(of_key(0), of_key(1)), cuda::high_halves(of_key(0), of_key(1)),
@@ -136,11 +115,10 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
             weights);
       }
     }
-    more ? fetch_values(step + few_warps) : cuda::commit_copies();
+    if (more) fetch_values(step + few_warps);
   }
-  cuda::wait_copies<0>();
-  __syncwarp();  // other lanes' pieces are where the sums go
 
+  __shared__ Pack<float, 4> sums[few_warps][few_rows][S.width / 4];
   __shared__ float tops[few_warps][few_rows], totals[few_warps][few_rows];
   total += __shfl_xor_sync(~0u, total, 1);
   total += __shfl_xor_sync(~0u, total, 2);
@@ -149,14 +127,14 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
   for (int h = 0; h < 2; ++h)
 #pragma unroll
     for (int i = 0; i < 4 * halves; i += 2)
-      of_warps[warp].sums[wide * 2 + h][i / 4 * 16 + high * 2 + i % 4 / 2] = {
+      sums[warp][wide * 2 + h][i / 4 * 16 + high * 2 + i % 4 / 2] = {
           {sum[i][h], sum[i][2 + h], sum[i + 1][h], sum[i + 1][2 + h]}};
   __syncthreads();
   for (int i = int(threadIdx.x); i < few_rows * S.width / 4; i += few_block) {
     const int row = i / (S.width / 4), pack = i % (S.width / 4);
     if (tile.row + row >= c.rows || 4 * pack >= c.d) continue;
     SumOfKeys<float, 4> all{-INFINITY};
-    for (int n = 0; n < few_warps; ++n) all.add({tops[n][row], totals[n][row], of_warps[n].sums[row][pack]});
+    for (int n = 0; n < few_warps; ++n) all.add({tops[n][row], totals[n][row], sums[n][row][pack]});
     AttentionResult<T>(c, p, tile, tile.row + row, all.most, all.total, pack == 0)
         .template put<4>(4 * pack, 16, all.sum);
   }
