@@ -15,96 +15,96 @@
 namespace kolmo::cuda {
 namespace {
 
-/// A thread copies and writes one pack of each piece, and sums one channel of every at_once-th piece.
+/// A warp copies, sums and writes 32 channels of every `parts`-th piece of its block, in two halves, the even rows and the odd
+/// ones, which base/sums.hpp adds last: so it waits for no other warp while x comes, and little is left to sum when the last has
+/// come. A lane sums one channel. The first halves move to registers, as shared memory has no place for all.
 struct HeldColumns {
-  static constexpr int threads = 512, width = 4, channels = 64, across = channels / width,
-                       rows = BatchShape::rows_at_a_time, piece = rows * channels,
-                       at_once = threads / channels, most = 32, in_shared = 27,
-                       in_registers = most - in_shared;
-  static constexpr std::size_t shared = std::size_t(in_shared) * piece * sizeof(float);
-  static_assert(threads == rows * across && most == 4 * at_once && in_registers < at_once);
+  static constexpr int threads = 512, width = 4, channels = 64, parts = threads / channels,
+                       rows = BatchShape::rows_at_a_time, across = 32 / width, down = 32 / across,
+                       packs = rows / 2 / down, half = packs * 32 * width, slots = 6, in_registers = 2,
+                       halves = slots + in_registers, most = halves / 2 * parts;
+  static constexpr std::size_t shared = std::size_t(threads / 32) * slots * half * sizeof(float);
+  static_assert(halves == 8 && in_registers <= slots);
   using Values = Pack<float, width>;
 
   PrepareChannel<float> prepare;
   float* y;
   Sums<2>* of_blocks;
   Activation activation;
-  int pieces, ranks;
+  int log_ranks;
   bool two_a_lane;  ///< or more; else the pieces of a block fall on as many lanes as it sums at once
-
-  /// The first row of piece j of a block.
-  __device__ std::int64_t first_row(int rank, int j) const { return (rank + std::int64_t(ranks) * j) * rows; }
 };
 
-/// The sum of `count` rows of a channel, in the order of base/sums.hpp.
-__device__ inline Sums<2> sum_of_held(const float* value, double origin, int count) {
+/// The sum of the first `count` rows of 32 channels that lie together.
+__device__ inline Sums<2> sum_of_half(const float* value, double origin, int count) {
   using H = HeldColumns;
+  constexpr int rows = H::rows / 2;
   const typename DeviationRows<float>::Row row{nullptr, origin, 0, 0};
-  if (count >= H::rows)
-    return tree_of<H::rows, 1, 2>([&](int i) { return row.of(value[i * H::channels]); }, 0);
-  return tree_of<H::rows, 1, 2>([&](int i) { return i < count ? row.of(value[i * H::channels]) : Sums<2>{}; },
-                                0);
+  if (count >= rows) return tree_of<rows, 1, 2>([&](int i) { return row.of(value[i * 32]); }, 0);
+  if (count <= 0) return {};
+  return tree_of<rows, 1, 2>([&](int i) { return i < count ? row.of(value[i * 32]) : Sums<2>{}; }, 0);
 }
 
 __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldColumns f) {
   using H = HeldColumns;
   using Values = H::Values;
-  float* const shared = dynamic_shared<float>();
-  __shared__ Sums<2> sums[H::at_once][H::channels];
+  __shared__ Sums<2> sums[H::parts][H::channels];
   __shared__ __align__(16) ChannelMap<float> map[H::channels];
   const BatchShape& shape = f.prepare.shape;
-  const int thread = int(threadIdx.x), rank = int(blockIdx.x) % f.ranks, strip = int(blockIdx.x) / f.ranks,
-            own = (f.pieces - rank + f.ranks - 1) / f.ranks, of_channel = thread % H::channels,
+  const int n = int(shape.n), c = int(shape.c), ranks = 1 << f.log_ranks;
+  const int thread = int(threadIdx.x), lane = thread % 32, rank = int(blockIdx.x) & (ranks - 1),
+            strip = int(blockIdx.x) >> f.log_ranks, of_channel = thread % H::channels,
             part = thread / H::channels;
-  const std::int64_t channel = std::int64_t(strip) * H::channels + of_channel;
-  const std::int64_t at = thread / H::across * shape.c + strip * H::channels + thread % H::across * H::width;
-  const auto slot = [&](int j) { return shared + j % H::in_shared * H::piece; };
-  const auto there = [&](int j) { return f.first_row(rank, j) + thread / H::across < shape.n; };
-  const auto copy = [&](int from, int to) {
-#pragma unroll 4
-    for (int j = from; j < to && j < own; ++j) {
-      const bool has = there(j);
-      copy_async(
-          reinterpret_cast<Values*>(slot(j)) + thread,
-          reinterpret_cast<const Values*>(f.prepare.x + (has ? at + f.first_row(rank, j) * shape.c : 0)),
-          has);
+  const std::int64_t channel = strip * H::channels + of_channel;
+  float* const mine = dynamic_shared<float>() + thread / 32 * H::slots * H::half;
+  const auto slot = [&](int h) { return mine + (h < H::slots ? h : h - H::slots) * H::half; };
+  const auto first_row = [&](int h) { return (rank + ranks * (part + h / 2 * H::parts)) * H::rows + h % 2; };
+  // The packs of this lane: those of half h are `down` rows of the half apart, so twice as many of x.
+  const int first_channel = of_channel / 32 * 32 + lane % H::across * H::width, down = lane / H::across * 2;
+  const auto row_of = [&](int h, int p) { return first_row(h) + down + p * 2 * H::down; };
+  const auto place_of = [&](int h, int p) { return row_of(h, p) * c + strip * H::channels + first_channel; };
+  const auto copy = [&](int h) {
+    if (h < H::halves) {
+#pragma unroll
+      for (int p = 0; p < H::packs; ++p) {
+        const bool there = row_of(h, p) < n;
+        copy_async(reinterpret_cast<Values*>(slot(h)) + p * 32 + lane,
+                   reinterpret_cast<const Values*>(f.prepare.x + (there ? place_of(h, p) : 0)), there);
+      }
     }
     commit_copies();
   };
-#pragma unroll
-  for (int j = 0; j < H::in_shared; j += H::at_once) copy(j, min(j + H::at_once, H::in_shared));
+#pragma unroll 1
+  for (int h = 0; h < H::slots; ++h) copy(h);
   const double origin = f.prepare.x[channel];  // before y is written, which may be x
   const auto line = f.prepare.line(channel);
 
-  Values kept[H::in_registers] = {};
-  Sums<2> of_piece[4] = {};
+  Values kept[H::in_registers][H::packs] = {};
+  // Lanes begin at 0. Pieces 2 `parts` apart are of one lane, or of lanes that are added first.
+  Sums<2> sum[2] = {}, even{};
+#pragma unroll 1
+  for (int h = 0; h < H::halves; ++h) {
+    wait_copies<H::slots - 1>();
+    __syncwarp();
 #pragma unroll
-  for (int b = 0; b < 4; ++b) {
-    if (b < 2)
-      wait_copies<3>();
-    else if (b == 2)
-      wait_copies<2>();
+    for (int r = 0; r < H::in_registers; ++r)
+      if (h == r)
+#pragma unroll
+        for (int p = 0; p < H::packs; ++p)
+          kept[r][p] = load_pack<H::width>(slot(h) + (p * 32 + lane) * H::width);
+    const Sums<2> of_half = sum_of_half(slot(h) + lane, origin, (n - first_row(h) + 1) / 2);
+    if (h % 2 == 0)
+      even = of_half;
+    else if (h / 2 % 2 && f.two_a_lane)
+      sum[1] = sum[1] + (even + of_half);
     else
-      wait_copies<0>();
-    if (b == 0)
-#pragma unroll
-      for (int j = 0; j < H::in_registers; ++j)
-        if (j < own) kept[j] = load_pack<H::width>(slot(j) + thread * H::width);
-    __syncthreads();
-    if (const int j = b * H::at_once + part; j < own) {
-      const std::int64_t rest = shape.n - f.first_row(rank, j);
-      of_piece[b] = sum_of_held(slot(j) + of_channel, origin, int(rest < H::rows ? rest : H::rows));
-    }
-    if (b != 0) continue;
-    __syncthreads();
-    copy(H::in_shared, H::most);
+      sum[0] = sum[0] + (even + of_half);
+    __syncwarp();
+    copy(h + H::slots);
   }
-  // Lanes begin at 0. Pieces 2 at_once apart are of one lane, or of lanes that are added first.
-  const Sums<2> first = Sums<2>{} + of_piece[0];
-  sums[part][of_channel] = f.two_a_lane ? (first + of_piece[2]) + (Sums<2>{} + of_piece[1] + of_piece[3])
-                                        : first + of_piece[1] + of_piece[2] + of_piece[3];
+  sums[part][of_channel] = sum[0] + sum[1];
   const auto sum_of_parts = [&] {
-    return tree_of<H::at_once, 1, 2>([&](int i) { return sums[i][of_channel]; }, 0);
+    return tree_of<H::parts, 1, 2>([&](int i) { return sums[i][of_channel]; }, 0);
   };
   __syncthreads();
   if (part == 0) f.of_blocks[rank * shape.c + channel] = sum_of_parts();
@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
 
   sums[part][of_channel] = tree_of<4, 1, 2>(
       [&](int i) {
-        const int of = part + i * H::at_once;
-        return of < f.ranks ? f.of_blocks[of * shape.c + channel] : Sums<2>{};
+        const int of = part + i * H::parts;
+        return of < ranks ? f.of_blocks[of * shape.c + channel] : Sums<2>{};
       },
       0);
   __syncthreads();
@@ -125,20 +125,22 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
   __syncthreads();
   ChannelMap<float> of[H::width];
 #pragma unroll
-  for (int w = 0; w < H::width; ++w) of[w] = map[thread % H::across * H::width + w];
-  const auto write = [&](int j, Values v) {
-    if (!there(j)) return;
+  for (int w = 0; w < H::width; ++w) of[w] = map[first_channel + w];
+  const auto write = [&](int h, int p, Values v) {
+    if (row_of(h, p) >= n) return;
 #pragma unroll
     for (int w = 0; w < H::width; ++w) v.value[w] = of[w](v.value[w]);
     if (f.activation != Activation::none) v = activated(f.activation, v);
-    write_once(f.y + at + f.first_row(rank, j) * shape.c, v);
+    write_once(f.y + place_of(h, p), v);
   };
 #pragma unroll
-  for (int j = 0; j < H::in_registers; ++j)
-    if (j + H::in_shared < own) write(j, kept[j]);
-#pragma unroll 4
-  for (int j = max(own - H::in_shared, 0); j < own; ++j)
-    write(j, load_pack<H::width>(slot(j) + thread * H::width));
+  for (int h = 0; h < H::in_registers; ++h)
+#pragma unroll
+    for (int p = 0; p < H::packs; ++p) write(h, p, kept[h][p]);
+#pragma unroll 1
+  for (int h = H::in_registers; h < H::halves; ++h)
+#pragma unroll
+    for (int p = 0; p < H::packs; ++p) write(h, p, load_pack<H::width>(slot(h) + (p * 32 + lane) * H::width));
 }
 
 /// Trains, if as many blocks as hold x run at once on the device.
@@ -152,11 +154,11 @@ inline bool hold_columns(const BatchNormArgs& a, const BatchNormScratch<float>& 
                        packed_rows<float>(1, 0, a.x.as<float>(), a.y.as<float>());
   if (!columns || strips > most || pieces > std::int64_t(H::most) * most) return false;
   const int lanes = pieces < sum_lanes ? int(std::bit_ceil(std::uint64_t(pieces))) : sum_lanes,
-            ranks = std::min(int(std::bit_floor(unsigned(most / strips))), lanes / H::at_once);
+            ranks = std::min(int(std::bit_floor(unsigned(most / strips))), lanes / H::parts);
   if (!ranks || pieces > H::most * ranks) return false;
   launch_together(normalise_held, unsigned(strips * ranks), H::threads, H::shared, stream,
-                  H{scratch.prepare(a), a.y.as<float>(), scratch.partials, a.activation, int(pieces), ranks,
-                    lanes / ranks > H::at_once});
+                  H{scratch.prepare(a), a.y.as<float>(), scratch.partials, a.activation,
+                    std::countr_zero(unsigned(ranks)), lanes / ranks > H::parts});
   return true;
 }
 
