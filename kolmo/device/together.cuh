@@ -1,6 +1,11 @@
 #pragma once
 // Kernels all of whose blocks run at once, so that they can wait for each other. The emulated GPU has a grid of one
 // block for them. Anonymous namespace: see device/grid.cuh.
+#include <bit>
+#include <utility>
+
+#include "kolmo/base/atomic.hpp"
+#include "kolmo/base/sums.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
 #ifndef SIMT
 #include <cooperative_groups.h>
@@ -24,6 +29,10 @@ void launch_together(void (*kernel)(P...), unsigned blocks, int block, std::size
 }
 /// Waits for all threads of a grid that launch_together started, and shows them what the others wrote before.
 __device__ inline void meet_grid() { __syncthreads(); }
+/// The same in two steps, between which a block does other work: it arrives, and later waits for the others.
+struct Arrival {};
+__device__ inline Arrival arrive_in_grid() { return {}; }
+__device__ inline void wait_for_grid(Arrival) { __syncthreads(); }
 #else
 template <class Kernel>
 int blocks_together(int device, Kernel* kernel, int block, std::size_t shared) {
@@ -51,7 +60,37 @@ void launch_together(void (*kernel)(P...), unsigned blocks, int block, std::size
   check_launch(cudaLaunchKernelEx(&config, kernel, P(std::forward<A>(args))...));
 }
 __device__ inline void meet_grid() { cooperative_groups::this_grid().sync(); }
+using Arrival = cooperative_groups::grid_group::arrival_token;
+__device__ inline Arrival arrive_in_grid() { return cooperative_groups::this_grid().barrier_arrive(); }
+__device__ inline void wait_for_grid(Arrival arrival) {
+  cooperative_groups::this_grid().barrier_wait(std::move(arrival));
+}
 #endif
+
+// Numbers that blocks of such a grid leave for each other. Each says itself that it has come, so that a block waits for those
+// that it needs and for no barrier after them: at first its place holds the bits of a NaN that is never left. The grid meets
+// between empty_place and take, and the block between leave and take, as threads of the emulated GPU take turns.
+constexpr Word no_number = ~Word(0);
+__device__ inline void empty_place(Word* place) { atomic_write(place, no_number); }
+__device__ inline void leave(Word* place, double x) { atomic_write(place, std::bit_cast<Word>(one_nan(x))); }
+/// Waits for `count` numbers, of which number i is left at place(i); the others are 0.
+template <int N, class Place>
+__device__ void take(double (&number)[N], int count, const Place& place) {
+  Word word[N];
+#pragma unroll
+  for (int i = 0; i < N; ++i) word[i] = i < count ? no_number : 0;
+  bool come;
+  do {
+    come = true;
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+      if (word[i] == no_number) word[i] = atomic_read(place(i));
+#pragma unroll
+    for (int i = 0; i < N; ++i) come &= word[i] != no_number;
+  } while (!come);
+#pragma unroll
+  for (int i = 0; i < N; ++i) number[i] = std::bit_cast<double>(word[i]);
+}
 
 }  // namespace
 }  // namespace kolmo::cuda

@@ -22,14 +22,15 @@ struct HeldColumns {
   static constexpr int threads = 512, width = 4, channels = 64, parts = threads / channels,
                        rows = BatchShape::rows_at_a_time, across = 32 / width, down = 32 / across,
                        packs = rows / 2 / down, half = packs * 32 * width, slots = 6, in_registers = 2,
-                       halves = slots + in_registers, most = halves / 2 * parts;
+                       halves = slots + in_registers, most = halves / 2 * parts,
+                       most_ranks = sum_lanes / parts;
   static constexpr std::size_t shared = std::size_t(threads / 32) * slots * half * sizeof(float);
   static_assert(halves == 8 && in_registers <= slots);
   using Values = Pack<float, width>;
 
   PrepareChannel<float> prepare;
   float* y;
-  Sums<2>* of_blocks;
+  Word* of_blocks;  ///< of each strip, of each rank, its two sums of each channel
   Activation activation;
   int log_ranks;
   bool two_a_lane;  ///< or more; else the pieces of a block fall on as many lanes as it sums at once
@@ -74,6 +75,11 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
     }
     commit_copies();
   };
+  Word* const of_strip = f.of_blocks + strip * ranks * 2 * H::channels + of_channel;
+  const auto sum_of_rank = [&](int of, int k) { return of_strip + (of * 2 + k) * H::channels; };
+  if (part == 0)
+    for (int k = 0; k < 2; ++k) empty_place(sum_of_rank(rank, k));
+  const Arrival arrival = arrive_in_grid();
 #pragma unroll 1
   for (int h = 0; h < H::slots; ++h) copy(h);
   const double origin = f.prepare.x[channel];  // before y is written, which may be x
@@ -101,19 +107,24 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
       sum[0] = sum[0] + (even + of_half);
     __syncwarp();
     copy(h + H::slots);
+    if (h == H::halves / 2) wait_for_grid(arrival);  // while copies are under way
   }
   sums[part][of_channel] = sum[0] + sum[1];
   const auto sum_of_parts = [&] {
     return tree_of<H::parts, 1, 2>([&](int i) { return sums[i][of_channel]; }, 0);
   };
   __syncthreads();
-  if (part == 0) f.of_blocks[rank * shape.c + channel] = sum_of_parts();
-  meet_grid();
-
-  sums[part][of_channel] = tree_of<4, 1, 2>(
+  if (part == 0) {
+    const Sums<2> of_block = sum_of_parts();
+    for (int k = 0; k < 2; ++k) leave(sum_of_rank(rank, k), of_block.value[k]);
+  }
+  __syncthreads();
+  double number[2 * H::most_ranks / H::parts];
+  take(number, (ranks - part + H::parts - 1) / H::parts * 2,
+       [&](int i) { return sum_of_rank(part + i / 2 * H::parts, i % 2); });
+  sums[part][of_channel] = tree_of<H::most_ranks / H::parts, 1, 2>(
       [&](int i) {
-        const int of = part + i * H::parts;
-        return of < ranks ? f.of_blocks[of * shape.c + channel] : Sums<2>{};
+        return Sums<2>{{number[2 * i], number[2 * i + 1]}};
       },
       0);
   __syncthreads();
@@ -157,8 +168,8 @@ inline bool hold_columns(const BatchNormArgs& a, const BatchNormScratch<float>& 
             ranks = std::min(int(std::bit_floor(unsigned(most / strips))), lanes / H::parts);
   if (!ranks || pieces > H::most * ranks) return false;
   launch_together(normalise_held, unsigned(strips * ranks), H::threads, H::shared, stream,
-                  H{scratch.prepare(a), a.y.as<float>(), scratch.partials, a.activation,
-                    std::countr_zero(unsigned(ranks)), lanes / ranks > H::parts});
+                  H{scratch.prepare(a), a.y.as<float>(), reinterpret_cast<Word*>(scratch.partials),
+                    a.activation, std::countr_zero(unsigned(ranks)), lanes / ranks > H::parts});
   return true;
 }
 
