@@ -128,12 +128,13 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
       },
       0);
   __syncthreads();
+  PrepareChannel<float>::Statistics statistics{};
   if (part == 0) {
-    const auto of = f.prepare.of_batch(sum_of_parts(), origin);
-    map[of_channel] = f.prepare.map_of(line, of);
-    if (rank == 0) f.prepare.update(channel, of), f.prepare.keep(channel, of);
+    statistics = f.prepare.of_batch(sum_of_parts(), origin);
+    map[of_channel] = f.prepare.map_of(line, statistics);
   }
   __syncthreads();
+  if (part == 0 && rank == 0) f.prepare.update(channel, statistics), f.prepare.keep(channel, statistics);
   ChannelMap<float> of[H::width];
 #pragma unroll
   for (int w = 0; w < H::width; ++w) of[w] = map[first_channel + w];
