@@ -27,11 +27,35 @@ struct CountLogs {
       value[i] = count_log_count(i / copies);
   }
   struct OfLane {
+    static constexpr unsigned each = copies * sizeof(double);
     const double* value;
-    __device__ double low(std::uint32_t pair) const { return value[(pair & 0xffff) * copies]; }
-    __device__ double high(std::uint32_t pair) const { return value[(pair >> 16) * copies]; }
+    /// By the address: from an index nvcc makes it in more steps.
+    __device__ double at(unsigned byte) const {
+#ifdef __CUDA_ARCH__
+      double term;
+      asm("ld.shared.f64 %0, [%1];" : "=d"(term) : "r"(unsigned(__cvta_generic_to_shared(value)) + byte));
+      return term;
+#else
+      return value[byte / sizeof(double)];
+#endif
+    }
+    __device__ double low(std::uint32_t pair) const { return at((pair & 0xffff) * each); }
+    /// The quotient has nothing of the low count.
+    __device__ double high(std::uint32_t pair) const { return at(pair / (0x10000 / each)); }
+    static_assert(small_counts * each <= 0x10000);
   };
   __device__ OfLane of_lane(int lane) const { return {value + lane % copies}; }
+};
+
+/// x_log_x of sums of small counts: of small sums in shared memory.
+struct SumLogs {
+  double value[sum_block];
+  __device__ void fill() { value[threadIdx.x] = x_log_x(double(threadIdx.x)); }
+  __device__ double of(std::uint32_t n) const {
+    if (n < sum_block) return value[n];
+    const double x = of_small_count(n);
+    return exact_mul(x, log_scaled(x, 0));
+  }
 };
 
 }  // namespace

@@ -11,14 +11,14 @@
 namespace kolmo {
 namespace {
 
-enum class Weights { small, large, real };
+enum class Weights { small, wide, large, real };
 
-/// Of some tables: counts below 8, one of which may be 64 or more, or not an integer.
+/// Of some tables: counts below 8 or, wide, below 64, one of which may be 64 or more, or not an integer.
 template <class T>
 std::vector<T> weights(std::int64_t n, Weights kind) {
   std::vector<T> w(static_cast<std::size_t>(n));
   std::mt19937 random(7);
-  for (T& x : w) x = T(random() % 8);
+  for (T& x : w) x = T(random() % (kind == Weights::wide ? 64 : 8));
   w[0] = 1;
   if (kind == Weights::large) w[w.size() / 2] = 64;
   if (kind == Weights::real) w[w.size() / 2] = T(0.3);
@@ -54,7 +54,7 @@ Results results(const std::vector<T>& weights, std::int64_t bx, std::int64_t by,
 
 template <class T>
 void expect_the_bits_of_the_cpu(std::int64_t tables, std::int64_t bx, std::int64_t by) {
-  for (const Weights kind : {Weights::small, Weights::large, Weights::real}) {
+  for (const Weights kind : {Weights::small, Weights::wide, Weights::large, Weights::real}) {
     const auto w = weights<T>(tables * bx * by, kind);
     ASSERT_EQ(results(w, bx, by, {DeviceKind::simt}), results(w, bx, by, {}))
         << tables << " tables of " << bx << " x " << by << ", " << sizeof(T) << " bytes, kind " << int(kind);
