@@ -18,11 +18,33 @@ struct TileRest {
   }
 };
 
+/// The sum of at most `All` sums of pieces of a column, which are in the upper or lower halves of words.
+template <int All>
+__device__ double sum_of_packed(const std::uint32_t* words, unsigned first, unsigned step, bool upper,
+                                const ColumnPieces<Sums<1>>::Row& terms) {
+  std::uint32_t next[All];
+  if (terms.count >= All) {
+#pragma unroll
+    for (int i = 0; i < All; ++i) next[i] = words[first + i * step];
+  } else {
+#pragma unroll
+    for (int i = 0; i < All; ++i) next[i] = i < terms.count ? words[first + i * step] : 0;
+  }
+  const auto of_half = [&](std::uint32_t word) { return of_small_count(upper ? word >> 16 : word & 0xffff); };
+  std::uint32_t sum = 0, any = 0;
+#pragma unroll
+  for (int i = 0; i < All; ++i) sum += next[i], any |= next[i];
+  static_assert(All * tile_rows * small_counts <= 0x10000);
+  if (any < 0x80000000) return of_half(sum);
+  const auto term = [&](int i) { return next[i] == not_packed ? terms(i) : Sums<1>{{of_half(next[i])}}; };
+  return tree_of<All, 1, 1>(term, 0).value[0];
+}
+
 /// The sums of 32 columns of a table from those of their pieces, to the first warp, one to each of its threads. The tree over a
 /// group of pieces adds those of even places, those of odd ones, and both sums: a warp has one of these halves of a group,
 /// so that the pieces of few groups are read at once. Every thread calls it, with a column as those of its lane.
-__device__ inline double sum_of_pieces(const ColumnPieces<Sums<1>>& columns, std::int64_t table,
-                                       std::int64_t column, bool active) {
+__device__ inline double sum_of_pieces(const ColumnPieces<Sums<1>>& columns, const PackedColumns* packed,
+                                       std::int64_t table, std::int64_t column, bool active) {
   constexpr int warps = sum_block / TileRest::across, few = warps / 2;
   __shared__ double part[2 * TileRest::groups][TileRest::across];
   const int lane = int(threadIdx.x) % TileRest::across, warp = int(threadIdx.x) / TileRest::across,
@@ -33,7 +55,17 @@ __device__ inline double sum_of_pieces(const ColumnPieces<Sums<1>>& columns, std
     if (const int group = half / 2, odd = half % 2; active && group < columns.pieces) {
       const auto [x, step, count] = columns.of(table, group, column);
       const ColumnPieces<Sums<1>>::Row terms{x + odd * step, 2 * step, (count + 1 - odd) / 2};
-      sum = sum_of_column<tile_rows / 2, 1>(terms).value[0];
+      if (packed) {
+        const unsigned at = unsigned(column), chunks = unsigned(sum_chunks(columns.by)),
+                       chunk = at / unsigned(sum_chunk),
+                       tile = (unsigned(table * columns.bx) + group * tile_rows + odd) * chunks + chunk,
+                       j = at % unsigned(sum_chunk) / sum_block;
+        constexpr unsigned each = sizeof(PackedColumns) / sizeof(std::uint32_t);
+        sum = sum_of_packed<tile_rows / 2>(packed->value, (tile * sum_block + at % sum_block) * each + j / 2,
+                                           2 * chunks * sum_block * each, j % 2, terms);
+      } else {
+        sum = sum_of_column<tile_rows / 2, 1>(terms).value[0];
+      }
     }
     part[half][lane] = sum;
   }
@@ -70,7 +102,7 @@ __global__ void __launch_bounds__(sum_block) finish_tiles(EarlyStart early, Tile
                  block = blockIdx.x - of.blocks_of_rows, table = block / strips;
   const std::int64_t column =
       std::int64_t(block - table * strips) * TileRest::across + threadIdx.x % TileRest::across;
-  const double sum = sum_of_pieces(of.columns, table, column, column < by);
+  const double sum = sum_of_pieces(of.columns, nullptr, table, column, column < by);
   if (threadIdx.x < TileRest::across && column < by) of.column_done(table * by + column, {{sum}});
 }
 
@@ -106,17 +138,20 @@ struct MarginStrips {
 };
 
 /// Scratch memory of sum_if_few: the sums of all lanes, of each chunk first those of its first sum, and the number of blocks of each
-/// table that are done.
+/// table that are done, and the sums of pieces of columns.
 template <bool WithColumns>
 struct LaneScratch {
   double* lane;
   unsigned* done;
+  PackedColumns* packed;
 
   LaneScratch(Arena& arena, const TableShape& shape) {
     const MarginStrips<WithColumns> strips(shape);
     const std::int64_t tables = strips.fit(shape) ? shape.tables : 0;
     lane = arena.take<double>(tables * strips.chunks * strips.sums * sum_lanes);
     done = arena.take<unsigned>(tables);
+    packed = arena.take<PackedColumns>(
+        WithColumns ? tables * TableScratch::pieces_of(shape.bx) * sum_chunks(shape.by) * sum_block : 0);
   }
 };
 
@@ -200,7 +235,7 @@ __global__ void __launch_bounds__(sum_block, 2)
   double column_sum = 0;
   if constexpr (WithColumns)
     if (first + Strips::lanes + (Strips::terms - 1) * sum_lanes > of.strips.bx)
-      column_sum = sum_of_pieces(of.columns, table, margin - of.strips.bx,
+      column_sum = sum_of_pieces(of.columns, of.to.packed, table, margin - of.strips.bx,
                                  margin >= of.strips.bx && margin < of.strips.margins);
   const auto sync = [] {  // the threads that have a margin
     if constexpr (Strips::size == 32)
@@ -241,7 +276,8 @@ bool sum_if_few(const T* weight, const TableShape& shape, const Done& done, cons
   const MarginStrips<WithColumns> strips(shape);
   if (!strips.fit(shape)) return false;
   const auto [tables, bx, by] = shape;
-  launch_tiles<WithColumns>(weight, shape, scratch, stream, tables, lanes.done);
+  launch_tiles<WithColumns>(weight, shape, scratch, stream, WithColumns ? lanes.packed : nullptr, tables,
+                            lanes.done);
   const std::int64_t pieces = scratch.pieces_of(bx);
   const FewTables<WithColumns, Done> rest{strips,
                                           scratch.rows,

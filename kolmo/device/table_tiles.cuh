@@ -14,12 +14,19 @@ namespace {
 /// A tile is a piece of the columns, so of at most tile_rows rows, of a chunk of the rows.
 constexpr int tile_rows = ColumnPieces<double>::rows_at_a_time;
 
+/// The column sums of a tile as counts, from each thread those of its columns, two in a word. Of a tile of other weights all bits are
+/// set, and its sums are where StoreColumns puts them.
+using PackedColumns = Pack<std::uint32_t, int(sum_chunk) / sum_block / 2>;
+constexpr std::uint32_t not_packed = ~0u;
+static_assert(tile_rows * small_counts < not_packed >> 16);
+
 template <class T>
 struct TableTiles {
   ChunkSums<3, WeightRows<T>, StoreRows> rows;
   ColumnPieces<T> columns;
   StoreColumns column_done;
   bool with_columns;
+  PackedColumns* packed;  ///< or null: all sums are where StoreColumns puts them
   std::int64_t counters;  ///< that are set to 0 for the kernel after this
   unsigned* counter;
 };
@@ -86,7 +93,7 @@ __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TilePlace& at,
     }
   };
   fetch(0);
-  std::uint32_t of_columns[each / 2] = {};
+  PackedColumns of_columns = {};
   bool counts = true;
   for (int r = 0; r < at.rows; r += ahead) {
     T now[ahead * each];
@@ -103,7 +110,7 @@ __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TilePlace& at,
         for (int j = 0; j < each; j += 2) {
           const std::uint32_t pair =
               pair_of(Row::small(now[a * each + j]), Row::small(now[a * each + j + 1]));
-          sums.add(pair), of_columns[j / 2] += pair;
+          sums.add(pair), of_columns.value[j / 2] += pair;
           log_sum = exact_add(exact_add(log_sum, logs.low(pair)), logs.high(pair));
         }
         lanes.set((r + a) % batch, thread, log_sum, sums);
@@ -118,12 +125,15 @@ __device__ bool sum_counts_of_tile(const TableTiles<T>& to, const TilePlace& at,
       __syncthreads();
     }
   }
-  if (to.with_columns) {
+  if (to.packed) {
+    store_pack(to.packed[blockIdx.x * std::size_t(sum_block) + thread].value, of_columns);
+  } else if (to.with_columns) {
     const std::int64_t item = at.piece * by + first;
 #pragma unroll
     for (int j = 0; j < each; ++j)
       if (thread + j * sum_block < at.columns)
-        to.column_done(item + j * sum_block, {{of_small_count(of_columns[j / 2] >> j % 2 * 16 & 0xffff)}});
+        to.column_done(item + j * sum_block,
+                       {{of_small_count(of_columns.value[j / 2] >> j % 2 * 16 & 0xffff)}});
   }
   return true;
 }
@@ -136,6 +146,11 @@ __device__ void sum_weights_of_tile(const TableTiles<T>& to, const TilePlace& at
     const std::int64_t item = (at.row + row) * to.rows.chunks + at.chunk;
     const auto sum = group_sum<sum_block, 1, 3>(to.rows.terms(item), true, thread);
     if (thread == 0) to.rows.finish(item, sum);
+  }
+  if (to.packed) {
+    PackedColumns none;
+    for (std::uint32_t& word : none.value) word = not_packed;
+    store_pack(to.packed[blockIdx.x * std::size_t(sum_block) + thread].value, none);
   }
   if (to.with_columns)
     for (int column = thread; column < at.columns; column += sum_block) {
@@ -169,13 +184,14 @@ inline bool are_of_tiles(const TableShape& shape) {
 }
 template <bool WithColumns, class T>
 void launch_tiles(const T* weight, const TableShape& shape, const TableScratch& scratch, cudaStream_t stream,
-                  std::int64_t counters = 0, unsigned* counter = nullptr) {
+                  PackedColumns* packed = nullptr, std::int64_t counters = 0, unsigned* counter = nullptr) {
   const auto [tables, bx, by] = shape;
   const std::int64_t chunks = sum_chunks(by), pieces = scratch.pieces_of(bx);
   const TableTiles<T> to{{{weight, by}, {scratch.rows}, by, chunks, scratch.row_parts},
                          {weight, bx, by, pieces},
                          store_columns(scratch, pieces, 0),
                          WithColumns,
+                         packed,
                          counters,
                          counter};
   const unsigned tiles = unsigned(tables * pieces * chunks);
