@@ -69,25 +69,35 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
   for (std::int64_t first = std::int64_t(blockIdx.x) * leaky_neurons; first < f.neurons;
        first += std::int64_t(gridDim.x) * leaky_neurons) {
     const int there = int(std::min<std::int64_t>(leaky_neurons, f.neurons - first));
+    // f(whether the group has all its steps, and the block all its neurons)
+    const auto with_all = [&](std::int64_t group, const auto& f) {
+      if (there == leaky_neurons && steps_of(group) == leaky_group)
+        f(std::true_type());
+      else
+        f(std::false_type());
+    };
     const auto fetch = [&](std::int64_t group) {
       constexpr int across = leaky_neurons / width, at_once = leaky_neurons / across;
       using Copied = Pack<T, width>;
       const int i = lane % across * width, k = lane / across, steps = steps_of(group);
       T* const to = &input[unsigned(group) % (leaky_ahead<T> + 1)][k][i];
       const T* from = f.current + (group * leaky_group + k) * f.neurons + first + i;
+      const std::int64_t next = at_once * f.neurons;
+      with_all(group, [&](auto all) {
 #pragma unroll 8
-      for (int j = 0; j < leaky_group; j += at_once, from += at_once * f.neurons) {
-        const bool given = i < there && k + j < steps;  // zeros behind the last step and neuron
-        cuda::copy_async(reinterpret_cast<Copied*>(to + j * leaky_neurons),
-                         reinterpret_cast<const Copied*>(given ? from : f.current), given);
-      }
+        for (int j = 0; j < leaky_group; j += at_once, from += next) {
+          const bool given = all || (i < there && k + j < steps);  // zeros behind the last step and neuron
+          cuda::copy_async(reinterpret_cast<Copied*>(to + j * leaky_neurons),
+                           reinterpret_cast<const Copied*>(given ? from : f.current), given);
+        }
+      });
       cuda::commit_copies();
     };
     const auto write = [&](std::int64_t group) {
       constexpr int across = leaky_neurons / W, at_once = leaky_neurons / across, each = 8;
       const int i = lane % across * W, steps = steps_of(group);
       const auto fires = load_pack<W>(&fires_of[group % 2][i]);
-      if (i < there)
+      with_all(group, [&](auto all) {
 #pragma unroll
         for (int from = 0; from < leaky_group; from += at_once * each) {
           const int k = from + lane / across * each;
@@ -96,9 +106,10 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
           for (int w = 0; w < W; ++w) spikes |= (fires.value[w] >> k & 0xff) << 8 * w;
           bool* to = f.spike + (group * leaky_group + k) * f.neurons + first + i;
 #pragma unroll
-          for (int j = 0; j < each; ++j, spikes >>= 1, to += f.neurons)
-            if (k + j < steps) store_pack(to, first_bytes<W>(spikes & 0x01010101));
+          for (int j = 0; j < each; ++j, to += f.neurons)
+            if (all || (i < there && k + j < steps)) store_pack(to, first_bytes<W>(spikes >> j & 0x01010101));
         }
+      });
     };
     const auto goal = [&](std::int64_t group, unsigned k) {
       return f.goal(input[unsigned(group) % (leaky_ahead<T> + 1)][k][lane]);
