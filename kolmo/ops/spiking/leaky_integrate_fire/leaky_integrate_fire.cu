@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kolmo/device/async.cuh"
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/spiking/leaky_integrate_fire/neuron.hpp"
 #include "kolmo/skeleton/steps.cuh"
 
@@ -57,12 +58,13 @@ __device__ Pack<bool, W> first_bytes(unsigned word) {
 /// group before: of W neighbours at once. A thread that steps has the goals of a group in registers, and computes there those
 /// of the next group as it goes.
 template <class T, int W>
-__global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> f) {
+__global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(cuda::EarlyStart early, LeakyNeuron<T> f) {
   constexpr int width = W * int(sizeof(T)) < 16 ? W : 16 / int(sizeof(T));  // of currents copied at once
   auto& [input, fires_of] = *cuda::dynamic_shared<LeakyGroups<T>>();
   const int lane = int(threadIdx.x) % leaky_neurons;
   const bool moves = threadIdx.x >= leaky_neurons;
   const std::int64_t groups = (f.steps + leaky_group - 1) / leaky_group;
+  early.wait();
   const auto steps_of = [&](std::int64_t group) {
     return int(std::min<std::int64_t>(leaky_group, f.steps - group * leaky_group));
   };
@@ -174,8 +176,8 @@ void launch(const A& a, Arena, Stream& s, int) {
     const LeakyPacks<T, pack_width<T>> packs(a);
     if (packs.steps < leaky_group && packs.fits()) return cuda::do_step(packs, s);
     const auto start = [&](auto kernel) {
-      cuda::launch(kernel, cuda::blocks(packs.neurons, leaky_neurons), 2 * leaky_neurons,
-                   sizeof(LeakyGroups<T>), cuda::native(s), LeakyNeuron<T>(a));
+      cuda::launch_spread(kernel, cuda::blocks(packs.neurons, leaky_neurons), 2 * leaky_neurons,
+                          sizeof(LeakyGroups<T>), s, LeakyNeuron<T>(a));
     };
     packs.fits() ? start(leaky_steps<T, pack_width<T>>) : start(leaky_steps<T, 1>);
   });
