@@ -71,9 +71,6 @@ __global__ void __launch_bounds__(draw_block)
   }
 }
 
-/// All threads of a block wait here, for each other's stores too, whatever brings them here.
-__device__ void meet() { __syncthreads(); }
-
 /// Whole rows in one pass. Warps sum the blocks of a row, each 32 of them in turn, while a further warp adds the sums of the
 /// row before and draws from it; the copies run on from row to row. Both rows' sums are in shared memory.
 template <class T>
@@ -94,20 +91,17 @@ __global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
   std::int64_t to_other = 1 + 32 * groups;  // the sums of the next row
   const auto turn = [&] { before += to_other, to_other = -to_other; };
   early.wait();
-  if (warp == warps) {
-    if (lane < 2) before[lane * to_other] = 0;
-    for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
-      meet();
-      if (lane == 0 && !is_total(add_in_order(before + 1, 32 * groups, 0))) of.status.report(1, row);
-      __syncwarp();
-      for (std::int64_t item = row * draw.n; item < (row + 1) * draw.n; ++item) {
-        const std::int64_t found = draw_by_warp(draw, row, item, before);
-        if (lane == 0) draw.index[item] = found;
-      }
+  const auto draw_from = [&](std::int64_t row, double* sums) {
+    if (lane == 0 && !is_total(add_in_order(sums + 1, 32 * groups, 0))) of.status.report(1, row);
+    __syncwarp();
+    for (std::int64_t item = row * draw.n; item < (row + 1) * draw.n; ++item) {
+      const std::int64_t found = draw_by_warp(draw, row, item, sums);
+      if (lane == 0) draw.index[item] = found;
     }
-    return;
-  }
-  auto& own = copied->pack[warp];
+  };
+  const bool draws = warp == warps;
+  if (draws && lane < 2) before[lane * to_other] = 0;
+  auto& own = copied->pack[draws ? 0 : warp];
   /// Up to 32 blocks of a row, which follow each other.
   struct Group {
     std::int64_t row;
@@ -131,12 +125,15 @@ __global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
     }
     cuda::commit_copies();
   };
+  if (!draws)
 #pragma unroll 1
-  for (int stage = 0; stage < row_stages; ++stage) read(stage);
+    for (int stage = 0; stage < row_stages; ++stage) read(stage);
   next(adding);
   int stage = 0;
-  for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
-    for (; adding.row == row; next(adding)) {
+  // The last turn draws from the last row.
+  for (std::int64_t row = blockIdx.x; row < of.rows + gridDim.x; row += gridDim.x, turn()) {
+    if (draws && row >= gridDim.x) draw_from(row - gridDim.x, before + to_other);
+    for (; !draws && row < of.rows && adding.row == row; next(adding)) {
       cuda::wait_copies<row_stages - 1>();
       __syncwarp();
       const Summed block = sum_of_block(own[stage]);
@@ -147,7 +144,7 @@ __global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
       before[1 + b] = block.sum;  // 0 behind the last block, which changes no sum
       if (!block.sound) of.report(row, begin, k - begin < length ? k - begin : length);
     }
-    meet();
+    __syncthreads();
   }
   cuda::wait_copies<0>();
 }
