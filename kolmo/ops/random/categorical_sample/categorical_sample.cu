@@ -71,15 +71,28 @@ __global__ void __launch_bounds__(draw_block)
   }
 }
 
+/// All threads of a block wait here, for each other's stores too, whatever brings them here: warps of several roles may do so
+/// at a barrier with a number and a count (PTX ISA 9.0, barrier), not at __syncthreads.
+template <int Threads>
+__device__ void meet() {
+#ifdef __CUDA_ARCH__
+  asm volatile("bar.sync 1, %0;" ::"n"(Threads) : "memory");
+#else
+  __syncthreads();
+#endif
+}
+
 /// Whole rows in one pass. Warps sum the blocks of a row, each 32 of them in turn, while a further warp adds the sums of the
 /// row before and draws from it; the copies run on from row to row. Both rows' sums are in shared memory.
 template <class T>
 constexpr int row_warps = 16 / int(sizeof(T));
+template <class T>
+constexpr int row_threads = 32 * (row_warps<T> + 1);
 constexpr int row_stages = 2, row_residents = 3;
 template <class T, int W>
 using RowBlocks = CopiedBlocks<T, W, row_warps<T>, row_stages>;
 template <class T, int W>
-__global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
+__global__ void __launch_bounds__(row_threads<T>, row_residents)
     draw_from_rows(cuda::EarlyStart early, DrawCategory<T> draw) {
   using Copied = RowBlocks<T, W>;
   constexpr int packs = Copied::packs, length = Copied::length, warps = row_warps<T>;
@@ -91,17 +104,20 @@ __global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
   std::int64_t to_other = 1 + 32 * groups;  // the sums of the next row
   const auto turn = [&] { before += to_other, to_other = -to_other; };
   early.wait();
-  const auto draw_from = [&](std::int64_t row, double* sums) {
-    if (lane == 0 && !is_total(add_in_order(sums + 1, 32 * groups, 0))) of.status.report(1, row);
-    __syncwarp();
-    for (std::int64_t item = row * draw.n; item < (row + 1) * draw.n; ++item) {
-      const std::int64_t found = draw_by_warp(draw, row, item, sums);
-      if (lane == 0) draw.index[item] = found;
+  if (warp == warps) {
+    if (lane < 2) before[lane * to_other] = 0;
+    for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
+      meet<row_threads<T>>();
+      if (lane == 0 && !is_total(add_in_order(before + 1, 32 * groups, 0))) of.status.report(1, row);
+      __syncwarp();
+      for (std::int64_t item = row * draw.n; item < (row + 1) * draw.n; ++item) {
+        const std::int64_t found = draw_by_warp(draw, row, item, before);
+        if (lane == 0) draw.index[item] = found;
+      }
     }
-  };
-  const bool draws = warp == warps;
-  if (draws && lane < 2) before[lane * to_other] = 0;
-  auto& own = copied->pack[draws ? 0 : warp];
+    return;
+  }
+  auto& own = copied->pack[warp];
   /// Up to 32 blocks of a row, which follow each other.
   struct Group {
     std::int64_t row;
@@ -125,15 +141,12 @@ __global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
     }
     cuda::commit_copies();
   };
-  if (!draws)
 #pragma unroll 1
-    for (int stage = 0; stage < row_stages; ++stage) read(stage);
+  for (int stage = 0; stage < row_stages; ++stage) read(stage);
   next(adding);
   int stage = 0;
-  // The last turn draws from the last row.
-  for (std::int64_t row = blockIdx.x; row < of.rows + gridDim.x; row += gridDim.x, turn()) {
-    if (draws && row >= gridDim.x) draw_from(row - gridDim.x, before + to_other);
-    for (; !draws && row < of.rows && adding.row == row; next(adding)) {
+  for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
+    for (; adding.row == row; next(adding)) {
       cuda::wait_copies<row_stages - 1>();
       __syncwarp();
       const Summed block = sum_of_block(own[stage]);
@@ -144,7 +157,7 @@ __global__ void __launch_bounds__(32 * (row_warps<T> + 1), row_residents)
       before[1 + b] = block.sum;  // 0 behind the last block, which changes no sum
       if (!block.sound) of.report(row, begin, k - begin < length ? k - begin : length);
     }
-    __syncthreads();
+    meet<row_threads<T>>();
   }
   cuda::wait_copies<0>();
 }
@@ -227,7 +240,7 @@ void launch(const A& a, Arena arena, Stream& s, int) {
       const std::int64_t shared = shared_of_rows<T, W>(blocks),
                          residents = std::min<std::int64_t>(memory / (shared + reserved), row_residents);
       cuda::launch_early(draw_from_rows<T, W>, cuda::blocks(blocks.rows, 1, multiprocessors * residents),
-                         32 * (row_warps<T> + 1), std::size_t(shared), cuda::native(s), draw);
+                         row_threads<T>, std::size_t(shared), cuda::native(s), draw);
     };
     if (blocks.inside)
       cuda::do_step(SumBlock<T>{blocks}, s);
