@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                     // All 8-bit counts wrap, some by what the one before passes on.
                     Problem{1, 300001, 3, 5, clamp},
                     // 132 shares.
-                    Problem{1, 1100001, 64, 64, clamp, 0.5}));
+                    Problem{1, 2200000, 128, 128, clamp, 0.5}));
 
 }  // namespace
 }  // namespace kolmo
