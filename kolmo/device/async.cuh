@@ -2,6 +2,8 @@
 // Asynchronous copies from global to shared memory. Anonymous namespace: see device/grid.cuh.
 #include <cuda_pipeline_primitives.h>
 
+#include <cstdint>
+
 namespace kolmo::cuda {
 namespace {
 
@@ -24,6 +26,36 @@ __device__ inline void copy_async(T* to, const T* from, bool there) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(sizeof(T)),
                  "r"(bytes)
                  : "memory");
+#else
+  copy_async(to, there ? from : nullptr);
+#endif
+}
+
+/// What is read once the second cache gives up first; what is read again, as what is read without a policy.
+enum class Keep : std::uint8_t { once, again };
+struct CachePolicy {
+  std::uint64_t bits = 0;
+};
+__device__ inline CachePolicy cache_policy([[maybe_unused]] Keep keep) {
+  CachePolicy policy;
+#ifdef __CUDA_ARCH__
+  if (keep == Keep::once)
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy.bits));
+  else
+    asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy.bits));
+#endif
+  return policy;
+}
+/// copy_async(to, from, there) of 16 bytes, with what to do with them in the second cache. In a loop that is not unrolled ptxas 13.0
+/// made an illegal instruction of it, if all threads add the same to their addresses.
+template <class T>
+__device__ inline void copy_async(T* to, const T* from, bool there, [[maybe_unused]] CachePolicy policy) {
+  static_assert(sizeof(T) == 16);
+#ifdef __CUDA_ARCH__
+  const auto at = unsigned(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(at), "l"(from),
+               "r"(there ? 16u : 0u), "l"(policy.bits)
+               : "memory");
 #else
   copy_async(to, there ? from : nullptr);
 #endif

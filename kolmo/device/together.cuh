@@ -9,6 +9,8 @@
 #include "kolmo/runtime/cuda/launch.cuh"
 #ifndef SIMT
 #include <cooperative_groups.h>
+
+#include "kolmo/runtime/cuda/tensor_copies.hpp"
 #endif
 
 namespace kolmo::cuda {
@@ -36,14 +38,13 @@ __device__ inline void wait_for_grid(Arrival) { __syncthreads(); }
 #else
 template <class Kernel>
 int blocks_together(int device, Kernel* kernel, int block, std::size_t shared) {
-  int may = 0, processors = 0, each = 0;
+  int may = 0, each = 0;
   const bool known =
       cudaDeviceGetAttribute(&may, cudaDevAttrCooperativeLaunch, device) == cudaSuccess &&
-      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)) == cudaSuccess &&
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, block, shared) == cudaSuccess;
   if (!known) (void)cudaGetLastError();  // the next launch would report it
-  return known && may ? each * processors : 0;
+  return known && may ? each * multiprocessors(device) : 0;
 }
 template <class... P, class... A>
 void launch_together(void (*kernel)(P...), unsigned blocks, int block, std::size_t shared,
@@ -90,6 +91,42 @@ __device__ void take(double (&number)[N], int count, const Place& place) {
   } while (!come);
 #pragma unroll
   for (int i = 0; i < N; ++i) number[i] = std::bit_cast<double>(word[i]);
+}
+
+// The same for what has other types, in words of which one half says that the other has come. A part takes words_of<Part>.
+template <class Part>
+constexpr int words_of = int(sizeof(Part) / sizeof(std::uint32_t));
+template <class Part>
+constexpr std::int64_t bytes_of_parts(std::int64_t count) {
+  return count * words_of<Part> * std::int64_t(sizeof(Word));
+}
+template <class Part>
+struct HalfWords {
+  std::uint32_t half[words_of<Part>];
+};
+constexpr Word has_come = Word(1) << 32;
+template <class Part>
+__device__ void empty_part(Word* place) {
+  for (int i = 0; i < words_of<Part>; ++i) atomic_write(place + i, Word(0));
+}
+template <class Part>
+__device__ void leave_part(Word* place, const Part& part) {
+  const auto words = std::bit_cast<HalfWords<Part>>(part);
+  for (int i = 0; i < words_of<Part>; ++i) atomic_write(place + i, has_come | words.half[i]);
+}
+template <class Part>
+__device__ Part take_part(const Word* place) {
+  HalfWords<Part> words;
+  bool come;
+  do {
+    come = true;
+#pragma unroll
+    for (int i = 0; i < words_of<Part>; ++i) {
+      const Word word = atomic_read(place + i);
+      come &= word >= has_come, words.half[i] = std::uint32_t(word);
+    }
+  } while (!come);
+  return std::bit_cast<Part>(words);
 }
 
 }  // namespace

@@ -14,9 +14,9 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Blocks of a multiprocessor, the shared memory of each, and how much of it copies are ahead of what is computed. On an
-/// H200 a block of 256 has 16 items of a row of 2^24 floats, of which 7 fit into shared memory.
-constexpr int held_residents = 2, held_bytes = 112 * 1024, held_ahead = 48 * 1024;
+/// Threads of a block, the only one of a multiprocessor, and its shared memory. On an H200 a block has 16 items of a row of 2^24
+/// floats, of which 7 fit into shared memory and 4 into registers.
+constexpr int held_block = 512, held_bytes = 224 * 1024;
 template <class Op>
 concept ReadsColumns = requires {
   requires Op::reads_columns;
@@ -65,12 +65,18 @@ struct HeldItems {
 
 /// Finds what every element needs to know of its row, for the rows of a block's items.
 template <int Block, class Op>
-__device__ void join_held(const Op& op, const HeldItems& items, const typename Op::Part* part,
+__device__ void join_held(const Op& op, const HeldItems& items, const Word* part,
                           typename Op::Whole (&of_row)[rows_of_block]) {
+  using Part = typename Op::Part;
   for (int r = 0; r < (items.of_first < items.count ? 2 : 1); ++r) {
     const int row = items.first + r, from = items.block_of(row * items.parts),
-              to = items.block_of((row + 1) * items.parts - 1);
-    const auto all = join_parts<Block>(part + items.part_of(from, row), to + 1 - from);
+              count = items.block_of((row + 1) * items.parts - 1) + 1 - from;
+    const Word* const first = part + items.part_of(from, row) * words_of<Part>;
+    const int share = (count + Block - 1) / Block, begin = int(threadIdx.x) * share;
+    Part all{};
+    for (int p = begin; p < begin + share && p < count; ++p)
+      all = join(all, take_part<Part>(first + p * words_of<Part>));
+    all = join_block<Block>(all);
     if (threadIdx.x != 0) continue;
     const auto whole = op.whole(all);
     of_row[r] = whole;
@@ -79,42 +85,37 @@ __device__ void join_held(const Op& op, const HeldItems& items, const typename O
   __syncthreads();
 }
 
-/// Item i is copied to slot i of shared memory; from `slots` on, to the last `ahead` slots in turn, which at the end have the last
-/// items. Of the others, which have no slot then, registers keep the first. The rest is read again, by the slots whose results
-/// are written: what was read last comes first.
+/// Items are copied to slots of shared memory in turn. At the end these have the last items, and registers those before; only the
+/// second cache may still hold the first ones, the rest. They are read again by the slots whose results are written, and the cache
+/// is asked to give up all else before them.
 template <class Op, class T, int Block, int E>
-__global__ void __launch_bounds__(Block, held_residents)
-    rows_held(Op op, RowTensors<T> t, typename Op::Part* part, int parts) {
+__global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Word* part, int parts) {
+  using Part = typename Op::Part;
   constexpr int W = pack_width<T>, step = Block * W, length = Block * E, bytes = length * int(sizeof(T)),
-                slots = held_bytes / bytes, ahead = held_ahead / bytes, fixed = slots - ahead,
-                most_kept = held_in_registers<Op, T>;
+                slots = held_bytes / bytes, most_kept = held_in_registers<Op, T>;
   using Tile = RowTile<T, 1, W, E>;
   using Packs = typename Tile::Packs;
   using Bytes = Pack<T, W>;
-  static_assert(fixed > 0);
   const HeldItems items(int(t.rows), int(t.k), parts, length);
-  const int n = items.count, start = int(threadIdx.x) * W;
+  const int n = items.count, of_slots = n < slots ? n : slots, others = n - of_slots,
+            in_registers = others < most_kept ? others : most_kept, rest = others - in_registers;
+  const int start = int(threadIdx.x) * W;
   T* const mine = dynamic_shared<T>() + start;  // each thread copies what it reads itself
-  const auto slot = [&](int i) { return mine + (i < slots ? i : fixed + (i - fixed) % ahead) * length; };
-  // f(elements of this thread): a constant in all items but the last of a row.
-  const auto with_own = [&](int count, const auto& f) {
-    if (count == length)
-      f(E);
-    else
-      f((count - start + step - 1) / step * W);
-  };
+  const auto slot = [&](int i) { return mine + i % slots * length; };
+  const auto own_of = [&](int count) { return count == length ? E : (count - start + step - 1) / step * W; };
+  const CachePolicy once = cache_policy(Keep::once), again = cache_policy(Keep::again);
   const auto copy = [&](int i, T* to) {
     if (i < n) {
       const auto item = items(i);
       const T* const from = t.x + item.at;
-      with_own(item.count, [&](int own) {
+      const CachePolicy policy = i < rest ? again : once;
+      const int own = own_of(item.count);
 #pragma unroll
-        for (int p = 0; p < E / W; ++p) {
-          const bool there = p * W < own;
-          copy_async(reinterpret_cast<Bytes*>(to + p * step),
-                     reinterpret_cast<const Bytes*>(there ? from + start + p * step : from), there);
-        }
-      });
+      for (int p = 0; p < E / W; ++p) {
+        const bool there = p * W < own;
+        copy_async(reinterpret_cast<Bytes*>(to + p * step),
+                   reinterpret_cast<const Bytes*>(there ? from + start + p * step : from), there, policy);
+      }
     }
     commit_copies();
   };
@@ -126,53 +127,42 @@ __global__ void __launch_bounds__(Block, held_residents)
   };
 
   for (int i = 0; i < slots; ++i) copy(i, slot(i));
-  Packs kept[most_kept] = {};
-  typename Op::Part all{};
-  for (int i = 0; i < n; ++i) {
-    if (i < slots)
-      wait_copies<slots - 1>();
-    else
-      wait_copies<ahead - 1>();
+  const auto place_of = [&](int row) {
+    return part + items.part_of(int(blockIdx.x), items.first + row) * words_of<Part>;
+  };
+  if (threadIdx.x < rows_of_block && (threadIdx.x == 0 || items.of_first < n))
+    empty_part<Part>(place_of(int(threadIdx.x)));
+  meet_grid();  // while copies are under way
+  Packs kept[most_kept];
+  Part all{}, first{};
+  const auto add = [&](int i) {
+    wait_copies<slots - 1>();
     const Packs packs = read(slot(i));
+    Tile tile(packs, own_of(items(i).count), 0);
+    all = join(all, op.part(tile));
+    copy(i + slots, slot(i));
+    if (i + 1 == items.of_first) first = all, all = {};
+    return packs;
+  };
+#pragma unroll 1
+  for (int i = 0; i < rest; ++i) add(i);
 #pragma unroll
-    for (int r = 0; r < most_kept; ++r)
-      if (i == fixed + r) kept[r] = packs;
-    const auto item = items(i);
-    with_own(item.count, [&](int own) {
-      Tile tile(packs, own, 0);
-      all = join(all, op.part(tile));
-    });
-    copy(i < fixed ? n : i + ahead, slot(i + ahead));
-    if (i + 1 != items.of_first && i + 1 != n) continue;
-    all = join_block<Block>(all);
-    if (threadIdx.x == 0) part[items.part_of(int(blockIdx.x), items.first + item.row)] = all;
-    all = {};
-  }
+  for (int r = 0; r < most_kept; ++r)
+    if (r < in_registers) kept[r] = add(rest + r);
+#pragma unroll 1
+  for (int i = others; i < n; ++i) add(i);
   wait_copies<0>();
-  meet_grid();
+#pragma unroll 1
+  for (int row = 0; row < (items.of_first < n ? 2 : 1); ++row) {
+    const Part of_block = join_block<Block>(row ? all : first);
+    if (threadIdx.x == 0) leave_part(place_of(row), of_block);
+  }
+  __syncthreads();
 
   __shared__ typename Op::Whole of_row[rows_of_block];
   join_held<Block>(op, items, part, of_row);
-  // In turn those in slots, first the fixed ones; those in registers; the rest.
-  const int of_slots = n < slots ? n : slots, others = n - of_slots,
-            in_registers = others < most_kept ? others : most_kept;
-  const auto in_slot = [&](int s) { return s < fixed ? s : n - of_slots + s; };
-  const auto again = [&](int s) { return n - ahead - 1 - s; };
-  for (int turn = 0; turn < n; ++turn) {
-    const int r = turn - of_slots;
-    const bool of_registers = r >= 0 && r < in_registers;
-    const int s = r < 0 ? turn : turn - in_registers;
-    T* const from = slot(in_slot(s < slots ? s : s % slots));
-    Packs packs;
-    if (of_registers) {
-#pragma unroll
-      for (int k = 0; k < most_kept; ++k)
-        if (k == r) packs = kept[k];
-    } else {
-      if (r >= 0) wait_copies<slots - 1>();
-      packs = read(from);
-    }
-    const auto item = items(of_registers ? fixed + r : s < of_slots ? in_slot(s) : again(s - of_slots));
+  const auto write = [&](int i, const Packs& packs) {
+    const auto item = items(i);
     const auto whole = of_row[item.row];
     T* const to = t.y + item.at;
 #pragma unroll
@@ -184,21 +174,40 @@ __global__ void __launch_bounds__(Block, held_residents)
           narrowed<T, W>(op.template results<W, false>(wide.value, item.from + (there ? place : 0), whole));
       if (there) write_once(to + place, result);
     }
-    if (!of_registers) copy(s < others - in_registers ? again(s) : n, from);
+  };
+#pragma unroll 1
+  for (int s = 0; s < of_slots; ++s) {
+    const int i = others + s;
+    write(i, read(slot(i)));
+    copy(s < rest ? s : n, slot(i));
+  }
+#pragma unroll
+  for (int r = 0; r < most_kept; ++r)
+    if (r < in_registers) write(rest + r, kept[r]);
+#pragma unroll 1
+  for (int i = 0; i < rest; ++i) {
+    T* const from = slot(others + of_slots + i);
+    wait_copies<slots - 1>();
+    write(i, read(from));
+    copy(i + of_slots < rest ? i + of_slots : n, from);
   }
   wait_copies<0>();
 }
 
-/// Writes the results of few rows, if as many blocks as are needed run at once on the device.
-template <class Op, class T, int Block, int E>
-bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, std::int64_t parts, int device,
+/// Writes the results of few rows, if as many blocks as are needed run at once on the device. `part` has place for `places` parts.
+template <class Op, class T, int E>
+bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, std::int64_t places, int device,
                cudaStream_t stream) {
-  constexpr auto kernel = rows_held<Op, T, Block, E>;
-  static const std::int64_t blocks = blocks_together(device, kernel, Block, held_bytes);
-  const std::int64_t items = t.rows * parts;
+  constexpr auto kernel = rows_held<Op, T, held_block, E>;
+  static const std::int64_t blocks = blocks_together(device, kernel, held_block, held_bytes);
+  constexpr std::int64_t length = held_block * E;
+  const std::int64_t parts = (t.k + length - 1) / length, items = t.rows * parts;
   if (!blocks || items < held_from * blocks || items > held_to * blocks) return false;
-  const bool fit = t.rows <= rows_of_block || (items + blocks - 1) / blocks <= parts + 1;
-  if (fit) launch_together(kernel, unsigned(blocks), Block, held_bytes, stream, op, t, part, int(parts));
+  const bool fit = (t.rows <= rows_of_block || (items + blocks - 1) / blocks <= parts + 1) &&
+                   bytes_of_parts<typename Op::Part>(blocks + t.rows) <= places * std::int64_t(sizeof(*part));
+  if (fit)
+    launch_together(kernel, unsigned(blocks), held_block, held_bytes, stream, op, t,
+                    reinterpret_cast<Word*>(part), int(parts));
   return fit;
 }
 

@@ -186,7 +186,8 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
   };
   if constexpr (Plan.holder == RowHolder::parts) {
     const std::int64_t parts = Plan.template parts<T>(t.k);
-    if (packed && hold_rows<Op, T, block, all>(op, t, scratch.part, parts, s.device().index, cuda::native(s)))
+    if (packed &&
+        hold_rows<Op, T, all>(op, t, scratch.part, t.rows * parts, s.device().index, cuda::native(s)))
       return;
     for (const RowStage stage : {RowStage::parts, RowStage::join, RowStage::outputs})
       start(parts_of_rows<Op, T, block, all>, stage == RowStage::join ? t.rows : t.rows * parts, threads,

@@ -64,13 +64,14 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
   const int first_channel = of_channel / 32 * 32 + lane % H::across * H::width, down = lane / H::across * 2;
   const auto row_of = [&](int h, int p) { return first_row(h) + down + p * 2 * H::down; };
   const auto place_of = [&](int h, int p) { return row_of(h, p) * c + strip * H::channels + first_channel; };
+  const CachePolicy once = cache_policy(Keep::once);
   const auto copy = [&](int h) {
     if (h < H::halves) {
 #pragma unroll
       for (int p = 0; p < H::packs; ++p) {
         const bool there = row_of(h, p) < n;
         copy_async(reinterpret_cast<Values*>(slot(h)) + p * 32 + lane,
-                   reinterpret_cast<const Values*>(f.prepare.x + (there ? place_of(h, p) : 0)), there);
+                   reinterpret_cast<const Values*>(f.prepare.x + (there ? place_of(h, p) : 0)), there, once);
       }
     }
     commit_copies();
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
   if (part == 0)
     for (int k = 0; k < 2; ++k) empty_place(sum_of_rank(rank, k));
   const Arrival arrival = arrive_in_grid();
-#pragma unroll 1
+#pragma unroll
   for (int h = 0; h < H::slots; ++h) copy(h);
   const double origin = f.prepare.x[channel];  // before y is written, which may be x
   const auto line = f.prepare.line(channel);
