@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "kolmo/runtime/cuda/launch.cuh"
+#ifndef SIMT
+#include "kolmo/runtime/cuda/tensor_copies.hpp"
+#endif
 
 namespace kolmo::cuda {
 namespace {
@@ -11,13 +14,12 @@ namespace {
 /// blocks than multiprocessors.
 inline std::size_t shared_to_spread([[maybe_unused]] unsigned blocks, [[maybe_unused]] int device) {
 #ifndef SIMT
-  int processors = 0, all = 0, most = 0;
+  int all = 0, most = 0;
   const bool known =
-      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
       cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) == cudaSuccess &&
       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess;
   if (!known) (void)cudaGetLastError();  // the launch would report it
-  if (blocks <= unsigned(processors) && all / 2 < most) return std::size_t(all / 2);
+  if (blocks <= unsigned(multiprocessors(device)) && all / 2 < most) return std::size_t(all / 2);
 #endif
   return 0;
 }

@@ -3,6 +3,7 @@
 // Asynchronous copies bring pieces of a and b into shared memory several steps ahead. Anonymous namespace: see
 // device/grid.cuh.
 #include "kolmo/device/mma.cuh"
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"
 
@@ -99,7 +100,7 @@ __device__ void add_products(DoubleSums<V>& sum, DoublePieces<V, TurnedA, Turned
 
 template <int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_shapes[V].blocks)
-    double_tiles(const __grid_constant__ Gemm<double> g, bool packs, bool packs_y) {
+    double_tiles(cuda::EarlyStart early, const __grid_constant__ Gemm<double> g, bool packs, bool packs_y) {
   using Pieces = DoublePieces<V, TurnedA, TurnedB>;
   constexpr DoubleTileShape S = double_tile_shapes[V];
   Pieces& pieces = *cuda::dynamic_shared<Pieces>();
@@ -108,6 +109,7 @@ __global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_s
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   const int row = warp / (S.columns / S.wide) * S.high, column = warp % (S.columns / S.wide) * S.wide;
   DoubleSums<V> sum = {};
+  early.wait();
   packs ? add_products<true>(sum, pieces, g, tile, row, column)
         : add_products<false>(sum, pieces, g, tile, row, column);
 

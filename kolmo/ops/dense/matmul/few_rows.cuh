@@ -4,6 +4,7 @@
 // share out the steps through k and add their sums in shared memory. Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/mma.cuh"
 #include "kolmo/device/read_once.cuh"
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 
 namespace kolmo {
@@ -19,7 +20,7 @@ struct FewRows {
 /// count as which in a product does not matter, if a and b agree.
 template <class T, bool TurnedB>
 __global__ void __launch_bounds__(FewRows::warps * 32, 1)
-    few_rows(Gemm<T> g, bool packs_a, std::int64_t of_row, std::int64_t of_k) {
+    few_rows(cuda::EarlyStart early, Gemm<T> g, bool packs_a, std::int64_t of_row, std::int64_t of_k) {
   using S = FewRows;
   using Words = Pack<std::uint32_t, 4>;
   constexpr int own = S::columns / 8;
@@ -72,6 +73,7 @@ __global__ void __launch_bounds__(FewRows::warps * 32, 1)
 
   float sum[own][4] = {};
   const int steps = (g.k + S::depth - 1) / S::depth;
+  early.wait();
   load(warp);
   for (int step = warp; step < steps; step += S::warps) {
 #pragma unroll

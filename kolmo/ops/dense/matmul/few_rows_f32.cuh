@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kolmo/device/async.cuh"
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 
 namespace kolmo {
@@ -37,7 +38,7 @@ static_assert(sizeof(FewRowsF32Sums) <= few_rows_bytes(FewRowsF32::few_stages));
 /// of 8 in it. Eight threads in a row read one row of b or, turned, from two columns.
 template <bool PacksA, bool TurnedB>
 __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
-    few_rows_f32(Gemm<float> g, std::int64_t of_row, std::int64_t of_k, int stages) {
+    few_rows_f32(cuda::EarlyStart early, Gemm<float> g, std::int64_t of_row, std::int64_t of_k, int stages) {
   using S = FewRowsF32;
   using Words = Pack<float, 4>;
   using Stage = FewRowsF32Stage;
@@ -111,6 +112,7 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
   };
   const int steps = (g.k + S::depth - 1) / S::depth;
   Stage* const begin = cuda::dynamic_shared<Stage>() + warp * stages;
+  early.wait();
   for (int i = 0; i < stages; ++i) fetch_a(begin[i]), fetch_b(begin[i]);
   Stage* now = begin;
   for (int step = warp; step < steps; step += S::warps) {

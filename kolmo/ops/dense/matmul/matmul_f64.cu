@@ -12,9 +12,9 @@ void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace
   cuda::select<int(std::size(double_tile_shapes))>(plan.shape, [&]<int I> {
     constexpr DoubleTileShape shape = double_tile_shapes[I];
     with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(double_tiles<I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
-                   sizeof(DoublePieces<I, A, B>), cuda::native(s), g, whole_packs(x.a) && whole_packs(x.b),
-                   whole_packs(x.y));
+      cuda::launch_spread(double_tiles<I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                          sizeof(DoublePieces<I, A, B>), s, g, whole_packs(x.a) && whole_packs(x.b),
+                          whole_packs(x.y));
     });
   });
   combine_parts(g, s);

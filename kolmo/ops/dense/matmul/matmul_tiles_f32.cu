@@ -18,9 +18,9 @@ void launch_few_rows_f32(const MatmulArgs& x, Stream& s) {
   const int stages = cuda::is_hopper(x.y.device.index) ? FewRowsF32::many_stages : FewRowsF32::few_stages;
 #endif
   cuda::select<4>(2 * (!x.transpose_a && whole_packs(x.a)) + x.transpose_b, [&]<int I> {
-    cuda::launch(few_rows_f32<I / 2 == 1, I % 2 == 1>, unsigned(blocks_of(x, FewRowsF32{}, {})),
-                 FewRowsF32::warps * 32, few_rows_bytes(stages), cuda::native(s), g,
-                 std::int64_t(x.transpose_a ? 1 : g.k), std::int64_t(x.transpose_a ? g.m : 1), stages);
+    cuda::launch_spread(few_rows_f32<I / 2 == 1, I % 2 == 1>, unsigned(blocks_of(x, FewRowsF32{}, {})),
+                        FewRowsF32::warps * 32, few_rows_bytes(stages), s, g,
+                        std::int64_t(x.transpose_a ? 1 : g.k), std::int64_t(x.transpose_a ? g.m : 1), stages);
   });
 }
 

@@ -1,6 +1,7 @@
 #ifndef SIMT
 #include <algorithm>
 
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/warpgroup_tiles.cuh"
 #include "kolmo/runtime/cuda/tensor_copies.hpp"
@@ -28,9 +29,9 @@ void launch_shape(const MatmulArgs& x, Stream& s) {
   const Writing writing = writing_of(whole_packs(x.y), x.bias, adds_c(x));
   visit<Half, BFloat16>(x.a.dtype, [&]<class T> {
     with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(warpgroup_tiles<T, Shape, MatrixSource<A, B>>, blocks, shape.threads(),
-                   WarpgroupMemory<Shape>::bytes, cuda::native(s), gemm_of<T>(x), writing, clusters,
-                   MatrixSource<A, B>{a, b});
+      cuda::launch_spread(warpgroup_tiles<T, Shape, MatrixSource<A, B>>, blocks, shape.threads(),
+                          WarpgroupMemory<Shape>::bytes, s, gemm_of<T>(x), writing, clusters,
+                          MatrixSource<A, B>{a, b});
     });
   });
 }

@@ -12,8 +12,8 @@ void launch_few_rows(const MatmulArgs& x, Stream& s) {
     const Gemm<T> g = gemm_of<T>(x);
     const auto blocks = unsigned(blocks_of(x, FewRows{}, {}));
     const auto launch = [&](auto* kernel) {
-      cuda::launch(kernel, blocks, FewRows::warps * 32, 0, cuda::native(s), g,
-                   !x.transpose_a && whole_packs(x.a), x.transpose_a ? 1 : g.k, x.transpose_a ? g.m : 1);
+      cuda::launch_spread(kernel, blocks, FewRows::warps * 32, 0, s, g, !x.transpose_a && whole_packs(x.a),
+                          x.transpose_a ? 1 : g.k, x.transpose_a ? g.m : 1);
     };
     x.transpose_b ? launch(few_rows<T, true>) : launch(few_rows<T, false>);
   });

@@ -4,6 +4,7 @@
 // with the current ones. Anonymous namespace: see device/grid.cuh.
 #include <algorithm>
 
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"
 
@@ -54,7 +55,8 @@ constexpr std::size_t tile_bytes() {
 
 template <class T, int V, bool TurnedA, bool TurnedB>
 __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].blocks)
-    tiles(const __grid_constant__ Gemm<T> g, bool packs_a, bool packs_b, bool packs_y) {
+    tiles(cuda::EarlyStart early, const __grid_constant__ Gemm<T> g, bool packs_a, bool packs_b,
+          bool packs_y) {
   constexpr TileShape S = tile_shapes[V];
   constexpr int width = pack_width<T>, across = S.columns / S.wide, team_depth = S.depth / S.teams;
   using Pieces = TilePieces<T, V>;
@@ -78,6 +80,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   const int team = int(threadIdx.x) / S.team(), x = int(threadIdx.x) % S.team() % across,
             y = int(threadIdx.x) % S.team() / across;
   T sum[S.high][S.wide] = {};
+  early.wait();
 #pragma unroll 1
   for (int stage = 0; stage < S.stages - 1; ++stage) fetch(stage, k_left - stage * S.depth);
   int now = 0;
@@ -159,9 +162,9 @@ void launch_tiles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, 
   cuda::select<Count>(plan.shape - First, [&]<int I> {
     constexpr TileShape shape = tile_shapes[First + I];
     with_turns(x, [&]<bool A, bool B> {
-      cuda::launch(tiles<T, First + I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
-                   tile_bytes<T, First + I>(), cuda::native(s), g, whole_packs(x.a), whole_packs(x.b),
-                   whole_packs(x.y));
+      cuda::launch_spread(tiles<T, First + I, A, B>, unsigned(blocks_of(x, shape, plan)), shape.threads(),
+                          tile_bytes<T, First + I>(), s, g, whole_packs(x.a), whole_packs(x.b),
+                          whole_packs(x.y));
     });
   });
   combine_parts(g, s);

@@ -216,7 +216,7 @@ struct MatrixSource {
 template <class T, int Shape, class Source>
 __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
     __launch_bounds__(warpgroup_shapes[Shape].threads(), 1)
-        warpgroup_tiles(Gemm<T> g, Writing writing, std::int64_t tiles,
+        warpgroup_tiles(cuda::EarlyStart early, Gemm<T> g, Writing writing, std::int64_t tiles,
                         const __grid_constant__ Source source) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using M = WarpgroupMemory<Shape>;
@@ -234,6 +234,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
     }
     cuda::publish_barriers();
   }
+  early.wait();
   if constexpr (S.cluster == 1)
     __syncthreads();
   else

@@ -5,6 +5,7 @@
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/device/read_once.cuh"
+#include "kolmo/device/spread.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/ops/info/histogram_2d/bins.hpp"
 #include "kolmo/ops/info/histogram_2d/histogram_2d.hpp"
@@ -301,7 +302,7 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
     }
     if (variant >= halves) {
       const auto count = variant == halves ? count_small<T, halves> : count_small<T, bytes>;
-      cuda::launch_early(count, blocks, shapes[variant].block, shared, stream, p, samples);
+      cuda::launch_spread(count, blocks, shapes[variant].block, shared, s, p, samples);
       return variant == halves ? add(add_partials<true>, add_block, add_columns)
                                : add(add_bytes, byte_block, byte_columns);
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/nn/attention/attention_few.cuh"
 #include "kolmo/ops/nn/attention/attention_mma.cuh"
 #include "kolmo/ops/nn/attention/attention_tiles.cuh"
@@ -145,8 +146,9 @@ void launch_warpgroups(const A& a, Stream& s) {
       const bool unsorted = a.causal != Causal::none && n.heads > n.kv_heads && n.s % M::rows;
       const unsigned blocks =
           unsorted ? tiles : std::min(tiles, unsigned(cuda::multiprocessors(a.q.device.index)));
-      cuda::launch(attend_warpgroups<T, D, Groups>, blocks, M::threads, M::bytes, cuda::native(s),
-                   AttentionCall<T>(a), tiles, !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k, v);
+      cuda::launch_spread(attend_warpgroups<T, D, Groups>, blocks, M::threads, M::bytes, s,
+                          AttentionCall<T>(a), tiles, !n.heads_first, boxes_of(a.q, n.s, n.heads, M::rows), k,
+                          v);
     };
     if (n.d == 128)
       launch.template operator()<128, 2>();

@@ -25,7 +25,7 @@ struct AttentionMemory {
 
 template <class T, int D, int Groups>
 __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
-    attend_warpgroups(AttentionCall<T> c, unsigned tiles, bool heads_last,
+    attend_warpgroups(cuda::EarlyStart early, AttentionCall<T> c, unsigned tiles, bool heads_last,
                       const __grid_constant__ cuda::TensorMap map_q,
                       const __grid_constant__ cuda::TensorMap map_k,
                       const __grid_constant__ cuda::TensorMap map_v) {
@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
     }
     cuda::publish_barriers();
   }
+  early.wait();
   __syncthreads();
 
   if (threadIdx.x < 128) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "kolmo/device/spread.cuh"
 #include "kolmo/ops/dense/matmul/warpgroup_tiles.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_sizes.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -94,8 +95,9 @@ void launch_conv_warpgroups(const Conv2dArgs& a, Stream& stream) {
                            .column_dilation = int(s.columns.dilation)};
   const bool packs = s.outputs % 8 == 0 && reinterpret_cast<std::uintptr_t>(a.y.data) % 16 == 0;
   const auto blocks = unsigned(std::min<std::int64_t>(tiles, cuda::multiprocessors(a.y.device.index)));
-  cuda::launch(warpgroup_tiles<T, Shape, ImageSource>, blocks, shape.threads(), WarpgroupMemory<Shape>::bytes,
-               cuda::native(stream), g, writing_of(packs, a.bias, false), tiles, source);
+  cuda::launch_spread(warpgroup_tiles<T, Shape, ImageSource>, blocks, shape.threads(),
+                      WarpgroupMemory<Shape>::bytes, stream, g, writing_of(packs, a.bias, false), tiles,
+                      source);
 }
 
 }  // namespace

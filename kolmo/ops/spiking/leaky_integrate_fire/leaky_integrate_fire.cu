@@ -71,12 +71,12 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(cuda::EarlyStar
   for (std::int64_t first = std::int64_t(blockIdx.x) * leaky_neurons; first < f.neurons;
        first += std::int64_t(gridDim.x) * leaky_neurons) {
     const int there = int(std::min<std::int64_t>(leaky_neurons, f.neurons - first));
-    // f(whether the group has all its steps, and the block all its neurons)
-    const auto with_all = [&](std::int64_t group, const auto& f) {
+    // work(whether the group has all its steps, and the block all its neurons)
+    const auto with_all = [&](std::int64_t group, const auto& work) {
       if (there == leaky_neurons && steps_of(group) == leaky_group)
-        f(std::true_type());
+        work(std::true_type());
       else
-        f(std::false_type());
+        work(std::false_type());
     };
     const auto fetch = [&](std::int64_t group) {
       constexpr int across = leaky_neurons / width, at_once = leaky_neurons / across;
