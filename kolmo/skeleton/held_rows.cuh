@@ -31,35 +31,44 @@ constexpr int held_in_registers = sizeof(T) == 8     ? 1
 constexpr std::int64_t held_from = 2, held_to = 32;
 constexpr int rows_of_block = 2;
 
-/// The items of this block, parts of `length` elements of at most two rows.
+/// The items of this block, `length` elements each, of at most two rows. What is left of a row after its items, its tail, is
+/// of the block of its last one.
 struct HeldItems {
-  int k, items, parts, first;  ///< of a row; of all blocks; of a row; the first row of this block
-  int length, count, of_first,
-      before;  ///< of an item; of items, of those of the first row, and of this row before them
+  int k, length, of_row,
+      tail;  ///< of a row: its elements, those of an item, its items, the elements of its tail
+  int all, first, before, count,
+      of_first;  ///< items of all blocks; the first row here; its items before; those here; of that row
 
-  __device__ HeldItems(int rows, int k_, int parts_, int length_)
-      : k(k_), items(rows * parts_), parts(parts_), length(length_) {
-    const auto from = [&](unsigned block) { return int(quotient(std::int64_t(items) * block, gridDim.x)); };
+  __device__ HeldItems(int rows, int k_, int length_, int of_row_)
+      : k(k_), length(length_), of_row(of_row_), tail(k_ - of_row_ * length_), all(rows * of_row_) {
+    const auto from = [&](unsigned block) { return int(quotient(std::int64_t(all) * block, gridDim.x)); };
     const int begin = from(blockIdx.x);
     count = from(blockIdx.x + 1) - begin;
-    first = begin / parts, before = begin - first * parts;
-    of_first = parts - before < count ? parts - before : count;
+    first = begin / of_row, before = begin - first * of_row;
+    of_first = of_row - before < count ? of_row - before : count;
   }
-  struct Place {
-    int row;  ///< 0 or 1: the first, or the one after it
-    std::int64_t at;
-    int from, count;
+  __device__ bool second(int i) const { return i >= of_first; }
+  /// Where item i begins in its row.
+  __device__ int column(int i) const { return (second(i) ? i - of_first : i + before) * length; }
+  struct Cursor {
+    int item;
+    std::int64_t at;  ///< where it begins in the tensors
   };
-  /// Where item i begins in the tensors and in its row, and its number of elements.
-  __device__ Place operator()(int i) const {
-    const int row = i >= of_first, from = (row ? i - of_first : i + before) * length;
-    const int rest = k - from;
-    return {row, std::int64_t(first + row) * k + from, from, rest < length ? rest : length};
+  __device__ Cursor at(int i) const { return {i, std::int64_t(first + second(i)) * k + column(i)}; }
+  __device__ void advance(Cursor& c) const {
+    c.at += length;
+    if (++c.item == of_first) c.at += tail;
   }
+  __device__ int rows() const { return 1 + (of_first < count); }
+  /// Whether the tail of row 0 or 1 here is of this block, and where it begins in the tensors.
+  __device__ bool ends(int row) const {
+    return tail != 0 && (row ? count - of_first : before + of_first) == of_row;
+  }
+  __device__ std::int64_t tail_at(int row) const { return std::int64_t(first + row + 1) * k - tail; }
   /// Where a block keeps its part of a row: those of a row are neighbours.
   __device__ int part_of(int block, int row) const { return block + row; }
   __device__ int block_of(int item) const {
-    return int(quotient((std::int64_t(item) + 1) * gridDim.x - 1, items));
+    return int(quotient((std::int64_t(item) + 1) * gridDim.x - 1, all));
   }
 };
 
@@ -68,9 +77,9 @@ template <int Block, class Op>
 __device__ void join_held(const Op& op, const HeldItems& items, const Word* part,
                           typename Op::Whole (&of_row)[rows_of_block]) {
   using Part = typename Op::Part;
-  for (int r = 0; r < (items.of_first < items.count ? 2 : 1); ++r) {
-    const int row = items.first + r, from = items.block_of(row * items.parts),
-              count = items.block_of((row + 1) * items.parts - 1) + 1 - from;
+  for (int r = 0; r < items.rows(); ++r) {
+    const int row = items.first + r, from = items.block_of(row * items.of_row),
+              count = items.block_of((row + 1) * items.of_row - 1) + 1 - from;
     const Word* const first = part + items.part_of(from, row) * words_of<Part>;
     const int share = (count + Block - 1) / Block, begin = int(threadIdx.x) * share;
     Part all{};
@@ -87,111 +96,123 @@ __device__ void join_held(const Op& op, const HeldItems& items, const Word* part
 
 /// Items are copied to slots of shared memory in turn. At the end these have the last items, and registers those before; only the
 /// second cache may still hold the first ones, the rest. They are read again by the slots whose results are written, and the cache
-/// is asked to give up all else before them.
+/// is asked to give up all else before them. Tails are read and written apart.
 template <class Op, class T, int Block, int E>
-__global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Word* part, int parts) {
+__global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Word* part, int of_row) {
   using Part = typename Op::Part;
   constexpr int W = pack_width<T>, step = Block * W, length = Block * E, bytes = length * int(sizeof(T)),
                 slots = held_bytes / bytes, most_kept = held_in_registers<Op, T>;
   using Tile = RowTile<T, 1, W, E>;
+  using Tail = RowTile<T, Block, W, E>;
   using Packs = typename Tile::Packs;
   using Bytes = Pack<T, W>;
-  const HeldItems items(int(t.rows), int(t.k), parts, length);
+  const HeldItems items(int(t.rows), int(t.k), length, of_row);
   const int n = items.count, of_slots = n < slots ? n : slots, others = n - of_slots,
             in_registers = others < most_kept ? others : most_kept, rest = others - in_registers;
   const int start = int(threadIdx.x) * W;
   T* const mine = dynamic_shared<T>() + start;  // each thread copies what it reads itself
-  const auto slot = [&](int i) { return mine + i % slots * length; };
-  const auto own_of = [&](int count) { return count == length ? E : (count - start + step - 1) / step * W; };
+  int slot = 0;
+  const auto next_slot = [&] { slot = slot == (slots - 1) * length ? 0 : slot + length; };
   const CachePolicy once = cache_policy(Keep::once), again = cache_policy(Keep::again);
-  const auto copy = [&](int i, T* to) {
-    if (i < n) {
-      const auto item = items(i);
-      const T* const from = t.x + item.at;
-      const CachePolicy policy = i < rest ? again : once;
-      const int own = own_of(item.count);
+  HeldItems::Cursor copied = items.at(0);
+  const auto copy = [&](int end, CachePolicy policy) {
+    if (copied.item < end) {
+      const T* const from = t.x + copied.at + start;
 #pragma unroll
-      for (int p = 0; p < E / W; ++p) {
-        const bool there = p * W < own;
-        copy_async(reinterpret_cast<Bytes*>(to + p * step),
-                   reinterpret_cast<const Bytes*>(there ? from + start + p * step : from), there, policy);
-      }
+      for (int p = 0; p < E / W; ++p)
+        copy_async(reinterpret_cast<Bytes*>(mine + slot + p * step),
+                   reinterpret_cast<const Bytes*>(from + p * step), true, policy);
+      items.advance(copied);
     }
     commit_copies();
+    next_slot();
   };
-  const auto read = [&](const T* from) {
+  const auto copy_first = [&] { copy(n, copied.item < rest ? again : once); };
+  const auto read = [&] {
     Packs packs;
 #pragma unroll
-    for (int p = 0; p < E / W; ++p) packs.pack[p] = load_pack<W>(from + p * step);
+    for (int p = 0; p < E / W; ++p) packs.pack[p] = load_pack<W>(mine + slot + p * step);
     return packs;
   };
 
-  for (int i = 0; i < slots; ++i) copy(i, slot(i));
+  for (int i = 0; i < slots; ++i) copy_first();
   const auto place_of = [&](int row) {
     return part + items.part_of(int(blockIdx.x), items.first + row) * words_of<Part>;
   };
-  if (threadIdx.x < rows_of_block && (threadIdx.x == 0 || items.of_first < n))
-    empty_part<Part>(place_of(int(threadIdx.x)));
+  if (int(threadIdx.x) < items.rows()) empty_part<Part>(place_of(int(threadIdx.x)));
   meet_grid();  // while copies are under way
   Packs kept[most_kept];
   Part all{}, first{};
-  const auto add = [&](int i) {
+  int added = 0;
+  const auto add = [&] {
     wait_copies<slots - 1>();
-    const Packs packs = read(slot(i));
-    Tile tile(packs, own_of(items(i).count), 0);
+    const Packs packs = read();
+    Tile tile(packs, E, 0);
     all = join(all, op.part(tile));
-    copy(i + slots, slot(i));
-    if (i + 1 == items.of_first) first = all, all = {};
+    copy_first();
+    if (++added == items.of_first) first = all, all = {};
     return packs;
   };
 #pragma unroll 1
-  for (int i = 0; i < rest; ++i) add(i);
+  for (int i = 0; i < rest; ++i) add();
 #pragma unroll
   for (int r = 0; r < most_kept; ++r)
-    if (r < in_registers) kept[r] = add(rest + r);
+    if (r < in_registers) kept[r] = add();
 #pragma unroll 1
-  for (int i = others; i < n; ++i) add(i);
-  wait_copies<0>();
+  for (int i = others; i < n; ++i) add();
 #pragma unroll 1
-  for (int row = 0; row < (items.of_first < n ? 2 : 1); ++row) {
-    const Part of_block = join_block<Block>(row ? all : first);
+  for (int row = 0; row < items.rows(); ++row) {
+    Part of_block = join_block<Block>(row ? all : first);
+    if (items.ends(row)) {
+      Tail tail(t.x + items.tail_at(row), items.tail, int(threadIdx.x));
+      of_block = join(of_block, op.part(tail));
+    }
     if (threadIdx.x == 0) leave_part(place_of(row), of_block);
   }
   __syncthreads();
 
-  __shared__ typename Op::Whole of_row[rows_of_block];
-  join_held<Block>(op, items, part, of_row);
-  const auto write = [&](int i, const Packs& packs) {
-    const auto item = items(i);
-    const auto whole = of_row[item.row];
-    T* const to = t.y + item.at;
+  __shared__ typename Op::Whole of_row_here[rows_of_block];
+  join_held<Block>(op, items, part, of_row_here);
+  HeldItems::Cursor written;
+  const auto write = [&](const Packs& packs) {
+    const auto whole = of_row_here[items.second(written.item)];
+    T* const to = t.y + written.at + start;
+    const int column = items.column(written.item) + start;
 #pragma unroll
     for (int p = 0; p < E / W; ++p) {
-      const int place = start + p * step;
-      const bool there = place < item.count;
       const auto wide = widened(packs.pack[p]);
-      const auto result =
-          narrowed<T, W>(op.template results<W, false>(wide.value, item.from + (there ? place : 0), whole));
-      if (there) write_once(to + place, result);
+      write_once(to + p * step,
+                 narrowed<T, W>(op.template results<W, false>(wide.value, column + p * step, whole)));
     }
+    items.advance(written);
   };
+  copied = items.at(0), written = items.at(others);
+  if (n < slots) slot = 0;
 #pragma unroll 1
-  for (int s = 0; s < of_slots; ++s) {
-    const int i = others + s;
-    write(i, read(slot(i)));
-    copy(s < rest ? s : n, slot(i));
+  for (int i = others; i < n; ++i) {
+    write(read());
+    copy(rest, again);
   }
+  written = items.at(rest);
 #pragma unroll
   for (int r = 0; r < most_kept; ++r)
-    if (r < in_registers) write(rest + r, kept[r]);
+    if (r < in_registers) write(kept[r]);
+  written = items.at(0);
 #pragma unroll 1
   for (int i = 0; i < rest; ++i) {
-    T* const from = slot(others + of_slots + i);
     wait_copies<slots - 1>();
-    write(i, read(from));
-    copy(i + of_slots < rest ? i + of_slots : n, from);
+    write(read());
+    copy(rest, again);
   }
-  wait_copies<0>();
+#pragma unroll 1
+  for (int row = 0; row < items.rows(); ++row) {
+    if (!items.ends(row)) continue;
+    const std::int64_t at = items.tail_at(row);
+    Tail(t.x + at, items.tail, int(threadIdx.x))
+        .template write<true>(t.y + at, [&](const auto* x, int place) {
+          return op.template results<W, false>(x, of_row * length + place, of_row_here[row]);
+        });
+  }
 }
 
 /// Writes the results of few rows, if as many blocks as are needed run at once on the device. `part` has place for `places` parts.
@@ -201,13 +222,13 @@ bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, st
   constexpr auto kernel = rows_held<Op, T, held_block, E>;
   static const std::int64_t blocks = blocks_together(device, kernel, held_block, held_bytes);
   constexpr std::int64_t length = held_block * E;
-  const std::int64_t parts = (t.k + length - 1) / length, items = t.rows * parts;
+  const std::int64_t of_row = t.k / length, items = t.rows * of_row;
   if (!blocks || items < held_from * blocks || items > held_to * blocks) return false;
-  const bool fit = (t.rows <= rows_of_block || (items + blocks - 1) / blocks <= parts + 1) &&
+  const bool fit = (t.rows <= rows_of_block || (items + blocks - 1) / blocks <= of_row + 1) &&
                    bytes_of_parts<typename Op::Part>(blocks + t.rows) <= places * std::int64_t(sizeof(*part));
   if (fit)
     launch_together(kernel, unsigned(blocks), held_block, held_bytes, stream, op, t,
-                    reinterpret_cast<Word*>(part), int(parts));
+                    reinterpret_cast<Word*>(part), int(of_row));
   return fit;
 }
 

@@ -22,7 +22,7 @@ struct SoftmaxVectors {
   }
 };
 
-// The relative error of y is that of two exponentials (2 ulp each, and half an ulp of the difference |x -
+// The relative error of y is that of two exponentials (3 ulp each, and half an ulp of the difference |x -
 // max| < 16), of a tree sum of k < 2^16 terms in at most 32 + 16 levels (CPU: 35 within 256 terms, then, in
 // double, 15 over these and 4 parts), and of the quotient: below 80 roundings in all. Where |x - max| < 64, half an
 // ulp of the differences, which add up to that of x, takes 32 + 16 instead of 8 + 8: below 112. In a longer row a thread may
