@@ -1,34 +1,42 @@
 #pragma once
-// attention of a few queries that share their keys, as in decoding, at the speed of memory: f16 and bf16. Keys and
-// values go straight to registers, 16 bytes of a row to a lane, as factors of products on tensor cores: scores = q K',
-// and sums' = V' weights', where the order of summed indices and of columns is that in which the pieces arrive, and the
-// weights are a right factor as they are. While a warp computes with the keys of a step the values are on their way,
-// and the next keys while it computes with these. Anonymous namespace: see device/grid.cuh.
-#include "kolmo/device/read_once.cuh"
+// attention of a few queries that share their keys, as in decoding, at the speed of memory: f16 and bf16. Each warp has a
+// ring of its own in shared memory, to which the keys and values of its next steps are on their way. Lanes read 16 bytes of a
+// row at a time as factors of products on tensor cores: scores = q K', and sums' = V' weights', where the order of summed
+// indices and of columns is that in which the pieces come, and the weights are a right factor as they are. Anonymous
+// namespace: see device/grid.cuh.
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 #include "kolmo/ops/nn/attention/mma_registers.cuh"
 
 namespace kolmo {
 namespace {
 
-/// For d <= width: keys of a warp's step. `blocks` blocks share a multiprocessor's registers.
-struct FewShape {
-  int width, keys, blocks;
-};
-constexpr FewShape few_shapes[] = {{64, 32, 3}, {128, 16, 3}, {256, 16, 2}};
 constexpr int few_rows = 8, few_warps = 4, few_block = 32 * few_warps;
+
+/// For d <= width: keys of a warp's step, and steps on their way. `blocks` blocks share a multiprocessor.
+struct FewShape {
+  int width, keys, stages, blocks;
+  /// Pieces of 16 bytes in a row, and those of the keys or the values of a step.
+  constexpr int across() const { return width / 8; }
+  constexpr int unit() const { return keys * across(); }
+  constexpr int bytes() const { return few_warps * stages * 2 * unit() * 16; }
+};
+constexpr FewShape few_shapes[] = {{64, 32, 2, 3}, {128, 16, 2, 3}, {256, 16, 1, 2}};
+
+/// Where a piece of a row is among eight neighbours, so that lanes that read pieces of several rows at once find them in
+/// different banks: of keys r and r + 1 four each, of values r, r + 2, r + 4 and r + 6 two each.
+KOLMO_HD constexpr int turned(int piece, int row) { return piece ^ (row & 6) ^ (row & 1) << 2; }
 
 /// Rows of d elements, which are multiples of 16 bytes at such multiples.
 template <class T, int V>
 __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
     attend_few(AttentionCall<T> c, KeyParts<float> p) {
   constexpr FewShape S = few_shapes[V];
-  constexpr int tiles = S.keys / 16, across = S.width / 32, halves = S.width / 64, w = pack_width<T>;
+  constexpr int tiles = S.keys / 16, across = S.width / 32, halves = S.width / 64, w = pack_width<T>,
+                later = 2 * S.stages - 1;  // groups of copies, after the one that is waited for
   using Piece = Pack<std::uint32_t, 4>;
   const AttentionTile tile(c, few_rows, S.keys, p.parts);
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, high = lane / 4, wide = lane % 4,
-            last_key = int(c.t) - 1, last_column = int(c.d) - w;
-  const auto column = [&](int i) { return unsigned(i < last_column ? i : last_column); };
+            last_key = int(c.t) - 1;
 
   __shared__ Piece q[2 * across][32];  // left factors, whose last 8 rows are 0
   for (int i = int(threadIdx.x); i < 32 * across; i += few_block) {
@@ -41,50 +49,60 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
   }
   __syncthreads();
 
+  Piece* const mine = cuda::dynamic_shared<Piece>() + warp * S.stages * 2 * S.unit();
   // Beyond the last key and column are the last ones: their weights are 0, and so is q there.
-  Piece k[2 * tiles][across], v[tiles][4][halves];
-  const T *const keys = c.k + c.key_at(tile.group, 0), *const values = c.v + c.key_at(tile.group, 0);
-  const auto row_of = [&](const T* first, int key) {
-    return first + std::int64_t(unsigned(key < last_key ? key : last_key)) * c.k_row;
-  };
-  const auto fetch_keys = [&](int step) {
+  const int lane_row = lane / S.across(), lane_piece = lane % S.across(),
+            column = lane_piece * w < int(c.d) ? lane_piece * w : int(c.d) - w;
+  const T *const keys = c.k + c.key_at(tile.group, 0) + column, *const values =
+                                                                    c.v + c.key_at(tile.group, 0) + column;
+  const auto fetch = [&](const T* from, int step, Piece* to) {
+    if (step < tile.last_step) {
 #pragma unroll
-    for (int n = 0; n < 2 * tiles; ++n) {
-      const T* const row = row_of(keys, step * S.keys + n * 8 + high);
-#pragma unroll
-      for (int i = 0; i < across; ++i) k[n][i] = cuda::read_once<4>(row + column(i * 32 + wide * w));
-    }
-  };
-  const auto fetch_values = [&](int step) {
-#pragma unroll
-    for (int t = 0; t < tiles; ++t)
-#pragma unroll
-      for (int n = 0; n < 4; ++n) {
-        const T* const row = row_of(values, step * S.keys + t * 16 + n / 2 * 8 + wide * 2 + n % 2);
-#pragma unroll
-        for (int i = 0; i < halves; ++i) v[t][n][i] = cuda::read_once<4>(row + column(i * 64 + high * w));
+      for (int i = 0; i < S.unit() / 32; ++i) {
+        const int row = i * 32 / S.across() + lane_row, key = step * S.keys + row;
+        cuda::copy_async(to + row * S.across() + turned(lane_piece, row),
+                         reinterpret_cast<const Piece*>(
+                             from + std::int64_t(unsigned(key < last_key ? key : last_key)) * c.k_row),
+                         true);
       }
+    }
+    cuda::commit_copies();
+  };
+  const auto arrived = [] {
+    cuda::wait_copies<later>();
+    __syncwarp();  // each lane waits for what it copied itself
   };
 
   const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
   // sum[i]: columns 64 (i / 4) + 8 high + 2 (i % 4) of rows 2 wide and the next, and then the next column.
   float sum[4 * halves][4] = {}, most = -INFINITY, total = 0;
-  int step = tile.first_step + warp;
-  if (step < tile.last_step) fetch_keys(step), fetch_values(step);
+  int step = tile.first_step + warp, stage = 0;
+  for (int i = 0; i < S.stages; ++i) {
+    fetch(keys, step + i * few_warps, mine + i * 2 * S.unit());
+    fetch(values, step + i * few_warps, mine + (i * 2 + 1) * S.unit());
+  }
 #pragma unroll 1
   for (; step < tile.last_step; step += few_warps) {
-    const bool more = step + few_warps < tile.last_step;
+    Piece *const k = mine + stage * 2 * S.unit(), *const v = k + S.unit();
+    stage = stage + 1 == S.stages ? 0 : stage + 1;
     float score[2 * tiles][4] = {};
+    arrived();
 #pragma unroll
-    for (int i = 0; i < across; ++i)
+    for (int i = 0; i < across; ++i) {
+      Piece right[2 * tiles];
+#pragma unroll
+      for (int n = 0; n < 2 * tiles; ++n)
+        right[n] = k[(n * 8 + high) * S.across() + turned(i * 4 + wide, high)];
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const Piece left = q[2 * i + j][lane];
 #pragma unroll
         for (int n = 0; n < 2 * tiles; ++n)
-          cuda::multiply_16x8x16<T>(score[n], left.value, {k[n][i].value[2 * j], k[n][i].value[2 * j + 1]});
+          cuda::multiply_16x8x16<T>(score[n], left.value, {right[n].value[2 * j], right[n].value[2 * j + 1]});
       }
-    if (more) fetch_keys(step + few_warps);
+    }
+    __syncwarp();
+    fetch(keys, step + S.stages * few_warps, k);
 
     const auto at = [&](int j) -> float& { return score[j / 2][j % 2]; };
     if (step >= tile.whole_steps)
@@ -98,6 +116,7 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
     for (auto& of_columns : sum)
 #pragma unroll
       for (int j = 0; j < 4; ++j) of_columns[j] *= of_row[j % 2];
+    arrived();
 #pragma unroll
     for (int t = 0; t < tiles; ++t) {
       std::uint32_t weights[2];
@@ -106,19 +125,31 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
         weights[n] = std::bit_cast<std::uint32_t>(
             narrowed<T, 2>(Pack<float, 2>{{score[2 * t + n][0], score[2 * t + n][1]}}));
 #pragma unroll
-      for (int i = 0; i < 4 * halves; ++i) {
-        const auto of_key = [&](int n) { return v[t][n][i / 4].value[i % 4]; };
-        cuda::multiply_16x8x16<T>(
-            sum[i],
-            {cuda::low_halves(of_key(0), of_key(1)), cuda::high_halves(of_key(0), of_key(1)),
-             cuda::low_halves(of_key(2), of_key(3)), cuda::high_halves(of_key(2), of_key(3))},
-            weights);
+      for (int h = 0; h < halves; ++h) {
+        Piece of_key[4];
+#pragma unroll
+        for (int n = 0; n < 4; ++n) {
+          const int row = n / 2 * 8 + wide * 2 + n % 2;
+          of_key[n] = v[(t * 16 + row) * S.across() + turned(h * 8 + high, row)];
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const auto pair = [&](int n) { return of_key[n].value[i]; };
+          cuda::multiply_16x8x16<T>(sum[4 * h + i],
+                                    {cuda::low_halves(pair(0), pair(1)), cuda::high_halves(pair(0), pair(1)),
+                                     cuda::low_halves(pair(2), pair(3)), cuda::high_halves(pair(2), pair(3))},
+                                    weights);
+        }
       }
     }
-    if (more) fetch_values(step + few_warps);
+    __syncwarp();
+    fetch(values, step + S.stages * few_warps, v);
   }
 
-  __shared__ Pack<float, 4> sums[few_warps][few_rows][S.width / 4];
+  using Sums = Pack<float, 4>[few_rows][S.width / 4];
+  Sums* const sums = cuda::dynamic_shared<Sums>();  // in place of the rings
+  cuda::wait_copies<0>();
+  __syncthreads();
   __shared__ float tops[few_warps][few_rows], totals[few_warps][few_rows];
   total += __shfl_xor_sync(~0u, total, 1);
   total += __shfl_xor_sync(~0u, total, 2);
