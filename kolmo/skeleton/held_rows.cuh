@@ -31,44 +31,66 @@ constexpr int held_in_registers = sizeof(T) == 8     ? 1
 constexpr std::int64_t held_from = 2, held_to = 32;
 constexpr int rows_of_block = 2;
 
-/// The items of this block, `length` elements each, of at most two rows. What is left of a row after its items, its tail, is
-/// of the block of its last one.
+/// The items of this block, `length` elements each, of at most two rows: if there are no more, every gridDim.x-th item, as the
+/// second cache takes up more at once of what lies together, else a share of them that are neighbours. What is left of a row
+/// after its items, its tail, is of the block of its last one.
 struct HeldItems {
   int k, length, of_row,
       tail;  ///< of a row: its elements, those of an item, its items, the elements of its tail
-  int all, first, before, count,
-      of_first;  ///< items of all blocks; the first row here; its items before; those here; of that row
+  bool apart;
+  int all, stride, begin,
+      count;  ///< items of all blocks; from an item here to the next; the first of them, and how many
+  int first, of_first;  ///< the first row here, and how many of the items are of it
 
   __device__ HeldItems(int rows, int k_, int length_, int of_row_)
-      : k(k_), length(length_), of_row(of_row_), tail(k_ - of_row_ * length_), all(rows * of_row_) {
-    const auto from = [&](unsigned block) { return int(quotient(std::int64_t(all) * block, gridDim.x)); };
-    const int begin = from(blockIdx.x);
-    count = from(blockIdx.x + 1) - begin;
-    first = begin / of_row, before = begin - first * of_row;
-    of_first = of_row - before < count ? of_row - before : count;
+      : k(k_),
+        length(length_),
+        of_row(of_row_),
+        tail(k_ - of_row_ * length_),
+        apart(rows <= rows_of_block),
+        all(rows * of_row_) {
+    const int block = int(blockIdx.x), blocks = int(gridDim.x);
+    stride = apart ? blocks : 1, begin = apart ? block : begin_of(block);
+    count = apart ? (all - block + blocks - 1) / blocks : begin_of(block + 1) - begin;
+    first = begin / of_row;
+    const int before_second = ((first + 1) * of_row - begin + stride - 1) / stride;
+    of_first = before_second < count ? before_second : count;
   }
-  __device__ bool second(int i) const { return i >= of_first; }
+  __device__ int begin_of(int block) const { return int(quotient(std::int64_t(all) * block, gridDim.x)); }
+  __device__ int row(int i) const { return i >= of_first; }
   /// Where item i begins in its row.
-  __device__ int column(int i) const { return (second(i) ? i - of_first : i + before) * length; }
+  __device__ int column(int i) const { return (begin + i * stride - (first + row(i)) * of_row) * length; }
   struct Cursor {
     int item;
     std::int64_t at;  ///< where it begins in the tensors
   };
-  __device__ Cursor at(int i) const { return {i, std::int64_t(first + second(i)) * k + column(i)}; }
+  __device__ Cursor at(int i) const { return {i, std::int64_t(first + row(i)) * k + column(i)}; }
   __device__ void advance(Cursor& c) const {
-    c.at += length;
+    c.at += stride * length;
     if (++c.item == of_first) c.at += tail;
   }
   __device__ int rows() const { return 1 + (of_first < count); }
   /// Whether the tail of row 0 or 1 here is of this block, and where it begins in the tensors.
-  __device__ bool ends(int row) const {
-    return tail != 0 && (row ? count - of_first : before + of_first) == of_row;
+  __device__ bool ends(int r) const {
+    return tail != 0 && block_of((first + r + 1) * of_row - 1) == int(blockIdx.x);
   }
-  __device__ std::int64_t tail_at(int row) const { return std::int64_t(first + row + 1) * k - tail; }
-  /// Where a block keeps its part of a row: those of a row are neighbours.
-  __device__ int part_of(int block, int row) const { return block + row; }
+  __device__ std::int64_t tail_at(int r) const { return std::int64_t(first + r + 1) * k - tail; }
   __device__ int block_of(int item) const {
-    return int(quotient((std::int64_t(item) + 1) * gridDim.x - 1, all));
+    return apart ? item % int(gridDim.x) : int(quotient((std::int64_t(item) + 1) * gridDim.x - 1, all));
+  }
+  /// The blocks that have items of a row, and the place of the first one's part of it: parts of a row are neighbours.
+  struct Blocks {
+    int first, count, place;
+  };
+  __device__ Blocks blocks_of(int row_) const {
+    if (apart) return {0, int(gridDim.x), row_ * int(gridDim.x)};
+    const int from = block_of(row_ * of_row);
+    return {from, block_of((row_ + 1) * of_row - 1) + 1 - from, from + row_};
+  }
+  /// Of the part that this block has of row 0 or 1 here.
+  __device__ int place(int r) const {
+    const Blocks blocks = blocks_of(first + r);
+    return blocks.place + int(blockIdx.x) - blocks.first;
   }
 };
 
@@ -78,18 +100,17 @@ __device__ void join_held(const Op& op, const HeldItems& items, const Word* part
                           typename Op::Whole (&of_row)[rows_of_block]) {
   using Part = typename Op::Part;
   for (int r = 0; r < items.rows(); ++r) {
-    const int row = items.first + r, from = items.block_of(row * items.of_row),
-              count = items.block_of((row + 1) * items.of_row - 1) + 1 - from;
-    const Word* const first = part + items.part_of(from, row) * words_of<Part>;
-    const int share = (count + Block - 1) / Block, begin = int(threadIdx.x) * share;
+    const auto blocks = items.blocks_of(items.first + r);
+    const Word* const of_first = part + blocks.place * words_of<Part>;
+    const int share = (blocks.count + Block - 1) / Block, begin = int(threadIdx.x) * share;
     Part all{};
-    for (int p = begin; p < begin + share && p < count; ++p)
-      all = join(all, take_part<Part>(first + p * words_of<Part>));
+    for (int p = begin; p < begin + share && p < blocks.count; ++p)
+      all = join(all, take_part<Part>(of_first + p * words_of<Part>));
     all = join_block<Block>(all);
     if (threadIdx.x != 0) continue;
     const auto whole = op.whole(all);
     of_row[r] = whole;
-    if (from == int(blockIdx.x)) op.keep(row, whole);
+    if (blocks.first == int(blockIdx.x)) op.keep(items.first + r, whole);
   }
   __syncthreads();
 }
@@ -135,12 +156,10 @@ __global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Wo
     return packs;
   };
 
-  for (int i = 0; i < slots; ++i) copy_first();
-  const auto place_of = [&](int row) {
-    return part + items.part_of(int(blockIdx.x), items.first + row) * words_of<Part>;
-  };
+  const auto place_of = [&](int row) { return part + items.place(row) * words_of<Part>; };
   if (int(threadIdx.x) < items.rows()) empty_part<Part>(place_of(int(threadIdx.x)));
-  meet_grid();  // while copies are under way
+  const Arrival arrival = arrive_in_grid();
+  for (int i = 0; i < slots; ++i) copy_first();
   Packs kept[most_kept];
   Part all{}, first{};
   int added = 0;
@@ -169,13 +188,13 @@ __global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Wo
     }
     if (threadIdx.x == 0) leave_part(place_of(row), of_block);
   }
-  __syncthreads();
+  wait_for_grid(arrival);  // of which each block has emptied its places
 
   __shared__ typename Op::Whole of_row_here[rows_of_block];
   join_held<Block>(op, items, part, of_row_here);
   HeldItems::Cursor written;
   const auto write = [&](const Packs& packs) {
-    const auto whole = of_row_here[items.second(written.item)];
+    const auto whole = of_row_here[items.row(written.item)];
     T* const to = t.y + written.at + start;
     const int column = items.column(written.item) + start;
 #pragma unroll
@@ -224,8 +243,10 @@ bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, st
   constexpr std::int64_t length = held_block * E;
   const std::int64_t of_row = t.k / length, items = t.rows * of_row;
   if (!blocks || items < held_from * blocks || items > held_to * blocks) return false;
-  const bool fit = (t.rows <= rows_of_block || (items + blocks - 1) / blocks <= of_row + 1) &&
-                   bytes_of_parts<typename Op::Part>(blocks + t.rows) <= places * std::int64_t(sizeof(*part));
+  const bool fit =
+      (t.rows <= rows_of_block || (items + blocks - 1) / blocks <= of_row + 1) &&
+      bytes_of_parts<typename Op::Part>(t.rows <= rows_of_block ? blocks * t.rows : blocks + t.rows) <=
+          places * std::int64_t(sizeof(*part));
   if (fit)
     launch_together(kernel, unsigned(blocks), held_block, held_bytes, stream, op, t,
                     reinterpret_cast<Word*>(part), int(of_row));

@@ -166,8 +166,8 @@ void launch_tensor_cores(const A& a, Arena& arena, Stream& s) {
     const auto p = lay_parts<float>(arena, a);
     cuda::select<std::size(mma_shapes)>(shape_of(a), [&]<int V> {
       if (has_few_rows(a) && unit_of(a) == 16)
-        return cuda::launch(attend_few<T, V>, unsigned(attention_blocks(a) * p.parts), few_block,
-                            std::size_t(few_shapes[V].bytes()), cuda::native(s), c, p);
+        return cuda::launch_spread(attend_few<T, V>, unsigned(attention_blocks(a) * p.parts), few_block,
+                                   std::size_t(few_shapes[V].bytes()), s, c, p);
       constexpr MmaShape shape = mma_shapes[V];
       cuda::launch(attend_mma<T, V>, unsigned(attention_blocks(a, shape.rows()) * p.parts), mma_block,
                    std::size_t(shape.bytes()), cuda::native(s), c, p, unit_of(a));

@@ -20,7 +20,7 @@ struct FewShape {
   constexpr int unit() const { return keys * across(); }
   constexpr int bytes() const { return few_warps * stages * 2 * unit() * 16; }
 };
-constexpr FewShape few_shapes[] = {{64, 32, 2, 3}, {128, 16, 2, 3}, {256, 16, 1, 2}};
+constexpr FewShape few_shapes[] = {{64, 64, 3, 1}, {128, 32, 3, 1}, {256, 16, 3, 1}};
 
 /// Where a piece of a row is among eight neighbours, so that lanes that read pieces of several rows at once find them in
 /// different banks: of keys r and r + 1 four each, of values r, r + 2, r + 4 and r + 6 two each.
@@ -29,7 +29,7 @@ KOLMO_HD constexpr int turned(int piece, int row) { return piece ^ (row & 6) ^ (
 /// Rows of d elements, which are multiples of 16 bytes at such multiples.
 template <class T, int V>
 __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
-    attend_few(AttentionCall<T> c, KeyParts<float> p) {
+    attend_few(cuda::EarlyStart early, AttentionCall<T> c, KeyParts<float> p) {
   constexpr FewShape S = few_shapes[V];
   constexpr int tiles = S.keys / 16, across = S.width / 32, halves = S.width / 64, w = pack_width<T>,
                 later = 2 * S.stages - 1;  // groups of copies, after the one that is waited for
@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, high = lane / 4, wide = lane % 4,
             last_key = int(c.t) - 1;
 
+  early.wait();
   __shared__ Piece q[2 * across][32];  // left factors, whose last 8 rows are 0
   for (int i = int(threadIdx.x); i < 32 * across; i += few_block) {
     const int row = i % 32 / 4, first = (i / 32 * 4 + i % 4) * w;
