@@ -11,7 +11,8 @@
 
 namespace kolmo {
 
-/// Floating-point operations, and compulsory traffic: each input read once, each output written once.
+/// Floating-point operations, and compulsory traffic: each input read once, or again where no device holds it until it is
+/// needed, and each output written once.
 struct Cost {
   double flops = 0, bytes_read = 0, bytes_written = 0;
   bool matrix_products = false;  ///< whether the operations are matrix products
@@ -81,6 +82,7 @@ class OpBase : public OpInfo {
   virtual void sizes(const void* args, Dims& dims) const = 0;
   virtual bool has_flops() const = 0;
   virtual double flops(const void* args) const = 0;
+  virtual double bytes_read_again(const void* args) const = 0;
 
  protected:
   ~OpBase() = default;
@@ -99,6 +101,8 @@ struct OpCode {
   double (*flops)(const Args&) = nullptr;
   std::span<const Case<Args>> cases;
   std::span<const AliasInfo> aliases = {};
+  /// Bytes of inputs that must be read a second time, as no device holds them until then.
+  double (*bytes_read_again)(const Args&) = nullptr;
 };
 
 /// The definition behind an Op.
@@ -141,6 +145,9 @@ class Definition final : public OpBase {
   }
   bool has_flops() const override { return code_.flops != nullptr; }
   double flops(const void* a) const override { return code_.flops ? code_.flops(cast(a)) : 0; }
+  double bytes_read_again(const void* a) const override {
+    return code_.bytes_read_again ? code_.bytes_read_again(cast(a)) : 0;
+  }
 
  private:
   static const Args& cast(const void* a) { return *static_cast<const Args*>(a); }
