@@ -31,16 +31,15 @@ constexpr int held_in_registers = sizeof(T) == 8     ? 1
 constexpr std::int64_t held_from = 2, held_to = 32;
 constexpr int rows_of_block = 2;
 
-/// The items of this block, `length` elements each, of at most two rows: if there are no more, every gridDim.x-th item, as the
-/// second cache takes up more at once of what lies together, else a share of them that are neighbours. What is left of a row
-/// after its items, its tail, is of the block of its last one.
+/// The items of this block, `length` elements each, of at most two rows: of so few rows in all every gridDim.x-th item, as all
+/// blocks then read and write what lies together; else a share of the items that are neighbours. What is left of a row after its
+/// items, its tail, is of the block of its last one.
 struct HeldItems {
-  int k, length, of_row,
-      tail;  ///< of a row: its elements, those of an item, its items, the elements of its tail
-  bool apart;
-  int all, stride, begin,
-      count;  ///< items of all blocks; from an item here to the next; the first of them, and how many
-  int first, of_first;  ///< the first row here, and how many of the items are of it
+  int k, length, of_row, tail;  ///< of a row: its elements, those of an item, its items, elements of its tail
+  bool apart;                   ///< whether items here are no neighbours
+  int all;                      ///< items of all blocks
+  int stride, begin, count;     ///< from an item here to the next; the first of them, and how many
+  int first, of_first;          ///< the first row here, and how many of the items are of it
 
   __device__ HeldItems(int rows, int k_, int length_, int of_row_)
       : k(k_),
@@ -188,7 +187,7 @@ __global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Wo
     }
     if (threadIdx.x == 0) leave_part(place_of(row), of_block);
   }
-  wait_for_grid(arrival);  // of which each block has emptied its places
+  wait_for_grid(arrival);  // all blocks have emptied their places
 
   __shared__ typename Op::Whole of_row_here[rows_of_block];
   join_held<Block>(op, items, part, of_row_here);
@@ -243,7 +242,7 @@ bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, st
   constexpr std::int64_t length = held_block * E;
   const std::int64_t of_row = t.k / length, items = t.rows * of_row;
   if (!most || items < held_from * most || items > held_to * most) return false;
-  // No more than end as soon: on an H200 128 blocks of 16 items were faster than 132 of 15 or 16.
+  // As few blocks as end no later: on an H200 128 of 16 items were faster than 132 of 15 or 16.
   const std::int64_t of_block = (items + most - 1) / most, blocks = (items + of_block - 1) / of_block;
   const bool fit =
       (t.rows <= rows_of_block || (items + blocks - 1) / blocks <= of_row + 1) &&
