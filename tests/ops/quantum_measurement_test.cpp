@@ -4,14 +4,16 @@
 
 #include <array>
 
+#include "kolmo/base/complex.hpp"
 #include "kolmo/op/define.hpp"
 
 namespace kolmo {
 namespace {
 
 double bytes_read(std::int64_t states, std::int64_t n, const Integers& qubits) {
+  Complex<float> unread;
   QuantumMeasurementArgs a;
-  a.state = tensor(nullptr, DType::c64, std::array{states, n});
+  a.state = tensor(&unread, DType::c64, std::array{states, n});
   a.qubits = qubits;
   infer_outputs(quantum_measurement, &a);
   return cost(quantum_measurement, &a).bytes_read;
