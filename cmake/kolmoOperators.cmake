@@ -94,7 +94,7 @@ static const bool registered = [] {
   target_include_directories(${target} PRIVATE ${folder})
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off;-fno-math-errno;-fno-trapping-math;-fopenmp-simd>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=cross-execution-space-call;-diag-suppress=549;-Xcompiler=-ffp-contract=off,-Wno-parentheses>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=cross-execution-space-call;-Xcompiler=-ffp-contract=off,-Wno-parentheses>")
   target_link_libraries(${target} PRIVATE kolmo::check)
   if(KOLMO_SIMT)
     target_link_libraries(${target} PRIVATE kolmo::simt)

@@ -11,10 +11,9 @@ function(kolmo_options target)
   if(KOLMO_UNITY)
     list(APPEND cxx -Wno-subobject-linkage)  # it takes a source that is included for a header
   endif()
-  # 549: nvcc takes what a lambda holds by reference for unset; g++ checks the same sources, for the emulated GPU.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:${cxx}>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=cross-execution-space-call;-diag-suppress=549;-Xcompiler=-ffp-contract=off,-Wall,-Wno-parentheses>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=cross-execution-space-call;-Xcompiler=-ffp-contract=off,-Wall,-Wno-parentheses>")
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 

@@ -31,12 +31,12 @@ constexpr int held_in_registers = sizeof(T) == 8     ? 1
 constexpr std::int64_t held_from = 2, held_to = 32;
 constexpr int rows_of_block = 2;
 
-/// The items of this block, `length` elements each, of at most two rows: of so few rows in all every gridDim.x-th item, as all
-/// blocks then read and write what lies together; else a share of the items that are neighbours. What is left of a row after its
-/// items, its tail, is of the block of its last one.
+/// The items of this block: parts of `length` elements of at most two rows. If the tensor has no more rows, the block takes every
+/// gridDim.x-th item, so that all blocks together read and write neighbouring memory; else a range of neighbouring items. The
+/// elements after the last item of a row, its tail, belong to the block of that item.
 struct HeldItems {
   int k, length, of_row, tail;  ///< of a row: its elements, those of an item, its items, elements of its tail
-  bool apart;                   ///< whether items here are no neighbours
+  bool apart;                   ///< whether the block takes every gridDim.x-th item
   int all;                      ///< items of all blocks
   int stride, begin, count;     ///< from an item here to the next; the first of them, and how many
   int first, of_first;          ///< the first row here, and how many of the items are of it
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Wo
 
   const auto place_of = [&](int row) { return part + items.place(row) * words_of<Part>; };
   if (int(threadIdx.x) < items.rows()) empty_part<Part>(place_of(int(threadIdx.x)));
-  const Arrival arrival = arrive_in_grid();
+  const Arrival arrival = arrive_in_grid();  // before the copies, behind which what it reads would queue
   for (int i = 0; i < slots; ++i) copy_first();
   Packs kept[most_kept];
   Part all{}, first{};
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Wo
 
   __shared__ typename Op::Whole of_row_here[rows_of_block];
   join_held<Block>(op, items, part, of_row_here);
-  HeldItems::Cursor written;
+  HeldItems::Cursor written = items.at(others);
   const auto write = [&](const Packs& packs) {
     const auto whole = of_row_here[items.row(written.item)];
     T* const to = t.y + written.at + start;
@@ -204,8 +204,8 @@ __global__ void __launch_bounds__(Block, 1) rows_held(Op op, RowTensors<T> t, Wo
     }
     items.advance(written);
   };
-  copied = items.at(0), written = items.at(others);
-  if (n < slots) slot = 0;
+  copied = items.at(0);
+  if (n < slots) slot = 0;  // else it is that of the first item that is still there
 #pragma unroll 1
   for (int i = others; i < n; ++i) {
     write(read());
@@ -242,7 +242,7 @@ bool hold_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part, st
   constexpr std::int64_t length = held_block * E;
   const std::int64_t of_row = t.k / length, items = t.rows * of_row;
   if (!most || items < held_from * most || items > held_to * most) return false;
-  // As few blocks as end no later: on an H200 128 of 16 items were faster than 132 of 15 or 16.
+  // The fewest blocks that end no later: on an H200 128 of 16 items were faster than 132 of 15 or 16.
   const std::int64_t of_block = (items + most - 1) / most, blocks = (items + of_block - 1) / of_block;
   const bool fit =
       (t.rows <= rows_of_block || (items + blocks - 1) / blocks <= of_row + 1) &&

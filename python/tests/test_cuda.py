@@ -124,6 +124,29 @@ def test_a_kernel_that_starts_early_waits_for_those_before_it(elements):
     assert all(bool((each == (step + 1) * (elements // 16)).all()) for step, each in enumerate(sums))
 
 
+@pytest.mark.parametrize(("rows", "k"), [(1, (1 << 24) + 4), (2, 9000004), (2, 2200000), (3, 5000008), (5, 2000000)])
+def test_long_rows_that_a_grid_holds(rows, k):
+    """Of few rows each block holds items a grid apart, of more a range of them; most rows here end in a part of an item."""
+    x, scale, shift = random(rows, k), random(k), random(k)
+    torch.testing.assert_close(kolmo.softmax(x).double(), torch.softmax(x.double(), -1), rtol=208 * 2**-24, atol=0)
+    want = torch.nn.functional.layer_norm(x.double(), (k,), scale.double(), shift.double())
+    torch.testing.assert_close(kolmo.layer_norm(x, scale, shift).double(), want, rtol=1e-5, atol=1e-5)
+    x[:, 7], x[-1, -1] = -torch.inf, torch.nan
+    y = kolmo.softmax(x)
+    assert bool((y[:-1, 7] == 0).all()) and bool(y[-1].isnan().all()) and not bool(y[:-1].isnan().any())
+
+
+@pytest.mark.parametrize(("keys", "d"), [(65536, 128), (65536, 64), (4097, 192), (3000, 80), (1000, 128)])
+def test_few_queries_of_many_keys(keys, d):
+    """Weights are rounded to f16 each, and so is y."""
+    q, k, v = (random(1, heads, t, d, dtype=torch.float16) for heads, t in ((32, 1), (8, keys), (8, keys)))
+    wide_k, wide_v = (t.repeat_interleave(4, 1).double() for t in (k, v))
+    weights = torch.softmax(q.double() @ wide_k.transpose(-1, -2) / d**0.5, -1)
+    want, spread = weights @ wide_v, (weights**2 @ wide_v**2).sqrt()
+    error = (kolmo.attention(q, k, v).double() - want).abs()
+    assert bool((error <= 2**-11 * (want.abs() + 6 * spread)).all())
+
+
 def test_the_current_stream_of_cupy_is_used():
     cupy = pytest.importorskip("cupy")
     x, side = cupy.random.default_rng(0).standard_normal(1 << 22, dtype="f4"), cupy.cuda.Stream(non_blocking=True)

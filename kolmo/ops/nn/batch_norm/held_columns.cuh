@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(HeldColumns::threads, 1) normalise_held(HeldCo
       sum[0] = sum[0] + (even + of_half);
     __syncwarp();
     copy(h + H::slots);
-    if (h == H::halves - 2) wait_for_grid(arrival);  // while copies are under way
+    if (h == H::halves - 2) wait_for_grid(arrival);  // earlier, it would queue behind the copies
   }
   sums[part][of_channel] = sum[0] + sum[1];
   const auto sum_of_parts = [&] {

@@ -11,7 +11,7 @@ namespace {
 __device__ double exp_of_negative(double x) { return std::exp(x); }
 __device__ float exp_of_negative(float x) {
 #ifdef __CUDA_ARCH__
-  asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(-104.0f));  // that -inf has a remainder
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(-104.0f));  // the remainder of -inf would be NaN
   const float y = x * 1.44269504f, power = power_of_2(y);
   return std::fma(power, std::fma(y, -0.69314718f, x), power);
 #else
