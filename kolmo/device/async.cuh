@@ -31,8 +31,9 @@ __device__ inline void copy_async(T* to, const T* from, bool there) {
 #endif
 }
 
-/// What is read once the second cache gives up first; what is read again, as what is read without a policy.
-enum class Keep : std::uint8_t { once, again };
+/// What the second cache gives up first, as it is read once; what it keeps longest, as it is read again; and what is read without a
+/// policy, also for the last time of what was to be kept: else it would be kept on.
+enum class Keep : std::uint8_t { once, again, ordinary };
 struct CachePolicy {
   std::uint64_t bits = 0;
 };
@@ -41,6 +42,8 @@ __device__ inline CachePolicy cache_policy([[maybe_unused]] Keep keep) {
 #ifdef __CUDA_ARCH__
   if (keep == Keep::once)
     asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy.bits));
+  else if (keep == Keep::again)
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
   else
     asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy.bits));
 #endif

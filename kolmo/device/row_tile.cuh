@@ -14,12 +14,12 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Of a and NaN, and for floats of NaN and b, the other one.
+/// Of a number and NaN, the number.
 struct Larger {
   template <class C>
   __device__ C operator()(C a, C b) const {
     if constexpr (sizeof(C) == 4) return fmaxf(a, b);  // one instruction
-    return a > b ? a : b;
+    return a > b || b != b ? a : b;
   }
 };
 struct Plus {
@@ -101,15 +101,12 @@ struct RowTile {
   /// Sum of f(element), which may change the element.
   template <class F>
   __device__ C sum(const F& f) {
-    C total = 0;
-    each([&](C& v) { total += f(v); });
-    return combine<Threads>(total, Plus());
+    return combine<Threads>(reduce(C(0), f, Plus()), Plus());
   }
   /// The largest element; -inf if every element is NaN.
   __device__ C largest() {
-    C most = C(-INFINITY);
-    each([&](C& v) { most = Larger()(v, most); });
-    return combine<Threads>(most, Larger());
+    const auto itself = [](C v) { return v; };
+    return combine<Threads>(reduce(C(-INFINITY), itself, Larger()), Larger());
   }
   /// row[i] = f(W elements, index of the first); f returns a Pack<C, W>. `Once`: see device/read_once.cuh.
   template <bool Once = false, class F>
@@ -126,14 +123,18 @@ struct RowTile {
   }
 
  private:
-  template <class F>
-  __device__ void each(const F& f) {
+  /// Of this thread's elements: those of a pack first, so that steps of several packs need not wait for each other.
+  template <class F, class Combine>
+  __device__ C reduce(C all, const F& f, const Combine& combine) {
 #pragma unroll
     for (int p = 0; p < E / W; ++p)
       if (place(p) < n) {
+        C of_pack = f(value[p * W]);
 #pragma unroll
-        for (int w = 0; w < W; ++w) f(value[p * W + w]);
+        for (int w = 1; w < W; ++w) of_pack = combine(f(value[p * W + w]), of_pack);
+        all = combine(of_pack, all);
       }
+    return all;
   }
 };
 
@@ -169,18 +170,29 @@ struct PartWords {
   std::uint32_t word[sizeof(Part) / 4];
 };
 
+/// Parts {largest, sum} of which each can be rescaled at once to the largest element of all: softmax's.
+template <class Part>
+concept Rescaled = requires(const Part& part) {
+  part.sum* part.weight(part.largest);
+};
+
 /// Joins the parts of Lanes neighbouring lanes of a warp in their order; each of them gets the same bits.
 template <int Lanes, class Part>
 __device__ Part join_warp(Part all) {
+  if constexpr (Rescaled<Part>) {  // one exponential in place of one a step
+    const auto most = warp_reduce<Lanes>(all.largest, Larger());
+    return {most, warp_reduce<Lanes>(all.sum * all.weight(most), Plus())};
+  } else {
 #pragma unroll
-  for (int half = 1; half < Lanes; half *= 2) {
-    auto words = std::bit_cast<PartWords<Part>>(all);
+    for (int half = 1; half < Lanes; half *= 2) {
+      auto words = std::bit_cast<PartWords<Part>>(all);
 #pragma unroll
-    for (auto& word : words.word) word = __shfl_xor_sync(~0u, word, half);
-    const auto other = std::bit_cast<Part>(words);
-    all = threadIdx.x & half ? join(other, all) : join(all, other);
+      for (auto& word : words.word) word = __shfl_xor_sync(~0u, word, half);
+      const auto other = std::bit_cast<Part>(words);
+      all = threadIdx.x & half ? join(other, all) : join(all, other);
+    }
+    return all;
   }
-  return all;
 }
 
 /// Joins the parts of the threads of a block in their order; its first warp gets the result.

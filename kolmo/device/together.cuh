@@ -74,7 +74,8 @@ __device__ inline void wait_for_grid(Arrival arrival) {
 constexpr Word no_number = ~Word(0);
 __device__ inline void empty_place(Word* place) { atomic_write(place, no_number); }
 __device__ inline void leave(Word* place, double x) { atomic_write(place, std::bit_cast<Word>(one_nan(x))); }
-/// Waits for `count` numbers, of which number i is left at place(i); the others are 0.
+/// Waits for `count` numbers, of which number i is left at place(i); the others are 0. Every thread of a warp calls it, and waits
+/// for its warp: else each would do alone, one after the other, what follows.
 template <int N, class Place>
 __device__ void take(double (&number)[N], int count, const Place& place) {
   Word word[N];
@@ -88,7 +89,7 @@ __device__ void take(double (&number)[N], int count, const Place& place) {
       if (word[i] == no_number) word[i] = atomic_read(place(i));
 #pragma unroll
     for (int i = 0; i < N; ++i) come &= word[i] != no_number;
-  } while (!come);
+  } while (!__all_sync(~0u, come));
 #pragma unroll
   for (int i = 0; i < N; ++i) number[i] = std::bit_cast<double>(word[i]);
 }
@@ -114,18 +115,20 @@ __device__ void leave_part(Word* place, const Part& part) {
   const auto words = std::bit_cast<HalfWords<Part>>(part);
   for (int i = 0; i < words_of<Part>; ++i) atomic_write(place + i, has_come | words.half[i]);
 }
+/// Waits for a part, if there is one, else returns Part{}. Every thread of a warp calls it, as take().
 template <class Part>
-__device__ Part take_part(const Word* place) {
-  HalfWords<Part> words;
+__device__ Part take_part(const Word* place, bool there) {
+  auto words = std::bit_cast<HalfWords<Part>>(Part{});
   bool come;
   do {
     come = true;
 #pragma unroll
     for (int i = 0; i < words_of<Part>; ++i) {
+      if (!there) continue;
       const Word word = atomic_read(place + i);
       come &= word >= has_come, words.half[i] = std::uint32_t(word);
     }
-  } while (!come);
+  } while (!__all_sync(~0u, come));
   return std::bit_cast<Part>(words);
 }
 

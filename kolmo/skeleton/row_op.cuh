@@ -42,6 +42,10 @@ constexpr Row<RowPlan> row_op_rows[] = {
     {"row in parts of a block of 256", {RowHolder::parts, 256, 256, 64}},
     {.name = "thread per row", .config = {RowHolder::memory, 1, 128, 0}, .naive = true}};
 
+template <class Op>
+concept ReadsColumns = requires {
+  requires Op::reads_columns();
+};
 /// Number of rows from which a block holds two: fewer are spread more evenly over the multiprocessors one by one.
 constexpr std::int64_t pairs_from = 512;
 
@@ -186,9 +190,7 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
   };
   if constexpr (Plan.holder == RowHolder::parts) {
     const std::int64_t parts = Plan.template parts<T>(t.k);
-    if (packed &&
-        hold_rows<Op, T, all>(op, t, scratch.part, t.rows * parts, s.device().index, cuda::native(s)))
-      return;
+    if (packed && hold_rows(op, t, scratch.part, t.rows * parts, s.device().index, cuda::native(s))) return;
     for (const RowStage stage : {RowStage::parts, RowStage::join, RowStage::outputs})
       start(parts_of_rows<Op, T, block, all>, stage == RowStage::join ? t.rows : t.rows * parts, threads,
             scratch.part, scratch.whole, parts, packed, stage);

@@ -9,7 +9,7 @@
 //     using Part = Exponentials<C>;
 //     explicit Softmax(const SoftmaxArgs&);
 //     bool packed() const;                                  // its own tensors start at multiples of 16 bytes
-//     static constexpr bool reads_columns;                  // if declared true, results() reads values per column
+//     static constexpr bool reads_columns();                // if it returns true, results() reads values per column
 //     template <class Values> __device__ Part part(Values& x) const;  // of x.count(), x.largest(), x.sum(f)
 //     __device__ Whole whole(const Part&) const;            // what every element needs to know of its row; trivial
 //     template <int W, bool Held>                           // W results, from element `at` of the row

@@ -69,8 +69,7 @@ std::int64_t attention_blocks(const A& a) { return attention_blocks(a, rows_of_b
 /// function of the shapes alone, so results depend on nothing else.
 int parts_of_keys(const A& a) {
   const std::int64_t least_keys = is_narrow(a) ? 256 : 64;
-  const std::int64_t wanted_blocks =
-      most_multiprocessors * (has_few_rows(a) ? few_shapes[shape_of(a)].blocks : 2);
+  const std::int64_t wanted_blocks = most_multiprocessors * (has_few_rows(a) ? 1 : 2);
   const std::int64_t blocks = attention_blocks(a), most = AttentionSizes(a).t / least_keys;
   const std::int64_t parts = blocks ? wanted_blocks / blocks : 1;
   return int(parts < 2 || most < 2 ? 1 : parts < most ? parts : most);

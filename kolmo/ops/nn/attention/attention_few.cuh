@@ -12,15 +12,15 @@ namespace {
 
 constexpr int few_rows = 8, few_warps = 4, few_block = 32 * few_warps;
 
-/// For d <= width: keys of a warp's step, and steps on their way. `blocks` blocks share a multiprocessor.
+/// For d <= width: keys of a warp's step, and steps on their way.
 struct FewShape {
-  int width, keys, stages, blocks;
+  int width, keys, stages;
   /// Pieces of 16 bytes in a row, and those of the keys or the values of a step.
   constexpr int across() const { return width / 8; }
   constexpr int unit() const { return keys * across(); }
   constexpr int bytes() const { return few_warps * stages * 2 * unit() * 16; }
 };
-constexpr FewShape few_shapes[] = {{64, 64, 3, 1}, {128, 32, 3, 1}, {256, 16, 3, 1}};
+constexpr FewShape few_shapes[] = {{64, 64, 3}, {128, 32, 3}, {256, 16, 3}};
 
 /// Where a piece of a row is among eight neighbours, so that lanes that read pieces of several rows at once find them in
 /// different banks: of keys r and r + 1 four each, of values r, r + 2, r + 4 and r + 6 two each.
@@ -28,7 +28,7 @@ KOLMO_HD constexpr int turned(int piece, int row) { return piece ^ (row & 6) ^ (
 
 /// Rows of d elements, which are multiples of 16 bytes at such multiples.
 template <class T, int V>
-__global__ void __launch_bounds__(few_block, few_shapes[V].blocks)
+__global__ void __launch_bounds__(few_block, 1)
     attend_few(cuda::EarlyStart early, AttentionCall<T> c, KeyParts<float> p) {
   constexpr FewShape S = few_shapes[V];
   constexpr int tiles = S.keys / 16, across = S.width / 32, halves = S.width / 64, w = pack_width<T>,

@@ -13,7 +13,7 @@ struct LayerNormRow {
   struct Whole {
     C mean, rstd;
   };
-  static constexpr bool reads_columns = true;
+  static constexpr bool reads_columns() { return true; }
   const T *scale, *shift;
   double *mean, *rstd;
   C eps;

@@ -19,7 +19,7 @@ template <class C>
 KOLMO_HD Exponentials<C> join(const Exponentials<C>& a, const Exponentials<C>& b) {
   const bool first = a.largest > b.largest;
   const C most = first ? a.largest : b.largest, least = first ? b.largest : a.largest,
-          factor = least == most ? C(1) : C(std::exp(least - most));
+          factor = C(std::exp(least - (most == C(-HUGE_VAL) ? C(0) : most)));
   return {most, (first ? a.sum : b.sum) + (first ? b.sum : a.sum) * factor};
 }
 
