@@ -137,18 +137,23 @@ void measure(Benchmark& b, Timer& timer, const BenchmarkOptions& options) {
   double once = timer(1);
   const double first = seconds_since(begin);
   // The first call includes loading code and touching memory.
-  if (once < 1 && 2 * first < options.seconds_per_case) once = timer(1);
-  const double wanted = std::ceil(options.seconds_per_sample / std::max(once, 1e-9));
-  b.calls_per_sample = timer.most_calls(int(std::clamp(wanted, 1.0, 1e5)));
-  if (first + once > options.seconds_per_case) {
+  if (once < options.seconds_per_sample || (once < 1 && 2 * first < options.seconds_per_case))
+    once = timer(1);
+  const double now = seconds_since(begin),
+               brief = 5 * once < options.seconds_per_sample ? options.seconds_per_sample : 0,
+               end = std::max(options.seconds_per_case, now + brief);
+  if (now + once > end) {
     b.samples = {once}, b.calls_per_sample = 1, b.cut_short = options.samples > 1;
     return;
   }
+  const double of_sample = std::min(options.seconds_per_sample, (end - now) / 5);
+  b.calls_per_sample =
+      timer.most_calls(int(std::clamp(std::ceil(of_sample / std::max(once, 1e-9)), 1.0, 1e5)));
   std::vector<double> sorted;
   for (double longest = 0; int(b.samples.size()) < options.samples;) {
     if (b.samples.size() >= 5 && median_error(sorted) < options.precision) return;
     const auto at = std::chrono::steady_clock::now();
-    if (!b.samples.empty() && seconds_since(begin) + longest > options.seconds_per_case) {
+    if (!b.samples.empty() && seconds_since(begin) + longest > end) {
       b.cut_short = true;
       return;
     }

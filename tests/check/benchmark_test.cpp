@@ -91,6 +91,14 @@ TEST(Benchmark, EndsInTheTimeOfTheCaseAndSaysSo) {
   EXPECT_GE(once.median, 0.02);
 }
 
+TEST(Benchmark, TakesFiveShortSamplesWithoutTime) {
+  Stream stream(Device{}, 1);
+  const Benchmark b = benchmark_case({.op = &stepped, .on = {&stepped_cpu}}, 0, stream, -1,
+                                     {.precision = 1e9, .seconds_per_sample = 1, .seconds_per_case = 0});
+  EXPECT_EQ(b.samples.size(), 5u);
+  EXPECT_FALSE(b.cut_short);
+}
+
 /// Writes one number of as many as there is room for.
 struct FoundArgs {
   In x;
