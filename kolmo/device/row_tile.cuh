@@ -176,7 +176,8 @@ concept Rescaled = requires(const Part& part) {
   part.sum* part.weight(part.largest);
 };
 
-/// Joins the parts of Lanes neighbouring lanes of a warp in their order; each of them gets the same bits.
+/// Joins the parts of Lanes neighbouring lanes of a warp, in their order unless they are Rescaled, whose sum has none; each of
+/// them gets the same bits.
 template <int Lanes, class Part>
 __device__ Part join_warp(Part all) {
   if constexpr (Rescaled<Part>) {  // one exponential in place of one a step

@@ -3,6 +3,7 @@
 // The result for n elements of a row is a `Part`. Parts are joined to the Part of
 // the whole row, on the GPU also those of elements that are no neighbours; Part{} is that of no elements:
 //   KOLMO_HD Part join(const Part& a, const Part& b);
+// A Part of `largest` and `sum` with weight(to), as softmax's, is joined by these over lanes (Rescaled in device/row_tile.cuh).
 // For the GPU an operator provides
 //   template <class T> struct Softmax {
 //     using C = Compute<T>;

@@ -12,7 +12,7 @@ namespace {
 
 /// What one block has: of each item the index among all items and the element where a cursor finds it; of each of its rows the
 /// place of its part and whether the tail is its own.
-struct Shared {
+struct Share {
   int count = 0, first = 0, rows = 0;
   int item[64];
   std::int64_t at[64];
@@ -20,9 +20,9 @@ struct Shared {
   bool ends[rows_of_block], owner[64];
 };
 
-__global__ void share(int rows, int k, int length, int of_row, int each, Shared* shared) {
+__global__ void list_items(int rows, int k, int length, int of_row, int each, Share* shares) {
   const HeldItems items(rows, k, length, of_row, each);
-  Shared& s = shared[blockIdx.x];
+  Share& s = shares[blockIdx.x];
   s.count = items.count, s.first = items.first, s.rows = items.rows();
   auto cursor = items.at(0, std::int64_t(0));
   for (int i = 0; i < items.count; ++i) {
@@ -43,11 +43,11 @@ void check_shares(int rows, int of_row, int tail, int blocks) {
                                   << blocks << " blocks");
   constexpr int length = 8;
   const int k = of_row * length + tail, items = rows * of_row;
-  std::vector<Shared> shared(static_cast<std::size_t>(blocks));
-  launch(share, unsigned(blocks), 1, 0, nullptr, rows, k, length, of_row, items / blocks, shared.data());
+  std::vector<Share> shares(static_cast<std::size_t>(blocks));
+  launch(list_items, unsigned(blocks), 1, 0, nullptr, rows, k, length, of_row, items / blocks, shares.data());
   std::set<int> seen, places;
   std::map<int, int> ends, parts;  // of each row
-  for (const Shared& s : shared) {
+  for (const Share& s : shares) {
     EXPECT_GE(s.count, items / blocks);
     EXPECT_LE(s.count, (items + blocks - 1) / blocks);
     for (int i = 0; i < s.count; ++i) {
@@ -67,7 +67,7 @@ void check_shares(int rows, int of_row, int tail, int blocks) {
   EXPECT_EQ(*seen.rbegin(), items - 1);
   EXPECT_EQ(int(parts.size()), rows);
   for (const auto& [row, count] : ends) EXPECT_EQ(count, tail != 0);
-  for (const Shared& s : shared)
+  for (const Share& s : shares)
     for (int r = 0; r < s.rows; ++r) EXPECT_EQ(parts[s.first + r], s.places[r]);
 }
 
