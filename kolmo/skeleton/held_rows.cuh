@@ -16,8 +16,8 @@ namespace {
 /// Threads of a block, the only one of a multiprocessor, and its shared memory. On an H200 a block has 16 items of a row of 2^24
 /// floats, of which 7 fit into shared memory and 4 into registers.
 constexpr int held_block = 512, held_bytes = 224 * 1024;
-/// Elements that a thread has of an item, and items of a block in registers: with more, ptxas spills much. With these, layer_norm of
-/// floats spills 16 bytes, which costs less than an item that is read again.
+/// Elements that a thread has of an item, and items of a block in registers. With so many layer_norm of floats spills 16 bytes, with
+/// one more softmax of floats 20.
 template <class T>
 constexpr int held_elements = 64 / int(sizeof(Compute<T>));
 template <class T>
