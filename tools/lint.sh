@@ -25,12 +25,12 @@ headers() {
   return "${PIPESTATUS[0]}"
 }
 
-kernels() {  # of the last build of `make test`
-  if ! compgen -G 'build/ci/CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o' >/dev/null; then
-    echo "kernels        skipped: no build with nvcc"
+kernels() {  # of the last build of `make check`
+  if ! compgen -G 'build/cuda/CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o' >/dev/null; then
+    echo "kernels        skipped: no build with nvcc, which make check makes"
     return 0
   fi
-  python3 tools/check_build.py build/ci --kernels
+  python3 tools/check_build.py build/cuda --kernels
 }
 
 tidy() {  # kolmo/op, and what changed since main (or in the last commit); TIDY=all for everything

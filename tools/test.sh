@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/test.sh release    make test: the tests of the release build, with CUDA when nvcc is found, but for those with the label
+# tools/test.sh release    make test: the tests of the release build, with CUDA if a GPU is here, but for those with the label
 #                          `long`; then which CUDA sources changed since a GPU validated them.
-# tools/test.sh check      make check: the long ones; all of it again that can run under ASan and UBSan, with every portable kernel variant
+# tools/test.sh check      make check: the long ones, with CUDA when nvcc is found; all of it again that can run under ASan and UBSan, with every portable kernel variant
 #                          on the emulated GPU; ThreadSanitizer's race check of the operators whose CUDA sources changed
 #                          since their last pass; a minute of fuzzing for each reader.
 # The last line sums up.
@@ -82,7 +82,12 @@ release() {
 
 check() {
   heading "long tests of the release build"
-  if build ci; then run_ctest ci -L long; fi
+  local preset=ci
+  if tools/find_nvcc.sh >/dev/null; then preset=cuda; fi
+  if build "$preset"; then
+    seconds "build with the preset $preset"
+    run_ctest "$preset" -L long
+  fi
   seconds "long tests"
 
   heading "AddressSanitizer and UndefinedBehaviorSanitizer"

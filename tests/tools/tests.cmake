@@ -8,6 +8,7 @@ if(NOT KOLMO_SANITIZE)
   if(KOLMO_CUDA)
     add_test(NAME tools.kernels COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_build.py
       ${PROJECT_BINARY_DIR} --kernels)
+    set_tests_properties(tools.kernels PROPERTIES LABELS long)
   endif()
   if(KOLMO_SIMT OR KOLMO_CUDA)  # else no operator has variants on a GPU
     add_test(NAME tools.reference COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/reference.py $<TARGET_FILE:kolmo> --check)
