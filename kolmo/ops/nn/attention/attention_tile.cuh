@@ -110,9 +110,10 @@ __device__ C weigh(C& most, C& total, C factor, const At& at) {
 template <class P, int Rows, int Width, int Stride, int Threads, class T, class At>
 __device__ void fetch_pieces(T* to, std::int64_t d, const At& at) {
   constexpr int w = int(sizeof(P) / sizeof(T)), across = Width / w;
+  static_assert(Threads % across == 0);
+  const int column = int(threadIdx.x) % across * w;
 #pragma unroll 2
-  for (int i = int(threadIdx.x); i < Rows * across; i += Threads) {
-    const int r = i / across, column = i % across * w;
+  for (int r = int(threadIdx.x) / across; r < Rows; r += Threads / across) {
     const T* const row = at(r);
     cuda::copy_async(reinterpret_cast<P*>(to + r * Stride + column),
                      row && column < d ? reinterpret_cast<const P*>(row + column) : nullptr);

@@ -58,8 +58,10 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
   fetch(k, c.k, tile.first_step);
 
   const T factor = T(c.scale * 1.4426950408889634);  // weights are powers of 2
-  // Few rows do not last long enough to make up for products beyond the last column and key.
+  // Few rows do not last long enough to make up for products beyond the last column, key and row.
   constexpr bool exact = S.rows == 32;
+  const int of_warp = int(threadIdx.x) / 32 * 4;  // the first row of this warp
+  const bool active = !exact || tile.row + of_warp < c.rows;
   const int width = exact ? (int(c.d) + w - 1) / w * w : S.width;
   T sum[high][across][w] = {}, most[high], total[high] = {};
 #pragma unroll
@@ -69,46 +71,49 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
     cuda::wait_copies<0>();
     __syncthreads();
     fetch(v, c.v, step);
-    T score[high][wide] = {};
+    if (active) {
+      T score[high][wide] = {};
 #pragma unroll 2
-    for (int e = 0; e < width; e += w) {
-      Pack<T, w> left[high];
+      for (int e = 0; e < width; e += w) {
+        Pack<T, w> left[high];
 #pragma unroll
-      for (int i = 0; i < high; ++i) left[i] = load_pack<w>(q + (y + 32 * i) * stride + e);
+        for (int i = 0; i < high; ++i) left[i] = load_pack<w>(q + (y + 32 * i) * stride + e);
 #pragma unroll
-      for (int j = 0; j < wide; ++j) {
-        const auto right = load_pack<w>(k + (x + 8 * j) * stride + e);
+        for (int j = 0; j < wide; ++j) {
+          const auto right = load_pack<w>(k + (x + 8 * j) * stride + e);
 #pragma unroll
-        for (int n = 0; n < w; ++n)
+          for (int n = 0; n < w; ++n)
 #pragma unroll
-          for (int i = 0; i < high; ++i) score[i][j] += left[i].value[n] * right.value[n];
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < high; ++i) {
-      const auto at = [&](int j) -> T& { return score[i][j]; };
-#pragma unroll
-      for (int j = 0; j < wide; ++j) at(j) = exact_mul(at(j), factor);
-      if (step >= tile.whole_steps)
-        AttentionRow(c, tile, tile.row + y + 32 * i).template hide<wide>(at, [=](int j) {
-          return step * S.keys + x + 8 * j;
-        });
-      const T rescaling = weigh<wide, 8, 2>(most[i], total[i], T(1), at);
-#pragma unroll
-      for (int j = 0; j < wide; j += w) {  // in the order of threads, each with w of its keys
-        Pack<T, w> pack;
-#pragma unroll
-        for (int n = 0; n < w; ++n) pack.value[n] = score[i][j + n];
-        store_pack(weights + (y + 32 * i) * weights_stride + 8 * j + x * w, pack);
+            for (int i = 0; i < high; ++i) score[i][j] += left[i].value[n] * right.value[n];
+        }
       }
 #pragma unroll
-      for (int n = 0; n < across; ++n)
+      for (int i = 0; i < high; ++i) {
+        const auto at = [&](int j) -> T& { return score[i][j]; };
 #pragma unroll
-        for (int e = 0; e < w; ++e) sum[i][n][e] *= rescaling;
+        for (int j = 0; j < wide; ++j) at(j) = exact_mul(at(j), factor);
+        if (step >= tile.whole_steps)
+          AttentionRow(c, tile, tile.row + y + 32 * i).template hide<wide>(at, [=](int j) {
+            return step * S.keys + x + 8 * j;
+          });
+        const T rescaling = weigh<wide, 8, 2>(most[i], total[i], T(1), at);
+#pragma unroll
+        for (int j = 0; j < wide; j += w) {  // in the order of threads, each with w of its keys
+          Pack<T, w> pack;
+#pragma unroll
+          for (int n = 0; n < w; ++n) pack.value[n] = score[i][j + n];
+          store_pack(weights + (y + 32 * i) * weights_stride + 8 * j + x * w, pack);
+        }
+#pragma unroll
+        for (int n = 0; n < across; ++n)
+#pragma unroll
+          for (int e = 0; e < w; ++e) sum[i][n][e] *= rescaling;
+      }
     }
     cuda::wait_copies<0>();
     __syncthreads();
     fetch(k, c.k, step + 1);
+    if (!active) continue;
     const int keys = exact ? min(S.keys, int(c.t) - step * S.keys) : S.keys,
               packs = (keys + 8 * w - 1) / (8 * w) * 8;
 #pragma unroll 2

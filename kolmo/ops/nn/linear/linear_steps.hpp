@@ -42,6 +42,7 @@ struct LinearSteps {
     relu_of_y = {.x = y, .y = y};
     gelu_of_y = {.x = y, .y = y, .form = a.activation == Activation::gelu ? GeluForm::erf : GeluForm::tanh};
   }
+  bool has_more_than_the_product() const { return adds || rectifies || gelus; }
   void lay(Arena& arena, const Site& site) const {
     lay_inside(matmul, &product, arena, site);
     if (adds) lay_inside(broadcast_add, &sum, arena, site);
@@ -62,6 +63,9 @@ inline constexpr ImplCode<LinearArgs> linear_code{
     .launch = [](const LinearArgs& a, Arena arena, Stream& s,
                  int row) { LinearSteps(a, linear_rows[row].config).run(arena, s); },
     .lay = [](Arena& arena, const LinearArgs& a,
-              const Site& site) { LinearSteps(a, linear_rows[site.row].config).lay(arena, site); }};
+              const Site& site) { LinearSteps(a, linear_rows[site.row].config).lay(arena, site); },
+    .fits = [](const LinearArgs& a, int row) {  // without a bias or an activation both rows are the product
+      return linear_rows[row].config || LinearSteps(a, false).has_more_than_the_product();
+    }};
 
 }  // namespace kolmo
