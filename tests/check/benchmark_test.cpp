@@ -91,7 +91,7 @@ TEST(Benchmark, EndsInTheTimeOfTheCaseAndSaysSo) {
   EXPECT_GE(once.median, 0.02);
 }
 
-TEST(Benchmark, TakesFiveShortSamplesWithoutTime) {
+TEST(Benchmark, TakesFiveSamplesOfShortCallsWithoutTime) {
   Stream stream(Device{}, 1);
   const Benchmark b = benchmark_case({.op = &stepped, .on = {&stepped_cpu}}, 0, stream, -1,
                                      {.precision = 1e9, .seconds_per_sample = 1, .seconds_per_case = 0});
