@@ -5,7 +5,7 @@ docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
 <!-- below-copy: BENCH TORCH --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of two records,
 <!-- beside-pytorch: BENCH TORCH --> that of bench/beside_pytorch.py, <!-- beside-cublaslt: TUNING --> that of
-bench/beside_cublaslt.py, <!-- cpu-pytorch: RECORD --> that of bench/cpu_table.py, <!-- gpu-bounds: RECORD --> that of
+bench/beside_cublaslt.py, <!-- beside-unfused: BENCH --> that of bench/beside_unfused.py, <!-- cpu-pytorch: RECORD --> that of bench/cpu_table.py, <!-- gpu-bounds: RECORD --> that of
 bench/gpu_bounds.py.
 <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`, of two records how many times
 as fast the first is; <!-- network: RECORD WHAT OPTIONS --> ... <!-- /network --> is a time of a record of bench/gpu_network.py, the
@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 from below_copy import table as below_copy  # noqa: E402
 from beside_cublaslt import table as beside_cublaslt  # noqa: E402
 from beside_pytorch import shown, table as beside_pytorch, times  # noqa: E402
+from beside_unfused import table as beside_unfused  # noqa: E402
 from cpu_table import table as cpu_pytorch  # noqa: E402
 from gpu_bounds import table as gpu_bounds  # noqa: E402
 from results import Result, load  # noqa: E402
@@ -30,8 +31,8 @@ from table import NONE, TABLES, quote  # noqa: E402
 
 SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
-MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "beside-cublaslt": beside_cublaslt, "cpu-pytorch": cpu_pytorch,
-        "gpu-bounds": gpu_bounds}
+MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "beside-cublaslt": beside_cublaslt, "beside-unfused": beside_unfused,
+        "cpu-pytorch": cpu_pytorch, "gpu-bounds": gpu_bounds}
 TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (?:(\S+) )?(\w+): (.+?) -->)(.*?)(<!-- /time -->)")
 NETWORK = re.compile(r"(<!-- network: (\S+) (command|printed|estimate) (.+?) -->)(.*?)(<!-- /network -->)")

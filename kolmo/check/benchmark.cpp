@@ -140,7 +140,8 @@ void measure(Benchmark& b, Timer& timer, const BenchmarkOptions& options) {
   if (once < options.seconds_per_sample || (once < 1 && 2 * first < options.seconds_per_case))
     once = timer(1);
   const double now = seconds_since(begin),
-               five = once < 2 * options.seconds_per_sample ? 5 * std::max(once, options.seconds_per_sample) : 0,
+               five =
+                   once < 2 * options.seconds_per_sample ? 5 * std::max(once, options.seconds_per_sample) : 0,
                end = std::max(options.seconds_per_case, now + five);
   if (now + once > end) {
     b.samples = {once}, b.calls_per_sample = 1, b.cut_short = options.samples > 1;

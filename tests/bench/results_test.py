@@ -247,6 +247,15 @@ class CheckNumbers(unittest.TestCase):
         self.assertEqual(check_numbers.below_copy(record, torch).splitlines()[2:],
                          ["| relu slower | 140.0 us | 24 % | 25 % |", "| relu slow | 40.0 us | 42 % | 50 % |"])
 
+    def test_fused_rows_beside_their_sequences(self):
+        def result(name, seconds, variant, baseline):
+            return {"case": name, "seconds": seconds, "baseline": {"variant": variant, "seconds": baseline}}
+
+        record = {"ops": [{"name": "linear", "results": [result("gains", 10e-6, "unfused", 25e-6), result("loses", 10e-6, "unfused", 9e-6),
+                                                         result("plain", 10e-6, "naive", 1.0), {"case": "alone", "seconds": 1e-6}]}]}
+        self.assertEqual(check_numbers.beside_unfused(record).splitlines()[2:],
+                         ["| linear loses | 10.0 us | 9.0 us | 0.90 |", "| linear gains | 10.0 us | 25.0 us | 2.50 |"])
+
     def test_rows_beside_cublaslt(self):
         def result(name, **times):
             return {"case": name, "default": "own", "profile": {"configs": {k: {"label": k, "median_ns": v} for k, v in times.items()}}}
