@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """second_shape.py [--revision COMMIT] [--build FOLDER] [--command FILE] [--whole LOG --calls FILE]: counts what docs/architecture.md says of the
 second shape and writes it into bench/results/runtime-cpu/second_shape.json, beside what was measured by hand: lines of code
-at the commit before it and at COMMIT (HEAD); with a build of HEAD with nvcc, kernels of each folder; the size of the `kolmo`
-of a build of HEAD, stripped. --whole puts in the same of the whole catalogue: lines at HEAD, what tools/empty_debian.sh printed
-into LOG, and the times of calls that the test op.call_cost printed into FILE."""
+at the commit before it and at COMMIT (HEAD); with a build of HEAD with nvcc, kernels of each folder, and objects that a change of
+op/op.hpp rebuilds; the size of the `kolmo` of a build of HEAD, stripped. --whole puts the same in of the whole catalogue: lines at
+HEAD, what `.ci/run` printed into LOG of `make test` in a fresh clone and of the empty Debian, and the times of calls that the
+test op.call_cost printed into FILE."""
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -53,17 +55,42 @@ def stripped_bytes(command: Path) -> int:
         return Path(copy.name).stat().st_size
 
 
+def rebuilt(build: Path) -> int:
+    """Objects of an up-to-date build that a change of op/op.hpp rebuilds."""
+    header = ROOT / "kolmo/op/op.hpp"
+    was = header.stat()
+    header.touch()
+    try:
+        steps = subprocess.run(["ninja", "-C", build, "-n", "-v"], check=True, capture_output=True, text=True).stdout
+    finally:
+        os.utime(header, ns=(was.st_atime_ns, was.st_mtime_ns))
+    return len(set(re.findall(r"-o (\S+\.o)\b", steps)))
+
+
+def of_build(options) -> dict:
+    """What --build and --command say."""
+    found = {}
+    if options.build:
+        found |= {"kernels": {folder: count for folder, (count, _) in kernels_of(options.build).items()},
+                  "objects_rebuilt_for_op_hpp": rebuilt(options.build)}
+    if options.command:
+        found |= {"command_bytes": stripped_bytes(options.command), "command_of": options.command.resolve().parent.name}
+    return found
+
+
 def whole(log: str, calls: str) -> dict:
-    """Of HEAD, from the lines of tools/empty_debian.sh and of op.call_cost."""
+    """Of HEAD, from the lines of .ci/run and of op.call_cost."""
     demo = re.search(r"make demo took (\d+) s, of them (\d+) s for packages, on cores of ([\d.]+) GHz; (\d+) s of processors of 3 GHz", log)
     build = re.search(r"check_build: (\d+) objects, (\d+) s, the longest (\d+) s", log)
-    if not demo or not build:
-        raise SystemExit("the log has no lines of tools/empty_debian.sh")
+    test = re.search(r"^seconds: test (\d+) \(([\d.]+) GHz\)", log, re.M)
+    if not demo or not build or not test:
+        raise SystemExit("the log has no lines of tools/empty_debian.sh, or not the last one of .ci/run")
     entry = re.compile(r"^extern const Op<\w+> ([\w, ]+);", re.M)
     headers = [path for path in git("ls-files", "kolmo/ops/*.hpp").split() if Path(path).stem == Path(path).parent.name]
     operators = sum(len(names.split(", ")) for path in headers for names in entry.findall(git("show", f"HEAD:{path}")))
     return {"date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "operators": operators, "lines": lines("HEAD"),
             "make_demo_on_empty_debian": {"seconds": int(demo[1]), "packages": int(demo[2]), "core_ghz": float(demo[3]), "processors_of_3_ghz": int(demo[4])},
+            "make_test_in_a_fresh_clone": {"seconds": int(test[1]), "core_ghz": float(test[2])},
             "objects": int(build[1]), "cpu_seconds": int(build[2]), "longest_object_seconds": int(build[3]), "calls": calls.split("\n")}
 
 
@@ -77,17 +104,12 @@ def main() -> None:
     options = parser.parse_args()
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     if options.whole:
-        record["whole"] = whole(options.whole.read_text(encoding="utf-8", errors="replace"), options.calls.read_text(encoding="utf-8").strip())
+        record["whole"] = of_build(options) | whole(options.whole.read_text(encoding="utf-8", errors="replace"),
+                                                    options.calls.read_text(encoding="utf-8").strip())
         RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         return
     record["lines"] = {"before": lines(BEFORE), "after": lines(options.revision)}
-    commit = git("rev-parse", "--short=12", "HEAD").strip()
-    if options.build:
-        kernels = {folder: count for folder, (count, _) in kernels_of(options.build).items()}
-        record["kernels"] |= {"commit": commit, "folders": kernels}
-    if options.command:
-        record["command_bytes"] = {"commit": commit, "stripped": stripped_bytes(options.command),
-                                   "folder": options.command.resolve().parent.name}
+    record["of_build"] = of_build(options) | {"commit": git("rev-parse", "--short=12", "HEAD").strip()}
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

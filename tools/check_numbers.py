@@ -5,8 +5,8 @@ docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
 <!-- below-copy: BENCH TORCH --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of two records,
 <!-- beside-pytorch: BENCH TORCH --> that of bench/beside_pytorch.py, <!-- beside-cublaslt: TUNING --> that of
-bench/beside_cublaslt.py, <!-- beside-unfused: BENCH --> that of bench/beside_unfused.py, <!-- cpu-pytorch: RECORD --> that of bench/cpu_table.py, <!-- gpu-bounds: RECORD --> that of
-bench/gpu_bounds.py.
+bench/beside_cublaslt.py, <!-- beside-unfused: BENCH --> that of bench/beside_unfused.py, <!-- cpu-pytorch: RECORD --> that of
+bench/cpu_table.py, <!-- gpu-bounds: RECORD --> that of bench/gpu_bounds.py.
 <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`, of two records how many times
 as fast the first is; <!-- network: RECORD WHAT OPTIONS --> ... <!-- /network --> is a time of a record of bench/gpu_network.py, the
 least to the most: WHAT is `command`, `printed` or, of the command in the median, `estimate`; <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.

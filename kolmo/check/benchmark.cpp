@@ -139,10 +139,9 @@ void measure(Benchmark& b, Timer& timer, const BenchmarkOptions& options) {
   // The first call includes loading code and touching memory.
   if (once < options.seconds_per_sample || (once < 1 && 2 * first < options.seconds_per_case))
     once = timer(1);
-  const double now = seconds_since(begin),
-               five =
-                   once < 2 * options.seconds_per_sample ? 5 * std::max(once, options.seconds_per_sample) : 0,
-               end = std::max(options.seconds_per_case, now + five);
+  const bool brief = once < 2 * options.seconds_per_sample;
+  const double now = seconds_since(begin), of_five = 5 * std::max(once, options.seconds_per_sample),
+               end = std::max(options.seconds_per_case, brief ? now + of_five : 0);
   if (now + once > end) {
     b.samples = {once}, b.calls_per_sample = 1, b.cut_short = options.samples > 1;
     return;

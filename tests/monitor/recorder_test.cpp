@@ -187,7 +187,8 @@ TEST_F(Recorder, LooksAtTheWorkOfSomeLaunches) {
 /// A GPU in virtual time.
 class SampledTimes : public testing::Test {
  protected:
-  void TearDown() override {  // pending samples would wait forever in the next test
+  void SetUp() override { detail::harvest(all); }  // those of tests of other devices
+  void TearDown() override {                       // pending samples would wait forever in the next test
     device_.advance_to(device_.now() + 1);
     detail::harvest(all);
   }
