@@ -1,6 +1,7 @@
 #!/bin/sh
 # keep_ptxas.sh COMPILER... -o OBJECT ...: runs the compiler and writes the output of ptxas for each kernel, which
-# -Xptxas -v requests, to OBJECT.ptxas. Everything else stays on standard error.
+# -Xptxas -v requests, to OBJECT.ptxas, and the processor's time, as `times` prints it, to OBJECT.times. Everything else stays
+# on standard error.
 # keep_ptxas.sh --collect TABLE OBJECT...: concatenates the output for several objects into TABLE.
 if [ "$1" = --collect ]; then
   table=$2
@@ -18,6 +19,7 @@ for argument; do
 done
 "$@" 2> "$object.stderr"
 status=$?
+times > "$object.times"
 pattern='^ptxas info|^    [0-9]+ bytes stack frame'
 grep -E "$pattern" "$object.stderr" | grep -v 'Compile time' > "$object.ptxas"
 grep -Ev "$pattern" "$object.stderr" >&2

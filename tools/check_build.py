@@ -4,7 +4,7 @@
 check_build.py FOLDER --total SECONDS   no object took over 30 s, all together at most SECONDS. Only for a build without a
                                         cache, with one job a core: the log holds how long each command ran.
 check_build.py FOLDER --kernels         no operator has over 24 kernels without a reason below; those of a family are shared
-                                        out among its operators."""
+                                        out among its operators. No object of kernels took over 30 s of a processor."""
 import argparse
 import math
 import re
@@ -80,6 +80,20 @@ def kernels_of(folder: Path, root: Path = ROOT) -> dict[str, tuple[int, int]]:
     return found
 
 
+def processor_seconds(times: str) -> float:
+    """Of the children of a shell, from what its `times` printed: minutes and seconds, user and system, of itself and of those."""
+    return sum(60 * int(minutes) + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", times.splitlines()[1]))
+
+
+def object_faults(taken: dict[str, float]):
+    print(f"check_build: {len(taken)} objects of kernels, the longest {max(taken.values(), default=0):.0f} s")
+    if not taken:
+        yield "nothing says how long objects of kernels took: remove CMakeFiles/kolmo_kernels.dir and build again"
+    for name, seconds in taken.items():
+        if seconds > OBJECT_SECONDS:
+            yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
+
+
 def kernel_faults(found: dict[str, tuple[int, int]]):
     counts = {folder: math.ceil(kernels / operators) for folder, (kernels, operators) in found.items()}
     print(f"check_build: {sum(kernels for kernels, _ in found.values())} kernels of "
@@ -107,6 +121,8 @@ def main() -> int:
         faults += time_faults((options.folder / ".ninja_log").read_text(encoding="utf-8"), options.total, options.took)
     if options.kernels:
         faults += kernel_faults(kernels_of(options.folder))
+        kept = options.folder.glob("CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o.times")  # by cmake/keep_ptxas.sh
+        faults += object_faults({path.name.removesuffix(".times"): processor_seconds(path.read_text(encoding="utf-8")) for path in kept})
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0

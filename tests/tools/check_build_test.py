@@ -9,7 +9,8 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from check_build import KERNELS, MORE_KERNELS, kernel_faults, kernels_in, kernels_of, operators_in, time_faults  # noqa: E402
+from check_build import (  # noqa: E402
+    KERNELS, MORE_KERNELS, kernel_faults, kernels_in, kernels_of, object_faults, operators_in, processor_seconds, time_faults)
 
 LOG = """# ninja log v5
 0\t9000\t1\ta.cpp.o\tx
@@ -36,6 +37,12 @@ class Budgets(unittest.TestCase):
         self.assertEqual(quietly(time_faults, LOG, 30)[1:], ["36 s of compilers; the cap is 30"])
         self.assertEqual(quietly(time_faults, LOG, 30, 18), [])  # on cores that others had half of the time
         self.assertEqual(quietly(time_faults, "# ninja log v5\n", 30), ["nothing was compiled"])
+
+    def test_time_of_kernels(self):
+        self.assertEqual(processor_seconds("0m0.01s 0m0.02s\n1m3.50s 0m1.25s\n"), 64.75)
+        self.assertEqual(processor_seconds(subprocess.run(["sh", "-c", "times"], check=True, capture_output=True, text=True).stdout), 0)
+        self.assertEqual(quietly(object_faults, {"a.cu.o": 30.0, "b.cu.o": 31.0}), ["b.cu.o: 31 s; the cap is 30"])
+        self.assertIn("nothing says", quietly(object_faults, {})[0])
 
     def test_kernels(self):
         self.assertEqual(kernels_in(SYMBOLS), 2)
