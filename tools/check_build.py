@@ -41,6 +41,12 @@ def durations(log: str) -> dict[str, float]:
     return {row[3]: (int(row[1]) - int(row[0])) / 1000 for row in rows}
 
 
+def slow_objects(taken: dict[str, float]):
+    for name, seconds in taken.items():
+        if seconds > OBJECT_SECONDS:
+            yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
+
+
 def time_faults(log: str, limit: float, took: float | None = None):
     taken = durations(log)
     compiled = {name: s for name, s in taken.items() if name.endswith((".o", ".gch"))}
@@ -51,9 +57,7 @@ def time_faults(log: str, limit: float, took: float | None = None):
     print(f"check_build: {len(compiled)} objects, {total:.0f} s, the longest {max(compiled.values(), default=0):.0f} s")
     if not compiled:
         yield "nothing was compiled"
-    for name, seconds in compiled.items():
-        if seconds > OBJECT_SECONDS:
-            yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
+    yield from slow_objects(compiled)
     if total > limit:
         yield f"{total:.0f} s of compilers; the cap is {limit:.0f}"
 
@@ -89,9 +93,7 @@ def object_faults(taken: dict[str, float]):
     print(f"check_build: {len(taken)} objects of kernels, the longest {max(taken.values(), default=0):.0f} s")
     if not taken:
         yield "nothing says how long objects of kernels took: remove CMakeFiles/kolmo_kernels.dir and build again"
-    for name, seconds in taken.items():
-        if seconds > OBJECT_SECONDS:
-            yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
+    yield from slow_objects(taken)
 
 
 def kernel_faults(found: dict[str, tuple[int, int]]):
