@@ -7,7 +7,6 @@ HEAD, what `.ci/run` printed into LOG of `make test` in a fresh clone and of the
 test op.call_cost printed into FILE."""
 import argparse
 import json
-import os
 import re
 import subprocess
 import sys
@@ -56,15 +55,11 @@ def stripped_bytes(command: Path) -> int:
 
 
 def rebuilt(build: Path) -> int:
-    """Objects of an up-to-date build that a change of op/op.hpp rebuilds."""
-    header = ROOT / "kolmo/op/op.hpp"
-    was = header.stat()
-    header.touch()
-    try:
-        steps = subprocess.run(["ninja", "-C", build, "-n", "-v"], check=True, capture_output=True, text=True).stdout
-    finally:
-        os.utime(header, ns=(was.st_atime_ns, was.st_mtime_ns))
-    return len(set(re.findall(r"-o (\S+\.o)\b", steps)))
+    """Objects of a build that a change of op/op.hpp rebuilds: those that read it, themselves or in a precompiled header."""
+    said = subprocess.run(["ninja", "-C", build, "-t", "deps"], check=True, capture_output=True, text=True).stdout
+    read = {Path(name): "kolmo/op/op.hpp\n" in paths for name, paths in re.findall(r"^(\S+): #deps.*\n((?: .*\n)*)", said, re.M)}
+    precompiled = [name.parent for name, reads in read.items() if reads and name.suffix == ".gch"]
+    return sum(name.suffix == ".o" and (reads or any(name.is_relative_to(folder) for folder in precompiled)) for name, reads in read.items())
 
 
 def of_build(options) -> dict:
