@@ -82,7 +82,8 @@ def attentions() -> None:
     for d in (128, 64):
         for causal in (False, True):
             attend(f"B4 H16 S4096 D{d} f16{', causal' * causal}", "f16", 4, 16, 16, 4096, 4096, d, causal)
-    attend("B1 H16 S16384 D128 bf16", "bf16", 1, 16, 16, 16384, 16384, 128)
+    for causal in (False, True):
+        attend(f"B1 H16 S16384 D128 bf16{', causal' * causal}", "bf16", 1, 16, 16, 16384, 16384, 128, causal)
     attend("B4 H16 S1024 D64 f32", "f32", 4, 16, 16, 1024, 1024, 64)
     attend("one query, 65536 keys, 32 heads in 8 groups, D128 f16", "f16", 1, 32, 8, 1, 65536, 128)
     attend("fused_attention_softmax B2 H8 S2048 D64 f16", "f16", 2, 8, 8, 2048, 2048, 64)

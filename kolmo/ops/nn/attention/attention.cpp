@@ -104,6 +104,7 @@ constexpr auto cases = [] {
       benchmark("B4 H16 S4096 D64 f16", 4, 16, 16, 4096, 4096, 64, DType::f16),
       benchmark("B4 H16 S4096 D64 f16, causal", 4, 16, 16, 4096, 4096, 64, DType::f16, upper_left),
       benchmark("B1 H16 S16384 D128 bf16", 1, 16, 16, 16384, 16384, 128, DType::bf16),
+      benchmark("B1 H16 S16384 D128 bf16, causal", 1, 16, 16, 16384, 16384, 128, DType::bf16, upper_left),
       benchmark("B4 H16 S1024 D64 f32", 4, 16, 16, 1024, 1024, 64, DType::f32),
       benchmark("one query, 65536 keys, 32 heads in 8 groups, D128 f16", 1, 32, 8, 1, 65536, 128, DType::f16),
       benchmark("fused_attention_softmax B2 H8 S2048 D64 f16", 2, 8, 8, 2048, 2048, 64, DType::f16),
