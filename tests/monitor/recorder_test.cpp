@@ -187,8 +187,10 @@ TEST_F(Recorder, LooksAtTheWorkOfSomeLaunches) {
 /// A GPU in virtual time.
 class SampledTimes : public testing::Test {
  protected:
-  void SetUp() override { detail::harvest(all); }  // those of tests of other devices
-  void TearDown() override {                       // pending samples would wait forever in the next test
+  /// Tells what tests of other devices left pending.
+  void SetUp() override { detail::harvest(all); }
+  /// Pending samples would wait forever in the next test.
+  void TearDown() override {
     device_.advance_to(device_.now() + 1);
     detail::harvest(all);
   }
