@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""second_shape.py [--revision COMMIT] [--build FOLDER] [--command FILE] [--whole LOG --calls FILE]: counts what docs/architecture.md says of the
-second shape and writes it into bench/results/runtime-cpu/second_shape.json, beside what was measured by hand: lines of code
-at the commit before it and at COMMIT (HEAD); with a build of HEAD with nvcc, kernels of each folder, and objects that a change of
-op/op.hpp rebuilds; the size of the `kolmo` of a build of HEAD, stripped. --whole puts the same in of the whole catalogue: lines at
-HEAD, what `.ci/run` printed into LOG of `make test` in a fresh clone and of the empty Debian, and the times of calls that the
-test op.call_cost printed into FILE."""
+"""second_shape.py --revision COMMIT, or --whole LOG --calls FILE --build FOLDER --command FILE: counts what docs/architecture.md says of the
+second shape and writes it into bench/results/runtime-cpu/second_shape.json, beside what was measured by hand. --revision: lines of
+code at the commit before it and at COMMIT. --whole, of the whole catalogue: lines at HEAD; what `.ci/run` printed into LOG of
+`make test` in a fresh clone and of the empty Debian; the times of calls that the test op.call_cost printed; of a build of HEAD
+with nvcc, kernels of each folder and objects that a change of op/op.hpp rebuilds; the size of its `kolmo`, stripped."""
 import argparse
 import json
 import re
@@ -62,19 +61,8 @@ def rebuilt(build: Path) -> int:
     return sum(name.suffix == ".o" and (reads or any(name.is_relative_to(folder) for folder in precompiled)) for name, reads in read.items())
 
 
-def of_build(options) -> dict:
-    """What --build and --command say."""
-    found = {}
-    if options.build:
-        found |= {"kernels": {folder: count for folder, (count, _) in kernels_of(options.build).items()},
-                  "objects_rebuilt_for_op_hpp": rebuilt(options.build)}
-    if options.command:
-        found |= {"command_bytes": stripped_bytes(options.command), "command_of": options.command.resolve().parent.name}
-    return found
-
-
-def whole(log: str, calls: str) -> dict:
-    """Of HEAD, from the lines of .ci/run and of op.call_cost."""
+def whole(log: str, calls: str, build_folder: Path, command: Path) -> dict:
+    """Of HEAD, from the lines of .ci/run and of op.call_cost, and a build."""
     demo = re.search(r"make demo took (\d+) s, of them (\d+) s for packages, on cores of ([\d.]+) GHz; (\d+) s of processors of 3 GHz", log)
     build = re.search(r"check_build: (\d+) objects, (\d+) s, the longest (\d+) s", log)
     test = re.search(r"^seconds: test (\d+) \(([\d.]+) GHz\)", log, re.M)
@@ -86,25 +74,23 @@ def whole(log: str, calls: str) -> dict:
     return {"date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "operators": operators, "lines": lines("HEAD"),
             "make_demo_on_empty_debian": {"seconds": int(demo[1]), "packages": int(demo[2]), "core_ghz": float(demo[3]), "processors_of_3_ghz": int(demo[4])},
             "make_test_in_a_fresh_clone": {"seconds": int(test[1]), "core_ghz": float(test[2])},
-            "objects": int(build[1]), "cpu_seconds": int(build[2]), "longest_object_seconds": int(build[3]), "calls": calls.split("\n")}
+            "objects": int(build[1]), "cpu_seconds": int(build[2]), "longest_object_seconds": int(build[3]), "calls": calls.split("\n"),
+            "kernels": {folder: count for folder, (count, _) in kernels_of(build_folder).items()},
+            "objects_rebuilt_for_op_hpp": rebuilt(build_folder), "command_bytes": stripped_bytes(command)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--revision", default="HEAD", metavar="COMMIT")
-    parser.add_argument("--build", type=Path)
-    parser.add_argument("--command", type=Path)
-    parser.add_argument("--whole", type=Path)
-    parser.add_argument("--calls", type=Path)
+    parser.add_argument("--revision", metavar="COMMIT")
+    for name in ("--whole", "--calls", "--build", "--command"):
+        parser.add_argument(name, type=Path)
     options = parser.parse_args()
     record = json.loads(RECORD.read_text(encoding="utf-8"))
-    if options.whole:
-        record["whole"] = of_build(options) | whole(options.whole.read_text(encoding="utf-8", errors="replace"),
-                                                    options.calls.read_text(encoding="utf-8").strip())
-        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        return
-    record["lines"] = {"before": lines(BEFORE), "after": lines(options.revision)}
-    record["of_build"] = of_build(options) | {"commit": git("rev-parse", "--short=12", "HEAD").strip()}
+    if options.revision:
+        record["lines"] = {"before": lines(BEFORE), "after": lines(options.revision)}
+    else:
+        log, calls = (path.read_text(encoding="utf-8", errors="replace") for path in (options.whole, options.calls))
+        record["whole"] = whole(log, calls.strip(), options.build, options.command)
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

@@ -33,9 +33,9 @@ if(KOLMO_SANITIZE)  # a start of the program takes longer than most tests there,
   endforeach()
 else()
   set(long "LargeTables.*:FewLargeTables.*:*/GoldenValues.*/simt")  # 10 s or more each; `make check` runs them
-  set(options DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  gtest_discover_tests(kolmo_tests ${options} TEST_FILTER "-${long}" PROPERTIES TIMEOUT 600)
-  gtest_discover_tests(kolmo_tests ${options} TEST_FILTER "${long}" PROPERTIES TIMEOUT 600 LABELS long)
+  set(discovery DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  gtest_discover_tests(kolmo_tests ${discovery} TEST_FILTER "-${long}" PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(kolmo_tests ${discovery} TEST_FILTER "${long}" PROPERTIES TIMEOUT 600 LABELS long)
 endif()
 
 include(cmake/examples.cmake)

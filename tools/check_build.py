@@ -4,7 +4,8 @@
 check_build.py FOLDER --total SECONDS   no object took over 30 s, all together at most SECONDS. Only for a build without a
                                         cache, with one job a core: the log holds how long each command ran.
 check_build.py FOLDER --kernels         no operator has over 24 kernels without a reason below; those of a family are shared
-                                        out among its operators. No object of kernels took over 30 s of a processor."""
+                                        out among its operators. No object of kernels took over 30 s of a processor, in a
+                                        build without a cache."""
 import argparse
 import math
 import re

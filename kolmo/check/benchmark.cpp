@@ -140,20 +140,18 @@ void measure(Benchmark& b, Timer& timer, const BenchmarkOptions& options) {
   if (once < options.seconds_per_sample || (once < 1 && 2 * first < options.seconds_per_case))
     once = timer(1);
   const bool brief = once < 2 * options.seconds_per_sample;
-  const double now = seconds_since(begin), of_five = 5 * std::max(once, options.seconds_per_sample),
-               end = std::max(options.seconds_per_case, brief ? now + of_five : 0);
-  if (now + once > end) {
+  if (!brief && seconds_since(begin) + once > options.seconds_per_case) {
     b.samples = {once}, b.calls_per_sample = 1, b.cut_short = options.samples > 1;
     return;
   }
-  const double of_sample = std::min(options.seconds_per_sample, (end - now) / 5);
-  b.calls_per_sample =
-      timer.most_calls(int(std::clamp(std::ceil(of_sample / std::max(once, 1e-9)), 1.0, 1e5)));
+  const std::size_t least = brief ? 5 : 1;
+  const double calls = std::ceil(options.seconds_per_sample / std::max(once, 1e-9));
+  b.calls_per_sample = timer.most_calls(int(std::clamp(calls, 1.0, 1e5)));
   std::vector<double> sorted;
   for (double longest = 0; int(b.samples.size()) < options.samples;) {
     if (b.samples.size() >= 5 && median_error(sorted) < options.precision) return;
     const auto at = std::chrono::steady_clock::now();
-    if (!b.samples.empty() && seconds_since(begin) + longest > end) {
+    if (b.samples.size() >= least && seconds_since(begin) + longest > options.seconds_per_case) {
       b.cut_short = true;
       return;
     }

@@ -16,8 +16,8 @@ struct BenchmarkOptions {
   int samples = 10;  ///< at most
   double precision = 0.005;
   double seconds_per_sample = 0.01;  ///< calls are grouped until a sample lasts this long
-  /// No sample but the first is started if it would end later, unless a call takes less than two samples should: five samples are
-  /// taken then, as the time may have been spent on preparing the case.
+  /// No sample is started that would end later, but for the first, and for the first five where a call takes less than twice
+  /// seconds_per_sample: the time may have been spent on preparing the case.
   double seconds_per_case = 5;
   bool unfused = false;  ///< time the operator without its activation, and fused_activation() after it
 };
