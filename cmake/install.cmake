@@ -24,5 +24,5 @@ configure_package_config_file(cmake/kolmoConfig.cmake.in kolmoConfig.cmake INSTA
 write_basic_package_version_file(kolmoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/kolmoConfig.cmake ${PROJECT_BINARY_DIR}/kolmoConfigVersion.cmake
   cmake/kolmoOperators.cmake cmake/ops_of.cmake DESTINATION ${package_dir})
-install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kolmo)
+install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kolmo)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kolmo)

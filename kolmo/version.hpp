@@ -3,7 +3,7 @@
 
 namespace kolmo {
 
-/// "0.1.0"
+/// Major, minor and patch number, as in "0.2.0".
 std::string_view version();
 /// The commit this was built from, shortened, with "-dirty" if the tree had changes; "unknown" outside git.
 std::string_view commit();
