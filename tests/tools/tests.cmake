@@ -5,6 +5,7 @@ if(NOT KOLMO_SANITIZE)
   add_test(NAME tools.source_hashes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/source_hashes_test.py)
   add_test(NAME tools.mutants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/mutants_test.py)
   add_test(NAME tools.check_build COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/check_build_test.py)
+  add_test(NAME tools.sample_comments COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/sample_comments_test.py)
   if(KOLMO_CUDA)
     add_test(NAME tools.kernels COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_build.py
       ${PROJECT_BINARY_DIR} --kernels)
