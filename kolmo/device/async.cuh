@@ -1,5 +1,5 @@
 #pragma once
-// Asynchronous copies from global to shared memory. Anonymous namespace: see device/grid.cuh.
+// Asynchronous copies from global to shared memory.
 #include <cuda_pipeline_primitives.h>
 
 #include <cstdint>

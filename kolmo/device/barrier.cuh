@@ -1,7 +1,7 @@
 #pragma once
 // Barriers in shared memory that count arrivals and bytes, and clusters of blocks, from compute capability 9.0 on. Addresses
 // are of shared memory, in its 32-bit window. Empty on other architectures. Source: PTX ISA 9.0, sections on mbarrier
-// and barrier.cluster. Anonymous namespace: see device/grid.cuh.
+// and barrier.cluster.
 #include <cstdint>
 
 namespace kolmo::cuda {

@@ -1,5 +1,7 @@
 #pragma once
-// Anonymous namespace: nvcc and the emulated GPU compile different bodies of these functions into one binary.
+// Why all device code stands in anonymous namespaces: a program may hold it twice, compiled by nvcc for GPUs and by the
+// C++ compiler for the emulated GPU, and the two bodies of a function differ. Were its name visible to the linker, the
+// linker would keep one body for both.
 #include <cstdint>
 #include <utility>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Two 16-bit numbers in a word, compared together. Anonymous namespace: see device/grid.cuh.
+// Two 16-bit numbers in a word, compared together.
 #include <cstdint>
 
 namespace kolmo::cuda {

@@ -1,7 +1,7 @@
 #pragma once
 // Instructions of compute capability 9.0 (sm_90a): copies by the copy engine, and products by warpgroups of 128
 // threads. Addresses are of shared memory, in its 32-bit window. Empty on other architectures. Source: PTX ISA 9.0,
-// sections on mbarrier, cp.async.bulk.tensor and wgmma. Anonymous namespace: see device/grid.cuh.
+// sections on mbarrier, cp.async.bulk.tensor and wgmma.
 #include <cstdint>
 
 #include "kolmo/base/half.hpp"

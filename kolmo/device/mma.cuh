@@ -1,6 +1,6 @@
 #pragma once
 // Products of small tiles on tensor cores: of 16x16 by WMMA and of 16x8x16, with 16-bit factors and sums in float, and of
-// 16x8x4 in double. All lanes of a warp take part. Anonymous namespace: see device/grid.cuh.
+// 16x8x4 in double. All lanes of a warp take part.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

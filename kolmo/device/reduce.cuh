@@ -1,5 +1,5 @@
 #pragma once
-// Runs the jobs of base/sums.hpp in kernels. Anonymous namespace: see device/grid.cuh.
+// Runs the jobs of base/sums.hpp in kernels.
 #include <cstdint>
 #include <iterator>
 #include <type_traits>

@@ -1,7 +1,6 @@
 #pragma once
 // Values of a row, as they are passed to `part` of a row operator (skeleton/row_op.hpp): held in the
-// registers of a warp or a block, or read from memory by one thread. Anonymous namespace: see
-// device/grid.cuh.
+// registers of a warp or a block, or read from memory by one thread.
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels of short sums (base/sums.hpp): rows read 16 bytes at once, and pieces of columns. Anonymous namespace: see device/grid.cuh.
+// Kernels of short sums (base/sums.hpp): rows read 16 bytes at once, and pieces of columns.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>

@@ -1,5 +1,5 @@
 #pragma once
-// The trees of base/sums.hpp over the lanes that the threads of a group, a warp or a block have. Anonymous namespace: see device/grid.cuh.
+// The trees of base/sums.hpp over the lanes that the threads of a group, a warp or a block have.
 #include <cstdint>
 
 #include "kolmo/base/sums.hpp"

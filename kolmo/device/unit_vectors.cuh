@@ -1,5 +1,4 @@
 #pragma once
-// Anonymous namespace: see device/grid.cuh.
 #include <bit>
 #include <cmath>
 #include <cstdint>

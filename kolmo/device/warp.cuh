@@ -1,6 +1,6 @@
 #pragma once
 // Reductions over the 32 lanes of a warp, or over each of its groups of 2, 4, 8 or 16. Every lane of the group must take
-// part and gets the result. Anonymous namespace: see device/grid.cuh.
+// part and gets the result.
 namespace kolmo::cuda {
 namespace {
 

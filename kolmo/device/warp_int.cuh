@@ -1,5 +1,5 @@
 #pragma once
-// Reductions of int over the 32 lanes of a warp, by one instruction each. Anonymous namespace: see device/grid.cuh.
+// Reductions of int over the 32 lanes of a warp, by one instruction each.
 #include "kolmo/device/warp.cuh"
 
 namespace kolmo::cuda {

@@ -1,5 +1,5 @@
 #pragma once
-// Sums of long rows whose elements are read 16 bytes at once (base/sums.hpp). Anonymous namespace: see device/grid.cuh.
+// Sums of long rows whose elements are read 16 bytes at once (base/sums.hpp).
 #include <cstdint>
 #include <type_traits>
 

@@ -1,6 +1,6 @@
 #pragma once
 // Code shared by all kernels of the nearest-neighbour estimators, and the steps before and after the
-// estimates. Anonymous namespace: see device/grid.cuh.
+// estimates.
 #include <bit>
 #include <cmath>
 

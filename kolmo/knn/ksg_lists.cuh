@@ -1,7 +1,6 @@
 #pragma once
 // Many estimates of the same y and z: each point's neighbours in (y, z) are listed once, and the lanes of a
-// warp compute 32 estimates of one point. For ksg1 with a condition, or with one column of x. Anonymous
-// namespace: see device/grid.cuh.
+// warp compute 32 estimates of one point. For ksg1 with a condition, or with one column of x.
 #include "kolmo/knn/listed_point.cuh"
 
 namespace kolmo::cuda {

@@ -1,6 +1,5 @@
 #pragma once
-// One point of one estimate, with its neighbours distributed over the lanes of a warp. Anonymous namespace:
-// see device/grid.cuh.
+// One point of one estimate, with its neighbours distributed over the lanes of a warp.
 #include <bit>
 #include <type_traits>
 

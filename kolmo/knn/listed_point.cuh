@@ -1,5 +1,5 @@
 #pragma once
-// One point of 32 estimates of the same y and z, one estimate per lane. Anonymous namespace: see device/grid.cuh.
+// One point of 32 estimates of the same y and z, one estimate per lane.
 #include <bit>
 
 #include "kolmo/base/pack.hpp"

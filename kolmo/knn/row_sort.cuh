@@ -1,5 +1,5 @@
 #pragma once
-// Stable merge sort of rows by a key. Anonymous namespace: see device/grid.cuh.
+// Stable merge sort of rows by a key.
 #include <cstdint>
 
 #include "kolmo/device/grid.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-// Writes the sequences of skeleton/draw.hpp. Anonymous namespace: see device/grid.cuh.
+// Writes the sequences of skeleton/draw.hpp.
 #include <cstdint>
 #include <iterator>
 

@@ -1,5 +1,5 @@
 #pragma once
-// f(i) for every item: see skeleton/each_item.hpp. Anonymous namespace: see device/grid.cuh.
+// f(i) for every item: see skeleton/each_item.hpp.
 #include <iterator>
 
 #include "kolmo/device/grid.cuh"

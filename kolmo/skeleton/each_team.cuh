@@ -1,6 +1,5 @@
 #pragma once
-// f(i) for every item, by a warp or a block: see skeleton/each_team.hpp. Anonymous namespace: see
-// device/grid.cuh.
+// f(i) for every item, by a warp or a block: see skeleton/each_team.hpp.
 #include <iterator>
 
 #include "kolmo/device/grid.cuh"

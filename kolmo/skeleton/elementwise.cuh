@@ -1,5 +1,5 @@
 #pragma once
-// out_i = f(in_i, ...): see skeleton/elementwise.hpp. Anonymous namespace: see device/grid.cuh.
+// out_i = f(in_i, ...): see skeleton/elementwise.hpp.
 #include <iterator>
 
 #include "kolmo/base/convert.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-// Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/grid.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"

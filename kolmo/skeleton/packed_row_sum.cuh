@@ -1,5 +1,5 @@
 #pragma once
-// The sums of an operator whose rows can be read 16 bytes at once, in kernels. Anonymous namespace: see device/grid.cuh.
+// The sums of an operator whose rows can be read 16 bytes at once, in kernels.
 #include "kolmo/device/wide_sums.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/skeleton/row_sum.hpp"

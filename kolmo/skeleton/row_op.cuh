@@ -1,6 +1,5 @@
 #pragma once
-// Row operators (skeleton/row_op.hpp) in kernels, seven or eight for each element type. Anonymous namespace: see
-// device/grid.cuh.
+// Row operators (skeleton/row_op.hpp) in kernels, seven or eight for each element type.
 #include <iterator>
 #include <type_traits>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The sums of an operator (skeleton/row_sum.hpp) in kernels. Anonymous namespace: see device/grid.cuh.
+// The sums of an operator (skeleton/row_sum.hpp) in kernels.
 #include "kolmo/device/reduce.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/skeleton/row_sum.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // matmul of few rows by a transposed factor, which is read once, along its rows: a warp computes the sums of a column of y,
-// for Rows rows. Anonymous namespace: see device/grid.cuh.
+// for Rows rows.
 #include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
 #include "kolmo/device/warp.cuh"

@@ -1,7 +1,6 @@
 #pragma once
 // matmul on tensor cores in f64. A block computes a tile of y, and a warp a part of it, in tiles of 16x8.
-// Asynchronous copies bring pieces of a and b into shared memory several steps ahead. Anonymous namespace: see
-// device/grid.cuh.
+// Asynchronous copies bring pieces of a and b into shared memory several steps ahead.
 #include "kolmo/device/mma.cuh"
 #include "kolmo/device/spread.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"

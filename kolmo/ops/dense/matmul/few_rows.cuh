@@ -1,7 +1,7 @@
 #pragma once
 // matmul of at most 16 rows on tensor cores: f16 or bf16 factors, sums in f32. It takes as long as reading b, so b goes
 // from memory to the registers that the products take it from, a step ahead. A block computes 32 columns of y; its warps
-// share out the steps through k and add their sums in shared memory. Anonymous namespace: see device/grid.cuh.
+// share out the steps through k and add their sums in shared memory.
 #include "kolmo/device/mma.cuh"
 #include "kolmo/device/read_once.cuh"
 #include "kolmo/device/spread.cuh"

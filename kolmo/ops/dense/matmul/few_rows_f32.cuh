@@ -2,7 +2,7 @@
 // matmul of at most 16 rows in f32. It takes as long as reading b, which is copied to shared memory some steps ahead: copies end
 // in their order, while ptxas lets all reads into registers wait for the last.
 // A block computes 32 columns of y; its warps share out the steps through k, and the quads of a warp those of a step, and
-// add their sums. Anonymous namespace: see device/grid.cuh.
+// add their sums.
 #include <bit>
 #include <type_traits>
 

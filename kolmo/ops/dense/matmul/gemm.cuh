@@ -1,6 +1,5 @@
 #pragma once
-// The arguments of every kernel of matmul, and the final step of each. Anonymous namespace: see
-// device/grid.cuh.
+// The arguments of every kernel of matmul, and the final step of each.
 #include <cmath>
 #include <cstdint>
 

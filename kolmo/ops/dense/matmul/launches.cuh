@@ -1,6 +1,5 @@
 #pragma once
-// What the sources of matmul share: which of them has a row's kernels, and how these are called. Anonymous namespace:
-// see device/grid.cuh.
+// What the sources of matmul share: which of them has a row's kernels, and how these are called.
 #include <algorithm>
 
 #include "kolmo/device/grid.cuh"

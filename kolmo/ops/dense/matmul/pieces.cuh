@@ -1,5 +1,5 @@
 #pragma once
-// Pieces of the factors of matmul on their way into shared memory. Anonymous namespace: see device/grid.cuh.
+// Pieces of the factors of matmul on their way into shared memory.
 #include <cstdint>
 #include <type_traits>
 

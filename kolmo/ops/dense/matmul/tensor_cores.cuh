@@ -1,7 +1,6 @@
 #pragma once
 // matmul on tensor cores: f16 or bf16 factors, sums in f32. A block computes a tile of y, and a warp a part
 // of it in fragments. Asynchronous copies bring pieces of a and b into shared memory several steps ahead.
-// Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/mma.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
 #include "kolmo/ops/dense/matmul/pieces.cuh"

@@ -1,7 +1,7 @@
 #pragma once
 // matmul on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in
 // registers. Asynchronous copies bring the next pieces of a and b into shared memory during the computation
-// with the current ones. Anonymous namespace: see device/grid.cuh.
+// with the current ones.
 #include <algorithm>
 
 #include "kolmo/device/spread.cuh"

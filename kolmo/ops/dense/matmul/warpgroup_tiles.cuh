@@ -4,7 +4,6 @@
 // first pieces of the next tile arrive while the last tile is written. Blocks stay until no tile is left. The
 // blocks of a cluster compute tiles below each other, and each brings its share of b to all. Where the pieces come from
 // is said by a `Source`, so that conv2d is a product of this kind too.
-// Anonymous namespace: see device/grid.cuh.
 #include "kolmo/device/hopper.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"

@@ -2,8 +2,7 @@
 // attention of a few queries that share their keys, as in decoding, at the speed of memory: f16 and bf16. Each warp has a
 // ring of its own in shared memory, to which the keys and values of its next steps are on their way. Lanes read 16 bytes of a
 // row at a time as factors of products on tensor cores: scores = q K', and sums' = V' weights', where the order of summed
-// indices and of columns is that in which the pieces come, and the weights are a right factor as they are. Anonymous
-// namespace: see device/grid.cuh.
+// indices and of columns is that in which the pieces come, and the weights are a right factor as they are.
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 #include "kolmo/ops/nn/attention/mma_registers.cuh"
 

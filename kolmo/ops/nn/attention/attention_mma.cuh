@@ -1,8 +1,7 @@
 #pragma once
 // attention on tensor cores: f16 and bf16. A warp has up to 32 rows; scores, weights and sums of values stay in its
 // registers, and the weights of a step are the left operand of the product with the values. The values of a step
-// arrive while its scores are computed, and the next keys while its values are multiplied. Anonymous namespace: see
-// device/grid.cuh.
+// arrive while its scores are computed, and the next keys while its values are multiplied.
 // Method: Dao 2023 (FlashAttention-2).
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 #include "kolmo/ops/nn/attention/mma_registers.cuh"

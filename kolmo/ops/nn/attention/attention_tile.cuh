@@ -1,6 +1,6 @@
 #pragma once
 // What the kernels of attention share: which queries and keys a block has, how rows come into shared memory, and where
-// results go. Anonymous namespace: see device/grid.cuh.
+// results go.
 #include <cmath>
 
 #include "kolmo/base/activation.hpp"

@@ -2,7 +2,7 @@
 // attention on the ordinary cores: f32 and f64. The 256 threads of a block are 32 x 8: thread (y, x) has the scores of
 // rows y, y + 32, ... and keys x, x + 8, ..., and of the same rows every 8th pack of the sum of values. A warp is 4 x 8,
 // where lanes that differ in bit 0 have the same x, and in bit 1 the same y: so a GPU reads packs of 16 bytes from
-// shared memory in half the time. Anonymous namespace: see device/grid.cuh.
+// shared memory in half the time.
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 
 namespace kolmo {

@@ -4,7 +4,6 @@
 // computed before the values of the step before are multiplied, so that these are while the scores become weights.
 // Warpgroups take turns in starting products, so that one's are computed while the others weigh their scores. A block
 // may have several tiles of queries, and fetches those of the next while it finishes one.
-// Anonymous namespace: see device/grid.cuh.
 // Method: Shah et al. 2024 (FlashAttention-3).
 #include "kolmo/device/hopper.cuh"
 #include "kolmo/ops/nn/attention/attention_tile.cuh"

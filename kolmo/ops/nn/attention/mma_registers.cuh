@@ -4,7 +4,7 @@
 //   left 16x16    (r, c), (r + 8, c), (r, c + 8), (r + 8, c + 8)
 //   right 16x8    rows c, c + 1 of column r; rows c + 8, c + 9
 //   sum 16x8      (r, c), (r, c + 1), (r + 8, c), (r + 8, c + 1)
-// so the sums of two neighbouring tiles, narrowed, are a left operand. Anonymous namespace: see device/grid.cuh.
+// so the sums of two neighbouring tiles, narrowed, are a left operand.
 #include <bit>
 #include <cstdint>
 

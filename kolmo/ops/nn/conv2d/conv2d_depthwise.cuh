@@ -1,6 +1,6 @@
 #pragma once
 // conv2d with nhwc and a group for each channel: a thread has a pack of channels and `conv_strip` columns of y, and goes down
-// some rows. Anonymous namespace: see device/grid.cuh.
+// some rows.
 #include <algorithm>
 
 #include "kolmo/base/convert.hpp"

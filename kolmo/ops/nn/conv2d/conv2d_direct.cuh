@@ -1,6 +1,6 @@
 #pragma once
 // conv2d where a group has few output channels, which would fill a small part of a tile: a thread sums `conv_strip`
-// neighbouring outputs by itself. Anonymous namespace: see device/grid.cuh.
+// neighbouring outputs by itself.
 #include "kolmo/base/convert.hpp"
 #include "kolmo/ops/nn/conv2d/conv2d_problem.cuh"
 

@@ -1,6 +1,6 @@
 #pragma once
 // The sums of conv2d as a product of two matrices that is never formed: kernels, outputs by terms, and pixels, terms
-// by pixels of all images. Anonymous namespace: see device/grid.cuh.
+// by pixels of all images.
 #include <climits>
 
 #include "kolmo/base/pack.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // conv2d on tensor cores: f16 or bf16 factors, sums in f32. A block of four warps computes 64 output channels by 64
-// pixels, 32 terms at a time. Anonymous namespace: see device/grid.cuh.
+// pixels, 32 terms at a time.
 #include "kolmo/device/mma.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_problem.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"

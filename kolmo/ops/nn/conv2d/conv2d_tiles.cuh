@@ -1,7 +1,6 @@
 #pragma once
 // conv2d on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in registers.
-// Asynchronous copies bring the next pieces of the matrices into shared memory meanwhile. Anonymous namespace: see
-// device/grid.cuh.
+// Asynchronous copies bring the next pieces of the matrices into shared memory meanwhile.
 #include "kolmo/device/activation.cuh"
 #include "kolmo/device/async.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_problem.cuh"

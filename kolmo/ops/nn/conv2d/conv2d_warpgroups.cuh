@@ -1,7 +1,7 @@
 #pragma once
 // conv2d of images with channels last on Hopper's tensor cores: f16 or bf16 factors, sums in f32. A product of pixels
 // by terms and terms by output channels, as matmul computes it; the copy engine gathers the pixels under each element
-// of the kernel. Anonymous namespace: see device/grid.cuh.
+// of the kernel.
 #include <algorithm>
 #include <climits>
 

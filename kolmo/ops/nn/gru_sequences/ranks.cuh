@@ -17,7 +17,6 @@
 // In a grid (`by_words`) values pass through global memory:
 //   send(place, value, exchange)      for all ranks; no place is sent to again before all have gathered it
 //   gather(to, n, place, exchange)    to[i] = what was sent to place + i in this exchange, i < n, once it has come
-// Anonymous namespace: see device/grid.cuh.
 #include <bit>
 #include <cstddef>
 #include <cstdint>

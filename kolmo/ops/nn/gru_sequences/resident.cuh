@@ -1,6 +1,6 @@
 #pragma once
 // A GRU whose recurrent weights stay in the shared memory or the registers of ranks (ranks.cuh) for all steps. Each
-// rank has a share of the units and all of the state. Anonymous namespace: see device/grid.cuh.
+// rank has a share of the units and all of the state.
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/warp.cuh"

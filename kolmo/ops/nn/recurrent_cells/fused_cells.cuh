@@ -1,7 +1,7 @@
 #pragma once
 // A cell's products and gates in one kernel, in f32. A block computes a tile of states by units, each with the sums of all
 // gates, over the depth of x and then that of h. Rows of the states and of both weights are contiguous along the depth,
-// and stay so in shared memory: threads read packs of 4 products from there. Anonymous namespace: see device/grid.cuh.
+// and stay so in shared memory: threads read packs of 4 products from there.
 #include "kolmo/base/pack.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/grid.cuh"
