@@ -20,7 +20,7 @@ class Candidate:
     kind: str
     line: int  # from 1
     column: int  # from 0
-    before: str  # the line without indentation
+    before: str  # the line without indentation and comment, so that a comment may change
     after: str
 
     def applied(self, text: str) -> str:
@@ -57,9 +57,14 @@ def statement_end(text: str, start: int) -> int:
     return len(text)
 
 
+def code_of(line: str) -> str:
+    """The line without the comment at its end."""
+    return re.sub(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])')|\s*//.*""", lambda m: m[1] or "", line)
+
+
 def candidates(text: str) -> list[Candidate]:
     found = []
-    lines = text.split("\n")
+    lines = [code_of(line) for line in text.split("\n")]
     for number, code in enumerate(blanked(text).split("\n"), 1):
         if re.match(r"\s*(template|using)\b", code):
             continue

@@ -25,6 +25,9 @@ from pathlib import Path
 from mutants import candidates, operators_of
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "cmake"))
+from source_hashes import tokens  # noqa: E402
+
 TREE = ROOT / "build/mutants/tree"
 COMMAND = TREE / "build/cpu/kolmo"
 ORIGINAL = COMMAND.with_name("kolmo_original")
@@ -68,6 +71,11 @@ def build():
 
 def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def source_digest(path):
+    """Of what is compiled: comments and spaces change nothing."""
+    return hashlib.sha256("\0".join(tokens(path.read_text(encoding="utf-8"))).encode()).hexdigest()[:16]
 
 
 def objects():
@@ -165,7 +173,7 @@ def judge(names, device):
 def mutate(path, kind, names, original):
     """The record of the first candidate that compiles and changes code; of none, its result is `none`."""
     name, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
-    about = {"file": name, "sha256": digest(path), "kind": kind, "date": str(date.today())}
+    about = {"file": name, "sha256": source_digest(path), "kind": kind, "date": str(date.today())}
     for candidate in chosen(text, kind, name):
         (TREE / name).write_text(candidate.applied(text), encoding="utf-8")
         if build() and (on := set(devices(path)) & changed(original)):
@@ -180,7 +188,7 @@ def of_source(path, known, hashed):
     return {m["kind"] for m in mine if m["result"] != "none"}, {m["kind"] for m in mine}
 
 
-def due(sources_and_names, known, every_kind=False, hashed=digest):
+def due(sources_and_names, known, every_kind=False, hashed=source_digest):
     """Those that the record lacks, or has of an older source: first what was never judged, then what was judged longest ago."""
     last = {}
     for m in known:
@@ -194,7 +202,7 @@ def due(sources_and_names, known, every_kind=False, hashed=digest):
 
 
 def equivalent():
-    """File, line as it is, kind and reason, parted by tabs."""
+    """File, line without its comment, kind and reason, parted by tabs."""
     lines = (ROOT / "tools/mutants_equivalent.txt").read_text(encoding="utf-8").split("\n")
     return {tuple(line.split("\t")[:3]) for line in lines if line and not line.startswith("#")}
 
@@ -218,9 +226,9 @@ def main():
     while waiting and time.monotonic() - begin + longest < options.minutes * 60:
         started, (path, names) = time.monotonic(), waiting.pop(0)
         name = str(path.relative_to(ROOT))
-        mutants = [m for m in mutants if m["file"] != name or m["sha256"] == digest(path)]
+        mutants = [m for m in mutants if m["file"] != name or m["sha256"] == source_digest(path)]
         for kind in by_chance(name, KINDS):
-            judged, tried = of_source(path, mutants, digest)
+            judged, tried = of_source(path, mutants, source_digest)
             if kind not in tried and (options.all or not judged):
                 fresh = mutate(path, kind, names, original)
                 for m in fresh:
@@ -234,7 +242,7 @@ def main():
         longest = max(longest, time.monotonic() - started)
     if waiting:
         print(f"{len(waiting)} sources are left, {waiting[0][0].relative_to(ROOT)} and on; run again")
-    mutants = [m for m in mutants if m["result"] != "none" and m["sha256"] == digest(ROOT / m["file"])]
+    mutants = [m for m in mutants if m["result"] != "none" and m["sha256"] == source_digest(ROOT / m["file"])]
     listed = equivalent()
     survivors = [m for m in mutants if m["result"] == "survived" and (m["file"], m["before"], m["kind"]) not in listed]
     for m in survivors:

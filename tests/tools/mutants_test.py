@@ -47,6 +47,17 @@ class Mutants(unittest.TestCase):
         for lines in changed:
             self.assertEqual([a for i, a in enumerate(lines) if i != 8], [a for i, a in enumerate(SOURCE.split("\n")) if i != 8])
 
+    def test_comments_do_not_count(self):
+        def sources(text):
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "a.cpp").write_text(text)
+                return mutate.source_digest(Path(folder) / "a.cpp"), [c.before for c in candidates(text)]
+
+        plain = sources('int a = b + c;\nf("x // y", \'"\', a - 1);\n')
+        self.assertEqual(plain[1], ["int a = b + c;", """f("x // y", '"', a - 1);"""])
+        self.assertEqual(sources('int a = b + c;  // a + c\n// why\nf("x // y", \'"\', a - 1);  // "and"\n'), plain)
+        self.assertNotEqual(sources('int a = b + d;\nf("x // y", \'"\', a - 1);\n')[0], plain[0])
+
     def test_operators_of_a_family(self):
         self.assertEqual(operators_of("extern const Op<A> f;\nextern const Op<B> g, h;\n"), ["f", "g", "h"])
 
