@@ -1,4 +1,4 @@
-"""The table of docs/h200.md: memory-bound cases of a record of `kolmo bench` that stay below the share of the measured copy
+"""A table of docs/h200_details.md: memory-bound cases of a record of `kolmo bench` that stay below the share of the measured copy
 that was asked, slowest first, also as a share of a copy of as many bytes."""
 from statistics import median
 

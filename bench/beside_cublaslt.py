@@ -1,4 +1,4 @@
-"""The table of docs/h200.md: the default rows of `matmul` beside cuBLASLt, of a record of `kolmo tune matmul`, slowest first."""
+"""A table of docs/h200_details.md: the default rows of `matmul` beside cuBLASLt, of a record of `kolmo tune matmul`, slowest first."""
 from beside_pytorch import shown
 
 

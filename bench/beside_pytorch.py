@@ -1,5 +1,5 @@
-"""The table of docs/h200.md: cases of a record of `kolmo bench` beside the times of bench/gpu_pytorch.py, slowest first. A case that
-only one of the records has is left out."""
+"""Two tables of a record of `kolmo bench` beside the times of bench/gpu_pytorch.py, slowest first: every case (docs/h200_details.md),
+and each operator by its slowest case (docs/h200.md). A case that only one of the records has is left out."""
 from statistics import median
 
 
@@ -30,3 +30,14 @@ def compared(record: dict, torch: dict) -> list[tuple[float, tuple[str, str], st
 def table(record: dict, torch: dict) -> str:
     lines = [f"| {name} | {shown(own)} | {shown(their)} | {ratio:.2f} |" for ratio, _, name, own, their in compared(record, torch)]
     return "\n".join(["| case | Kolmo | PyTorch | PyTorch / Kolmo |", "|---|---|---|---|", *lines]) + "\n"
+
+
+def by_operator(record: dict, torch: dict) -> str:
+    """One row for each operator or alias: its slowest case beside PyTorch, and the median of all its cases."""
+    rows: dict[str, list] = {}
+    for row in compared(record, torch):
+        rows.setdefault(row[2].split()[0].rstrip(","), []).append(row)
+    lines = [f"| `{name}` | {cases[0][2].removeprefix(name).lstrip(', ')} | {shown(cases[0][3])} | {shown(cases[0][4])} | {cases[0][0]:.2f} | "
+             f"{median(ratio for ratio, *_ in cases):.2f} ({len(cases)}) |" for name, cases in rows.items()]
+    return "\n".join(["| operator | its slowest case | Kolmo | PyTorch | PyTorch / Kolmo | median (cases) |",
+                      "|---|---|---|---|---|---|", *lines]) + "\n"

@@ -1,4 +1,4 @@
-"""The table of docs/h200.md: what is fused, of a record of `kolmo bench`, beside the same as a sequence of operators, which has passes over
+"""A table of docs/h200_details.md: what is fused, of a record of `kolmo bench`, beside the same as a sequence of operators, which has passes over
 memory and launches of its own; the least gain first."""
 from beside_pytorch import named, shown
 

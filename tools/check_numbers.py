@@ -3,13 +3,18 @@
 
 docs/benchmarks.md names the file: <!-- bench-results: bench/results/NAME.json -->, or "none" as long as nothing was
 measured. A number stands as <!-- bench:KEY -->12.3 ms<!-- /bench -->; bench/table.py says what each KEY stands for.
-<!-- below-copy: BENCH TORCH --> ... <!-- /below-copy --> holds the table that bench/below_copy.py makes of two records,
-<!-- beside-pytorch: BENCH TORCH --> that of bench/beside_pytorch.py, <!-- beside-cublaslt: TUNING --> that of
-bench/beside_cublaslt.py, <!-- beside-unfused: BENCH --> that of bench/beside_unfused.py, <!-- cpu-pytorch: RECORD --> that of
-bench/cpu_table.py, <!-- gpu-bounds: RECORD --> that of bench/gpu_bounds.py.
-<!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`, of two records how many times
-as fast the first is; <!-- network: RECORD WHAT OPTIONS --> ... <!-- /network --> is a time of a record of bench/gpu_network.py, the
-least to the most: WHAT is `command`, `printed` or, of the command in the median, `estimate`; <!-- record: RECORD --> ... <!-- /record --> the date and commit of any.
+These markers hold tables that scripts of bench/ make of the records that they name:
+  <!-- beside-pytorch: BENCH TORCH -->            beside_pytorch.py, every case
+  <!-- operators-beside-pytorch: BENCH TORCH -->  beside_pytorch.py, a row for each operator
+  <!-- below-copy: BENCH TORCH -->                below_copy.py
+  <!-- beside-cublaslt: TUNING -->                beside_cublaslt.py
+  <!-- beside-unfused: BENCH -->                  beside_unfused.py
+  <!-- cpu-pytorch: RECORD -->                    cpu_table.py
+  <!-- gpu-bounds: RECORD -->                     gpu_bounds.py
+<!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`; with two records it says how many
+times as fast the first is. <!-- network: RECORD WHAT OPTIONS --> ... <!-- /network --> is a time of a record of
+bench/gpu_network.py, from the shortest to the longest run: WHAT is `command`, `printed` or `estimate`, which is the median of the
+command's time for one estimate. <!-- record: RECORD --> ... <!-- /record --> is the date and the commit of any record.
 --write [RESULT] puts the numbers (of another result) in."""
 import argparse
 import json
@@ -22,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 from below_copy import table as below_copy  # noqa: E402
 from beside_cublaslt import table as beside_cublaslt  # noqa: E402
-from beside_pytorch import shown, table as beside_pytorch, times  # noqa: E402
+from beside_pytorch import by_operator, shown, table as beside_pytorch, times  # noqa: E402
 from beside_unfused import table as beside_unfused  # noqa: E402
 from cpu_table import table as cpu_pytorch  # noqa: E402
 from gpu_bounds import table as gpu_bounds  # noqa: E402
@@ -31,8 +36,8 @@ from table import NONE, TABLES, quote  # noqa: E402
 
 SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
-MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "beside-cublaslt": beside_cublaslt, "beside-unfused": beside_unfused,
-        "cpu-pytorch": cpu_pytorch, "gpu-bounds": gpu_bounds}
+MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "operators-beside-pytorch": by_operator,
+        "beside-cublaslt": beside_cublaslt, "beside-unfused": beside_unfused, "cpu-pytorch": cpu_pytorch, "gpu-bounds": gpu_bounds}
 TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (?:(\S+) )?(\w+): (.+?) -->)(.*?)(<!-- /time -->)")
 NETWORK = re.compile(r"(<!-- network: (\S+) (command|printed|estimate) (.+?) -->)(.*?)(<!-- /network -->)")

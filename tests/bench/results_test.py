@@ -247,6 +247,16 @@ class CheckNumbers(unittest.TestCase):
         self.assertEqual(check_numbers.below_copy(record, torch).splitlines()[2:],
                          ["| relu slower | 140.0 us | 24 % | 25 % |", "| relu slow | 40.0 us | 42 % | 50 % |"])
 
+    def test_operators_beside_pytorch_by_their_slowest_case(self):
+        def op(name, *cases):
+            return {"name": name, "results": [{"name": called, "case": case, "seconds": us * 1e-6} for called, case, us in cases]}
+
+        record = {"ops": [op("relu", ("relu", "small", 10), ("relu", "large", 20), ("relu", "alone", 1)),
+                          op("linear", ("fused", "fused, 8 rows", 40))]}
+        torch = {"microseconds": {"relu: small": [30, 30, 31], "relu: large": [30], "linear: fused, 8 rows": [20], "copy": [1]}}
+        self.assertEqual(check_numbers.by_operator(record, torch).splitlines()[2:],
+                         ["| `fused` | 8 rows | 40.0 us | 20.0 us | 0.50 | 0.50 (1) |", "| `relu` | large | 20.0 us | 30.0 us | 1.50 | 2.25 (2) |"])
+
     def test_fused_rows_beside_their_sequences(self):
         def result(name, seconds, variant, baseline):
             return {"case": name, "seconds": seconds, "baseline": {"variant": variant, "seconds": baseline}}
