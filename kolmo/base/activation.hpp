@@ -27,7 +27,7 @@ KOLMO_HD inline float inverse(float x) {
   return 1 / x;
 #endif
 }
-/// 2^x within 2 ulp; 0 if it is not a normal number.
+/// 2^x within 2 ulp. Results below the smallest normal number are 0.
 KOLMO_HD inline float power_of_2(float x) {
 #ifdef __CUDA_ARCH__
   asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(x));
@@ -37,8 +37,8 @@ KOLMO_HD inline float power_of_2(float x) {
 #endif
 }
 
-/// Phi(x), the distribution function of a standard normal number. The float's error is at most 12 + x^2 units of 2^-24,
-/// relative, above x = -13; below, its result may be 0.
+/// Phi(x), the distribution function of a standard normal number. In float the relative error is at most 12 +
+/// x^2 units of 2^-24 above x = -13; below, the result may be 0.
 KOLMO_HD inline double normal_distribution(double x) { return 0.5 * std::erfc(-0.70710678118654752440 * x); }
 KOLMO_HD inline float normal_distribution(float x) {
   // With t = |x| / sqrt 2 and r = 1 / (t + 3): e^(t^2) erfc(t) / 2 = r p(1 - 6 r); p fits to 2^-29, relative.

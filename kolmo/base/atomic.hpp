@@ -9,8 +9,8 @@
 
 namespace kolmo {
 
-// Numbers that several threads of any device read and write at once. Each function is atomic and orders nothing
-// else. Those that change a number return what it was.
+// Reads and writes of numbers that several threads of any device use at once. Each function is atomic, but
+// does not order other reads and writes. Those that change a number return its former value.
 
 using Word = unsigned long long;
 
@@ -28,7 +28,7 @@ KOLMO_HD inline void atomic_write(Word* p, Word v) {
   std::atomic_ref(*p).store(v, std::memory_order_relaxed);
 #endif
 }
-/// Writes v if *p is `old`.
+/// Writes v if *p equals `old`.
 KOLMO_HD inline Word atomic_exchange_if(Word* p, Word old, Word v) {
 #ifdef __CUDA_ARCH__
   return atomicCAS(p, old, v);

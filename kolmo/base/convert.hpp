@@ -1,6 +1,6 @@
 #pragma once
-// Conversion of packs of 16-bit elements. On a GPU its instructions are used; they keep a NaN but not its payload. Other
-// types, and CPUs, use the conversions of base/half.hpp.
+// Converts packs of 16-bit elements. In a kernel the GPU's instructions convert; they keep a NaN but not its
+// payload. Elements of other types, and all elements on the CPU, are converted as in base/half.hpp.
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -54,7 +54,7 @@ KOLMO_HD Pack<Compute<T>, W> widened(const Pack<T, W>& x) {
   return y;
 }
 
-/// Each element rounded to nearest, ties to even.
+/// Rounds each element to T, to the nearest value with ties to even.
 template <class T, int W>
 KOLMO_HD Pack<T, W> narrowed(const Pack<Compute<T>, W>& x) {
   if constexpr (in_pairs<T, W>) {

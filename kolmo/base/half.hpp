@@ -7,9 +7,9 @@
 
 namespace kolmo {
 
-/// IEEE 754 binary16: storage only, arithmetic is done in float. Conversion rounds to nearest, ties to even;
-/// subnormals and infinities are kept; a NaN becomes the quiet NaN of its sign and upper payload bits.
-/// Kernels convert by the GPU's instruction, with the same bits.
+/// IEEE 754 binary16. The type stores numbers only; arithmetic is done in float. Conversion rounds to
+/// nearest, ties to even; subnormals and infinities are kept; a NaN becomes the quiet NaN of its sign and
+/// upper payload bits. Kernels convert by the GPU's instruction, which gives the same bits.
 struct Half {
   std::uint16_t bits = 0;
 
@@ -53,7 +53,7 @@ struct Half {
   }
 };
 
-/// bfloat16: the upper half of a float, rounded to nearest even. Storage only, like Half.
+/// bfloat16: the upper half of a float, rounded to nearest even. Stores numbers only, like Half.
 struct BFloat16 {
   std::uint16_t bits = 0;
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Marks functions that run on the host and in kernels. Empty for g++, with or without the emulated GPU.
+// KOLMO_HD marks functions that run on the host and in kernels. It is empty for g++, with or without the
+// emulated GPU.
 #ifdef __CUDACC__
 #define KOLMO_HD __host__ __device__
 #else
@@ -9,8 +10,8 @@
 
 namespace kolmo {
 
-// Sums and products that the compiler must not fuse: nvcc contracts a * b + c to one rounding, g++ does not
-// here. Functions whose result must have the same bits on every device use these.
+// Sums and products that the compiler must not fuse: nvcc would contract a * b + c to one rounding, where g++
+// rounds twice. Functions whose result must have the same bits on every device use these.
 KOLMO_HD constexpr double exact_add(double a, double b) {
 #ifdef __CUDA_ARCH__
   return __dadd_rn(a, b);

@@ -8,14 +8,14 @@
 
 namespace kolmo {
 
-/// a / b, rounded once, for b and a / b from 2^-900 to 2^900, a = 0, too: a kernel's a / b tests for other numbers, and
-/// takes a longer way for a = 0.
+/// a / b, rounded once, for b and a / b from 2^-900 to 2^900, and for a = 0. In a kernel the operator / would
+/// also test for numbers outside this range, and would take a slower path for a = 0.
 KOLMO_HD constexpr double exact_quotient(double a, double b) {
 #ifdef __CUDA_ARCH__
   if (!std::is_constant_evaluated()) {
     double inverse;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(b));
-    const double error = __fma_rn(-b, inverse, 1);  // of 2^-20; the next one has its cube
+    const double error = __fma_rn(-b, inverse, 1);  // the error is near 2^-20; the next line leaves its cube
     inverse = __fma_rn(inverse, __fma_rn(error, error, error), inverse);
     inverse = __fma_rn(inverse, __fma_rn(-b, inverse, 1), inverse);
     const double quotient = __dmul_rn(a, inverse);
@@ -35,7 +35,8 @@ KOLMO_HD constexpr T exact_polynomial(T x, std::type_identity_t<T> c0, C... rest
   return exact_add(c0, exact_mul(x, exact_polynomial(x, rest...)));
 }
 
-/// name() is an array of numbers, which a kernel reads as operands, where literals take instructions of their own.
+/// KOLMO_NUMBERS(name, ...) defines name(), an array of numbers. On a GPU it lies in constant memory, from
+/// which an instruction reads its operand directly; a literal would take further instructions.
 #ifdef __CUDA_ARCH__
 #define KOLMO_OF_SIDE(host, gpu) gpu
 #else
@@ -52,7 +53,7 @@ KOLMO_HD constexpr T exact_polynomial(T x, std::type_identity_t<T> c0, C... rest
   constexpr const auto& name() { return name##_of_host; }
 #endif
 
-/// The polynomial of these coefficients, as above.
+/// The polynomial with the coefficients c[0], c[1], ..., evaluated in the same way.
 template <int I = 0, int N>
 KOLMO_HD constexpr double exact_polynomial(double x, const double (&c)[N]) {
   if constexpr (I == N - 1)
@@ -63,8 +64,9 @@ KOLMO_HD constexpr double exact_polynomial(double x, const double (&c)[N]) {
 
 namespace detail {
 
-/// Points c of sixteen intervals of [0.703125, 1.40625) near their middle, 1 / c, and ln c, which is a multiple of 2^-42 but
-/// for less than 2^-64. The numbers of a kind fill a line of a GPU's cache, where reads of unlike ones do not wait for each other.
+/// Sixteen intervals divide [0.703125, 1.40625). Each has a point c near its middle, whose ln c is within
+/// 2^-64 of a multiple of 2^-42; stored are c, 1 / c and ln c. Each of the three arrays fills one cache line
+/// of a GPU, so that lanes which read different elements do not wait for each other.
 struct alignas(128) LogPoints {
   double point[16], inverse[16], log[16];
 };
@@ -94,9 +96,10 @@ KOLMO_NUMBERS(parts_of_ln2, 0x1.62e42fefap-1, 0x1.cf79abc9e3b3ap-40)
 
 }  // namespace detail
 
-/// ln(2^k x) for a normal x > 0 in pure double arithmetic: same bits on every device, error below 1 ulp, or below 2^-56 where
-/// |ln| < 1/8. Method: x = 2^k m with m in [0.703125, 1.40625), ln m = ln c + ln(1 + r) with r = (m - c) / c for a point c
-/// near m, whose logarithm is known (Tang, ACM TOMS 1990; points as in Gal, Bachelis, ACM TOMS 1991).
+/// ln(2^k x) for a normal x > 0 in pure double arithmetic: same bits on every device. The error is below 1
+/// ulp, or below 2^-56 where |ln| < 1/8. Method: x = 2^k m with m in [0.703125, 1.40625), ln m = ln
+/// c + ln(1 + r) with r = (m - c) / c for a point c near m, whose logarithm is tabulated (Tang, ACM TOMS
+/// 1990; points as in Gal, Bachelis, ACM TOMS 1991).
 KOLMO_HD constexpr double log_scaled(double x, int k) {
   constexpr std::uint64_t one = 0x3ff0000000000000, least = 0x3fe6800000000000;
   const auto& points = detail::points_of_log();
@@ -117,13 +120,13 @@ KOLMO_HD constexpr bool is_between(double x) {
   constexpr std::uint32_t from = std::uint32_t(Low + 1023) << 20, range = std::uint32_t(High - Low) << 20;
   return std::uint32_t(std::bit_cast<std::uint64_t>(x) >> 32) - from < range;
 }
-/// Whether x is positive and so far from the ends of the range that quotients of such numbers are normal.
+/// Whether x is positive and at most 2^450 times larger or smaller than 1, so that the quotient of two such
+/// numbers is normal.
 KOLMO_HD constexpr bool is_moderate(double x) { return is_between<-450, 450>(x); }
 /// Whether x is positive, finite and not subnormal.
 KOLMO_HD constexpr bool is_normal(double x) { return is_between<-1022, 1024>(x); }
 
-/// ln x with the accuracy of log_scaled. Subnormals keep this accuracy. log(0) = -inf, log(inf) = inf, NaN
-/// for x < 0.
+/// ln x with the accuracy of log_scaled, for subnormal x too. log(0) = -inf, log(inf) = inf, NaN for x < 0.
 KOLMO_HD constexpr double log_exact(double x) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   int k = 0;

@@ -3,8 +3,9 @@
 
 namespace kolmo {
 
-/// z with P(|Z| < z) = level for a standard normal Z, 0 <= level < 1: half the width of a two-sided interval.
-/// Newton's method for erfc(z / sqrt 2) = 1 - level from 0, which rises to the root. Runs on the host.
+/// Returns z with P(|Z| < z) = level for a standard normal Z, 0 <= level < 1: half the width of a two-sided
+/// interval. Solves erfc(z / sqrt 2) = 1 - level by Newton's method, which rises from 0 to the root. Runs on
+/// the host.
 inline double two_sided_quantile(double level) {
   double z = 0;
   for (int i = 0; i < 100; ++i) {

@@ -6,7 +6,7 @@
 
 namespace kolmo {
 
-/// W neighbouring elements that kernels read or write at once. Aligned to their size.
+/// W neighbouring elements that kernels read or write at once. A pack is aligned to its size.
 template <class T, int W>
 struct alignas(sizeof(T) * W) Pack {
   T value[W];

@@ -1,5 +1,6 @@
 #pragma once
-// State vectors: amplitude i of a state of q qubits is that of the basis state whose qubit k is bit k of i.
+// State vectors: amplitude i of a state of q qubits belongs to the basis state in which qubit k is bit k of
+// i.
 #include <bit>
 #include <span>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace kolmo {
 
-/// i with a 0 inserted as bit `bit`: the numbers whose bit is 0, in order.
+/// Inserts a 0 into i as bit number `bit`. For i = 0, 1, 2, ... this lists all numbers in which that bit is
+/// 0, in order.
 KOLMO_HD constexpr std::int64_t insert_zero(std::int64_t i, int bit) {
   const std::int64_t low = i & ((std::int64_t(1) << bit) - 1);
   return (i - low) * 2 + low;

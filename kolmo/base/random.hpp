@@ -46,7 +46,7 @@ struct NormalValue {
     const auto p = pair(words, j / 2);
     return of(j % 2 ? p.second : p.first);
   }
-  /// All values of a block.
+  /// Computes all values of a block.
   KOLMO_HD void fill(const Philox::Words& words, T* values) const {
     for (int i = 0; i < values_per_block<T> / 2; ++i) {
       const auto p = pair(words, i);
@@ -75,8 +75,8 @@ struct RandomSequence {
 
   static constexpr int per_block = values_per_block<T>;
   KOLMO_HD std::int64_t blocks() const { return (offset + n - 1) / per_block - offset / per_block + 1; }
-  /// Writes the elements of the b-th block of the range; with one store if `packed` and the whole block is in
-  /// range.
+  /// Writes the elements of the b-th block of the range. If `packed`, a block that lies wholly in the range
+  /// is written by one store.
   KOLMO_HD void write(std::int64_t b, bool packed = false) const {
     const std::int64_t block = offset / per_block + b, first = block * per_block - offset;
     const Philox::Words words = philox(std::uint64_t(block), 0);

@@ -10,22 +10,24 @@
 
 namespace kolmo {
 
-/// A 16-bit float times 1 / unit as the double that begins with its bits, which takes a conversion's place in kernels.
-/// Exact, but infinities and NaN become finite.
+/// Reads 16-bit floats without a conversion, which would be slow in a kernel: the 16 bits, moved to the top
+/// of a double, are a double that is the number times 1 / unit. This is exact for finite numbers; infinities
+/// and NaN become finite and must be found by special().
 template <class T>
 struct BitsOfDouble {
   static constexpr int shift = std::is_same_v<T, Half> ? 6 : 3;  // from its exponent to that of a double
   static constexpr double unit = std::is_same_v<T, Half> ? 0x1p1008 : 0x1p896;
-  /// Of the upper half of a word.
+  /// Widens the 16-bit float in the upper half of a word to a double times 1 / unit.
   KOLMO_HD static double of(std::uint32_t word) {
     const std::uint32_t upper =
         std::uint32_t(std::int32_t(word) >> shift) & (0x80000000 | 0x7fff0000u >> shift);
     return std::bit_cast<double>(std::uint64_t(upper) << 32);
   }
-  /// Not 0 if an element of a pair, or `before`, is infinite or NaN.
+  /// Returns a number other than 0 if `before` is not 0, or if one of the two elements in `pair` is infinite
+  /// or NaN.
   KOLMO_HD static std::uint32_t special(std::uint32_t pair, std::uint32_t before) {
 #ifdef __CUDA_ARCH__
-    if constexpr (std::is_same_v<T, Half>)  // 0 times them is NaN
+    if constexpr (std::is_same_v<T, Half>)  // 0 times an infinity or a NaN is NaN
       asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(before) : "r"(pair), "r"(0u));
     else
       asm("fma.rn.bf16x2 %0, %1, %2, %0;" : "+r"(before) : "r"(pair), "r"(0u));
@@ -37,7 +39,7 @@ struct BitsOfDouble {
   }
 };
 
-/// The elements of rows of k.
+/// The terms of each row are its k elements.
 template <class T>
 struct ValueRows {
   const T* x;
@@ -52,7 +54,7 @@ struct ValueRows {
       for (int w = 0; w < W; ++w) terms[w] = {{double(p.value[w])}};
     }
     using Bits = BitsOfDouble<T>;
-    /// The terms times 1 / Bits::unit; `special` becomes other than 0 if they are not all finite.
+    /// Loads W terms, each times 1 / Bits::unit. `special` becomes other than 0 if one of them is not finite.
     template <int W>
     KOLMO_HD void load_bits(std::int64_t i, Sums<1> (&terms)[W], std::uint32_t& special) const
         requires(W % 2 == 0 && (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)) {
@@ -67,7 +69,7 @@ struct ValueRows {
   KOLMO_HD Row operator()(std::int64_t row) const { return {x + row * k}; }
 };
 
-/// The product of two elements of T in double. Those of f16 are exact in float.
+/// The product of two elements of T in double. Products of f16 are computed in float, where they are exact.
 template <class T>
 KOLMO_HD double product(Compute<T> x, Compute<T> y) {
   if constexpr (std::is_same_v<T, Half>)
@@ -76,7 +78,7 @@ KOLMO_HD double product(Compute<T> x, Compute<T> y) {
     return exact_mul(double(x), double(y));
 }
 
-/// The products of the elements of two tensors, in double.
+/// The terms of each row are the products of the elements of two tensors, in double.
 template <class T>
 struct ProductRows {
   const T *x, *y;

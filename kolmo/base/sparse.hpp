@@ -7,8 +7,8 @@
 namespace kolmo {
 
 /// A sparse matrix in compressed rows: row i has the elements offsets[i] ... offsets[i + 1] - 1 of `columns`
-/// and `values`. Invalid rows and columns are reported as faults 0 and 1, which an operator names by
-/// sparse_faults, and are skipped.
+/// and `values`. Invalid rows and columns are skipped and reported as faults 0 and 1, whose texts an operator
+/// takes from sparse_faults.
 template <class T>
 struct SparseRows {
   const std::int64_t *offsets, *columns;
@@ -47,8 +47,8 @@ inline constexpr std::string_view sparse_faults[] = {
     "the offsets of a row do not ascend from 0 to the number of columns",
     "columns names a column that does not exist"};
 
-/// Throws InvalidArgument unless the three tensors of a sparse matrix are given together, and not beside the
-/// dense one, whose argument is `name`.
+/// Throws InvalidArgument unless the three tensors of a sparse matrix are given together, and the dense
+/// matrix, the argument `name`, is not given beside them.
 inline void check_sparse(std::string_view op, std::string_view name, const Tensor& dense,
                          const Tensor& offsets, const Tensor& columns, const Tensor& values) {
   const int given = offsets.given() + columns.given() + values.given();

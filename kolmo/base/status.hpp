@@ -10,12 +10,12 @@
 namespace kolmo {
 
 /// Receives reports of invalid data from an operator's code on any device: fault number `fault` of
-/// OpInfo::faults, at element `index`. Of several reports the one of the earliest launch, then of the lowest
-/// fault and index, is kept, whatever the order of threads. Without a word (the unchecked mode) reports are
-/// discarded, and operators may skip the checks.
+/// OpInfo::faults, at element `index`. Of several reports one is kept, whatever the order of threads: that of
+/// the earliest launch, then of the lowest fault, then of the lowest index. Without a word (the unchecked
+/// mode) reports are discarded, and operators may skip the checks.
 struct Status {
   unsigned long long* word = nullptr;
-  unsigned long long launch = 0;  ///< in the upper 16 bits
+  unsigned long long launch = 0;  ///< the launch's number, in the upper 16 bits
 
   static constexpr unsigned long long none = ~0ull;
   static constexpr int index_bits = 40;

@@ -69,10 +69,11 @@ struct ChunkSums {
     decltype(std::declval<Rows>()(0)) row;
     std::int64_t first, count;
     KOLMO_HD Sums<N> operator()(std::int64_t i) const { return row(first + i); }
-    /// What row.of() computes term i from; only for rows whose terms take long, so that several are read ahead.
+    /// Reads what term i is computed from; row.of() then computes the term. Only rows whose terms take long
+    /// have this, so that several reads are under way during the computation.
     KOLMO_HD auto fetch(std::int64_t i) const requires requires { row.fetch(i); }
     { return row.fetch(first + i); }
-    /// Loads W terms from the i-th on; only for rows that provide such a load.
+    /// Loads W terms from term i on. Only rows that provide such a load have this.
     template <int W>
     KOLMO_HD void load(std::int64_t i, Sums<N> (&terms)[W]) const {
       row.load(first + i, terms);

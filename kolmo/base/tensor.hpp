@@ -28,12 +28,12 @@ std::string to_string(Device d);
 inline constexpr int max_rank = 6;
 
 struct Tensor;
-/// A tensor is read as a dtype other than its own, or there is no code for its dtype. The code that
-/// dispatches an operator adds the names of the operator and the argument to the message.
+/// Thrown when a tensor is read as a dtype other than its own, or when there is no code for its dtype. The
+/// code that dispatches an operator adds the names of the operator and the argument to the message.
 struct WrongDType : InvalidArgument {
   WrongDType(const std::string& what, const void* d, SourceLocation where)
       : InvalidArgument(what, where), data(d) {}
-  const void* data;  ///< of the tensor
+  const void* data;  ///< data of the tensor concerned
 };
 struct NoCode : Unsupported {
   NoCode(const std::string& what, DType t, SourceLocation where) : Unsupported(what, where), dtype(t) {}
@@ -97,8 +97,8 @@ Tensor tensor(T* data, std::initializer_list<std::int64_t> shape, Device device 
 }
 std::string shape_string(const Tensor& t);  // "(3, 4) f64 on cpu"
 
-/// A contiguous complex tensor as one row of real numbers, its real and imaginary parts. Any other tensor is
-/// returned unchanged.
+/// Views a contiguous complex tensor as one row of real numbers, its real and imaginary parts by turns. Any
+/// other tensor is returned unchanged.
 inline Tensor parts(const Tensor& t) {
   if (!complexes.has(t.dtype)) return t;
   return tensor(t.data, real_of(t.dtype), std::array{2 * t.size()}, t.device);

@@ -7,8 +7,9 @@
 
 namespace kolmo {
 
-/// The whole number in `j`. Throws nlohmann's type_error for all else, a fraction and a number beyond T included:
-/// `get` would convert them, which beyond the range of T is undefined behaviour.
+/// Reads the whole number in `j`. Throws nlohmann's type_error for anything else, including fractions and
+/// numbers beyond the range of T: `get` would convert these, which for numbers beyond the range is undefined
+/// behaviour.
 template <class T, class Json>
 T whole(const Json& j) {
   if (j.is_number_unsigned()) {
@@ -20,7 +21,7 @@ T whole(const Json& j) {
       302, j.dump() + " stands where a whole number belongs, or is beyond its range", &j);
 }
 
-/// The whole numbers of an object, by name.
+/// Reads an object whose values are whole numbers.
 template <class T, class Json>
 std::map<std::string, T> whole_numbers(const Json& j) {
   std::map<std::string, T> numbers;

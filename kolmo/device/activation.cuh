@@ -5,7 +5,8 @@
 namespace kolmo::cuda {
 namespace {
 
-/// The activation of each element. Not inlined: the error function would make up most of a kernel.
+/// Applies the activation to each element. The function is not inlined, because the error function would make
+/// up most of a kernel.
 template <class C, int W>
 [[gnu::noinline]] __device__ Pack<C, W> activated(Activation f, Pack<C, W> x) {
   const auto all = [&]<Activation F> {

@@ -7,14 +7,16 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Starts copying one T of 4, 8 or 16 bytes, both sides aligned to its size; without `from`, zeros.
+/// Starts copying one T of 4, 8 or 16 bytes. Both addresses are aligned to its size. If `from` is null, zeros
+/// are written instead.
 template <class T>
 __device__ inline void copy_async(T* to, const T* from) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
   __pipeline_memcpy_async(to, from, sizeof(T), from ? 0 : sizeof(T));
 }
-/// The same; if it is not `there`, zeros. One instruction, where the other takes two and tests the pointer: for kernels
-/// that are bound by their issue slots.
+/// Starts the same copy; writes zeros if `there` is false. This is one instruction, where the function above
+/// takes two and tests the pointer: it serves kernels whose speed is limited by the number of instructions
+/// they issue.
 template <class T>
 __device__ inline void copy_async(T* to, const T* from, bool there) {
 #ifdef __CUDA_ARCH__
@@ -31,8 +33,9 @@ __device__ inline void copy_async(T* to, const T* from, bool there) {
 #endif
 }
 
-/// What the second cache gives up first, as it is read once; what it keeps longest, as it is read again; and what is read without a
-/// policy, also for the last time of what was to be kept: else it would be kept on.
+/// How long the L2 cache keeps what a copy reads. `once`: evicted first, as it is not read again. `again`:
+/// evicted last. `ordinary`: no preference; the last read of data that was read with `again` uses it, else
+/// the data would stay in the cache.
 enum class Keep : std::uint8_t { once, again, ordinary };
 struct CachePolicy {
   std::uint64_t bits = 0;
@@ -49,8 +52,9 @@ __device__ inline CachePolicy cache_policy([[maybe_unused]] Keep keep) {
 #endif
   return policy;
 }
-/// copy_async(to, from, there) of 16 bytes, with what to do with them in the second cache. In a loop that is not unrolled ptxas 13.0
-/// made an illegal instruction of it, if all threads add the same to their addresses.
+/// Starts copying 16 bytes as copy_async(to, from, there) does, with a policy for the L2 cache. Call it in
+/// unrolled loops only: in a loop that is not unrolled, and where all threads add the same to their
+/// addresses, ptxas 13.0 makes an illegal instruction of it.
 template <class T>
 __device__ inline void copy_async(T* to, const T* from, bool there, [[maybe_unused]] CachePolicy policy) {
   static_assert(sizeof(T) == 16);
@@ -64,8 +68,8 @@ __device__ inline void copy_async(T* to, const T* from, bool there, [[maybe_unus
 #endif
 }
 
-/// Closes a group of copies. wait<n>() returns once at most the last n groups of this thread are still in
-/// flight.
+/// Closes a group of copies. wait_copies<n>() returns once at most the last n groups of this thread are still
+/// in flight.
 __device__ inline void commit_copies() { __pipeline_commit(); }
 template <int Pending>
 __device__ inline void wait_copies() {

@@ -1,7 +1,7 @@
 #pragma once
-// Barriers in shared memory that count arrivals and bytes, and clusters of blocks, from compute capability 9.0 on. Addresses
-// are of shared memory, in its 32-bit window. Empty on other architectures. Source: PTX ISA 9.0, sections on mbarrier
-// and barrier.cluster.
+// Barriers in shared memory that count arrivals and bytes, and clusters of blocks, from compute capability
+// 9.0 on. Addresses are 32-bit addresses of shared memory (shared_address). The file is empty for other
+// architectures. Source: PTX ISA 9.0, sections on mbarrier and barrier.cluster.
 #include <cstdint>
 
 namespace kolmo::cuda {
@@ -13,7 +13,8 @@ __device__ inline std::uint32_t shared_address(const void* p) {
   return std::uint32_t(__cvta_generic_to_shared(p));
 }
 
-/// A barrier is complete after `arrivals` arrivals and the bytes expected of copies; then its phase changes.
+/// Makes a barrier. A phase of it ends after `arrivals` arrivals and once the expected bytes have been
+/// copied; the next phase, of the other parity, then begins.
 __device__ inline void make_barrier(std::uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
 }
@@ -22,12 +23,13 @@ __device__ inline void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/// Arrives and adds to the bytes that the phase waits for.
+/// Arrives, and adds to the number of bytes that the phase waits for.
 __device__ inline void expect_bytes(std::uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
-/// Waits until the phase of this parity is over; with OfCluster, what other blocks of the cluster stored is then seen.
+/// Waits until the phase of this parity has ended. With OfCluster, the thread then sees what other blocks of
+/// the cluster stored.
 template <bool OfCluster = false>
 __device__ void wait_for(std::uint32_t barrier, int parity) {
   std::uint32_t over = 0;
@@ -55,7 +57,7 @@ __device__ inline int block_in_cluster() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-/// All threads of all blocks of the cluster, each of which then sees what the others wrote.
+/// Waits for all threads of all blocks of the cluster. Each of them then sees what the others wrote.
 __device__ inline void meet_cluster() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Two 16-bit numbers in a word, compared together.
+// Compares two 16-bit numbers that share a 32-bit word, both at once.
 #include <cstdint>
 
 namespace kolmo::cuda {
@@ -7,7 +7,8 @@ namespace {
 
 __device__ inline std::uint32_t both_halves(std::uint32_t v) { return (v & 0xffff) * 0x10001; }
 
-/// Each half is 0 if v + shift, modulo 2^16, is at most `last`.
+/// Tests each half of v: the result's half is 0 if v + shift, modulo 2^16, is at most `last`, and another
+/// number if not.
 __device__ inline std::uint32_t beyond(std::uint32_t v, std::uint32_t shift, std::uint32_t last) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   return __viaddmax_u16x2(v, shift, last) ^ last;
@@ -20,7 +21,7 @@ __device__ inline std::uint32_t beyond(std::uint32_t v, std::uint32_t shift, std
 #endif
 }
 
-/// 1 in each half that is not 0.
+/// Returns 1 in each half in which v is not 0.
 __device__ inline std::uint32_t ones(std::uint32_t v) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   return __vminu2(v, 0x10001);

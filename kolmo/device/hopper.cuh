@@ -1,7 +1,7 @@
 #pragma once
-// Instructions of compute capability 9.0 (sm_90a): copies by the copy engine, and products by warpgroups of 128
-// threads. Addresses are of shared memory, in its 32-bit window. Empty on other architectures. Source: PTX ISA 9.0,
-// sections on mbarrier, cp.async.bulk.tensor and wgmma.
+// Instructions of compute capability 9.0 (sm_90a): copies by the copy engine, and products by warpgroups of
+// 128 threads. Addresses are 32-bit addresses of shared memory (shared_address). The file is empty for other
+// architectures. Source: PTX ISA 9.0, sections on mbarrier, cp.async.bulk.tensor and wgmma.
 #include <cstdint>
 
 #include "kolmo/base/half.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Arrives at the barrier with this address in another block of the cluster.
+/// Arrives at the barrier that has this address in the shared memory of another block of the cluster.
 __device__ inline void arrive_at(std::uint32_t barrier, int block) {
   asm volatile(
       "{\n.reg .b32 remote;\n"
@@ -23,13 +23,14 @@ __device__ inline void arrive_at(std::uint32_t barrier, int block) {
       : "memory");
 }
 
-/// Brings a description near, before its first use.
+/// Loads a tensor map into the cache before its first use.
 __device__ inline void prefetch(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// Starts copying the box whose first element is (column, row) of matrix `entry`, to the same place in each
-/// block of the cluster that `blocks` has a bit for. The barrier there counts the bytes.
+/// Starts copying a box of matrix `entry` whose first element is at (column, row). The bits of `blocks` name
+/// the blocks of the cluster that receive the box, each at the address `to` of its shared memory; the barrier
+/// of each counts the bytes.
 template <int Blocks>
 __device__ void copy_box(std::uint32_t to, const TensorMap& map, std::uint32_t barrier, int column, int row,
                          int entry) {
@@ -47,8 +48,9 @@ __device__ void copy_box(std::uint32_t to, const TensorMap& map, std::uint32_t b
         : "memory");
 }
 
-/// Starts copying a box of images: of consecutive places of the top left element of a kernel, in the order of rows and
-/// then images, from (row, column) of `image` on, the element of the kernel at (down, right), and 64 of its channels.
+/// Starts copying the pixels that one element of a convolution's kernel meets, with 64 of their channels from
+/// `channel` on. The element is at (down, right) in the kernel. The kernel's top left element passes over
+/// consecutive places, in the order of rows and then images, beginning at (row, column) of `image`.
 __device__ inline void copy_pixels(std::uint32_t to, const TensorMap& map, std::uint32_t barrier, int channel,
                                    int column, int row, int image, int right, int down) {
   asm volatile(
@@ -59,7 +61,7 @@ __device__ inline void copy_pixels(std::uint32_t to, const TensorMap& map, std::
       : "memory");
 }
 
-/// Registers of each thread of this warpgroup from now on.
+/// Sets the number of registers that each thread of this warpgroup has from now on.
 template <int Count>
 __device__ void give_up_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
@@ -69,8 +71,8 @@ __device__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
 }
 
-/// Turns of two or three warpgroups of a block, round and round, by named barriers 1 to 3. At the beginning the last one
-/// ends a turn.
+/// Two or three warpgroups of a block take turns, by the named barriers 1 to 3. Each waits before its turn
+/// and ends it afterwards. Before the first turn the last warpgroup must call end() once.
 template <int Groups>
 struct Turns {
   int group;
@@ -84,20 +86,20 @@ struct Turns {
     if (group == 0) asm volatile("bar.arrive 2, 256;" ::: "memory");
     if (group == 1 && Groups > 2) asm volatile("bar.arrive 3, 256;" ::: "memory");
   }
-  /// In the last round nobody follows the last one.
+  /// Ends a turn, except that of the last warpgroup in the last round, which nobody waits for.
   __device__ void end(bool last_round) const {
     if (!last_round || group < Groups - 1) end();
   }
 };
 
-/// Describes a factor in shared memory as copy_box left it. Along: whether the summed index is contiguous.
-/// Pieces of 64 elements in the other index are 64 x 128 bytes apart if it is not.
+/// The descriptor of a factor in shared memory, as copy_box left it. Along: the index that is summed over is
+/// contiguous. If it is not, pieces of 64 elements of the other index are 64 x 128 bytes apart.
 template <bool Along>
 __device__ std::uint64_t factor(std::uint32_t address) {
   constexpr std::uint64_t swizzle_128 = 1ull << 62, eight_rows = 1024 >> 4, piece = Along ? 1 : 64 * 128 >> 4;
   return swizzle_128 | eight_rows << 32 | piece << 16 | (address & 0x3ffff) >> 4;
 }
-/// What the next 16 summed indices add to a description.
+/// What is added to a descriptor to reach the next 16 summed indices.
 template <bool Along>
 inline constexpr std::uint64_t next_factor = (Along ? 32 : 16 * 128) >> 4;
 
@@ -109,7 +111,7 @@ __device__ void wait_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-// Operands %0 to %127 and their list, ten and eight at a time.
+// Lists of operands for inline assembly: %0 to %127 by tens, and the arrays' elements by eights.
 // clang-format off
 #define KOLMO_TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
 #define KOLMO_32 KOLMO_TEN() KOLMO_TEN(1) KOLMO_TEN(2) "%30,%31"
@@ -129,9 +131,9 @@ __device__ void wait_products() {
   ", add, 1, 1, " along_a ", " along_b ";\n}"
 // clang-format on
 
-/// Starts sum = product of 64 x 16 and 16 x Columns factors, plus sum if `add`. Of the 64 x Columns sums, a
-/// thread holds those of row thread / 4 + 8 (i / 2 % 2) of its warp's 16 rows, and column 8 (i / 4) +
-/// 2 (thread % 4) + i % 2.
+/// Starts sum = a b, or sum = a b + sum if `add`, with factors of 64 x 16 and 16 x Columns elements. Each
+/// thread holds Columns / 2 of the 64 x Columns sums: sum[i] is that of row thread / 4 + 8 (i / 2 % 2) of its
+/// warp's 16 rows, and column 8 (i / 4) + 2 (thread % 4) + i % 2.
 template <class T, int Columns, bool AlongA, bool AlongB>
 __device__ void multiply(float (&sum)[Columns / 2], std::uint64_t a, std::uint64_t b, bool add) {
   static_assert(Columns == 64 || Columns == 128 || Columns == 256);
@@ -162,8 +164,9 @@ __device__ void multiply(float (&sum)[Columns / 2], std::uint64_t a, std::uint64
                  : "l"(a), "l"(b), "r"(int(add)), "n"(!AlongA), "n"(!AlongB));
 }
 
-/// The same with the left factor of 64 x 16 in registers: a thread has rows thread / 4 and thread / 4 + 8 of its warp's
-/// 16, each of columns 2 (thread % 4) and the next, and then the same 8 columns further.
+/// Starts sum = a b + sum with the left factor in registers. Its 64 rows are divided among the four warps; a
+/// thread holds rows thread / 4 and thread / 4 + 8 of its warp's 16: first the columns 2 (thread % 4) and the
+/// next of each row, then the columns 8 further.
 template <class T, int Columns, bool AlongB>
 __device__ void multiply(float (&sum)[Columns / 2], const std::uint32_t (&a)[4], std::uint64_t b) {
   static_assert(Columns == 64 || Columns == 128);
@@ -191,7 +194,7 @@ __device__ void multiply(float (&sum)[Columns / 2], const std::uint32_t (&a)[4],
 #undef KOLMO_HELD
 #undef KOLMO_WGMMA_HELD
 }
-/// Uses of registers stay on their side of this.
+/// Keeps the compiler from moving uses of these registers from one side of the call to the other.
 template <int N>
 __device__ void fence_registers(float (&v)[N]) {
 #pragma unroll

@@ -1,6 +1,6 @@
 #pragma once
-// Products of small tiles on tensor cores: of 16x16 by WMMA and of 16x8x16, with 16-bit factors and sums in float, and of
-// 16x8x4 in double. All lanes of a warp take part.
+// Products of small tiles on tensor cores: 16x16x16 (WMMA) and 16x8x16 with 16-bit factors and sums in float,
+// and 16x8x4 in double. All lanes of a warp take part.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -27,8 +27,9 @@ template <class T, bool Transposed>
 using RightFragment = wmma::fragment<wmma::matrix_b, 16, 16, 16, NativeHalf<T>, FragmentOrder<Transposed>>;
 using SumFragment = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 
-/// c += a b with a of 16x4, b of 4x8 elements. A thread holds a(thread / 4 + 8 i, thread % 4), b(thread % 4, thread / 4)
-/// and c(thread / 4 + 8 (i / 2), 2 (thread % 4) + i % 2).
+/// Computes c += a b with a of 16x4 and b of 4x8 elements. A thread holds a[i], the element at
+/// (thread / 4 + 8 i, thread % 4); b, that at (thread % 4, thread / 4); and c[i], that at
+/// (thread / 4 + 8 (i / 2), 2 (thread % 4) + i % 2).
 __device__ inline void multiply_16x8x4(double (&c)[4], const double (&a)[2], double b) {
 #ifdef SIMT
   simt::mma_m16n8k4(c, a, b);
@@ -44,9 +45,9 @@ __device__ inline void multiply_16x8x4(double (&c)[4], const double (&a)[2], dou
 #endif
 }
 
-/// c += a b with a of 16x16, b of 16x8 elements of T, two of them in a word, sums as above. A thread holds a(thread / 4 +
-/// 8 (i % 2), 2 (thread % 4) + 8 (i / 2)) and b(2 (thread % 4) + 8 i, thread / 4), each with its neighbour along the summed
-/// index.
+/// Computes c += a b with a of 16x16 and b of 16x8 elements of T; c is distributed as above. A word holds two
+/// elements that are neighbours along the summed index. The first element of a[i] is at
+/// (thread / 4 + 8 (i % 2), 2 (thread % 4) + 8 (i / 2)), that of b[i] at (2 (thread % 4) + 8 i, thread / 4).
 template <class T>
 __device__ void multiply_16x8x16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
 #ifdef SIMT

@@ -15,25 +15,27 @@ namespace kolmo::cuda {
 namespace {
 
 /// How a block of 256 threads is divided among sums: `threads` threads compute one sum, and each holds
-/// `lanes` lanes of it. Shapes with fewer than sum_lanes lanes in all are limited to that many terms.
+/// `lanes` lanes of it. A shape with fewer than sum_lanes lanes in all can sum at most that many terms.
 struct SumShape {
   int threads, lanes;
   constexpr int width() const { return threads * lanes; }
 };
 constexpr SumShape sum_shapes[] = {{8, 4}, {32, 8}, {256, 1}};
-/// Those for the sums of chunks, of which most rows have few; of many see sum_partials.
+/// The shapes for adding the sums of the chunks of a row. Most rows have few chunks; sum_partials adds those
+/// of rows with many.
 constexpr SumShape partial_shapes[] = {{1, 8}, {32, 8}};
 
-/// Index into sum_shapes for sums of `terms` terms; a whole block computes sums of more than `block_above`
-/// terms.
+/// Index into sum_shapes for sums of `terms` terms. Sums of more than `block_above` terms are computed by a
+/// whole block.
 constexpr int sum_shape(std::int64_t terms, std::int64_t block_above) {
   return terms > block_above ? 2 : terms > sum_shapes[0].width() ? 1 : 0;
 }
-/// Sums that a group of threads computes, one after the other.
+/// How many sums a group of threads computes, one after the other.
 template <int Threads>
 constexpr int sum_items_each = Threads < 32 ? Threads : 1;
 
-/// The sum of a lane of a whole chunk. All reads are in flight at once; long terms are computed in halves.
+/// Computes one lane of a whole chunk, which has sum_chunk terms. All reads are in flight at once; large
+/// terms are computed in two halves, to save registers.
 template <int N, class Terms>
 __device__ inline Sums<N> lane_of_chunk(const Terms& terms, int thread) {
   using Fetched = decltype(terms.fetch(0));
@@ -57,8 +59,8 @@ __device__ inline Sums<N> lane_of_chunk(const Terms& terms, int thread) {
   return lane;
 }
 
-/// The sum of the terms by a group of threads, returned to its first thread; of none if it is not active. Every thread of the
-/// block must call it.
+/// Sums the terms by a group of threads and returns the sum to the group's first thread. A group that is not
+/// active sums no terms. Every thread of the block must call it.
 template <int Threads, int Lanes, int N, class Terms>
 __device__ inline Sums<N> group_sum(const Terms& terms, bool active, int thread) {
   static_assert(Threads <= 32 || Threads * Lanes == sum_lanes);
@@ -69,7 +71,7 @@ __device__ inline Sums<N> group_sum(const Terms& terms, bool active, int thread)
       if (n == sum_chunk) return tree_of_block(lane_of_chunk<N>(terms, thread), thread);
     constexpr int ahead = Lanes < 4 ? 8 : Lanes;
     for (std::int64_t first = thread; first < n; first += Threads * ahead) {
-      decltype(terms.fetch(n)) next[ahead];  // reads without a branch are all in flight at once
+      decltype(terms.fetch(n)) next[ahead];  // reads without a branch between them are all in flight at once
 #pragma unroll
       for (int a = 0; a < ahead; ++a)
         next[a] = terms.fetch(first + (first + a * Threads < n ? a * Threads : 0));
@@ -95,8 +97,8 @@ __device__ inline Sums<N> group_sum(const Terms& terms, bool active, int thread)
   }
 }
 
-/// A block adds the sums of all chunks of a row: a thread has one of the N sums of a lane and many reads in flight. (Without a
-/// least number of blocks ptxas takes few registers and lets few reads be in flight.)
+/// Adds the sums of all chunks of a row by a block. Each thread adds one of the N sums of one lane, with many
+/// reads in flight. (The launch bound of one block makes ptxas use enough registers for them.)
 template <int N>
 constexpr int partials_block = N* sum_lanes;
 template <class Partials>
@@ -135,7 +137,8 @@ __global__ void __launch_bounds__(partials_block<Partials::sums>, 1)
   }
 }
 
-/// Number of blocks that a multiprocessor should hold at once: registers for the rest hold what is fetched of a chunk.
+/// Number of blocks that a multiprocessor should hold at once. The fewer there are, the more registers each
+/// thread has for what it fetches of a chunk.
 template <int Threads, class Job>
 constexpr int block_residents() {
   if constexpr (Threads == sum_block && requires(const Job& job) { job.terms(0).fetch(0); }) {
@@ -145,8 +148,8 @@ constexpr int block_residents() {
   return 1;
 }
 
-/// Computes the items of a job in a shape, with blocks of sum_block threads. Threads of a group that is
-/// smaller than a warp finish an item each.
+/// Computes the items of a job in a shape, with blocks of sum_block threads. In groups smaller than a warp
+/// each thread finishes one item; in larger ones the first thread finishes it.
 template <int Threads, int Lanes, class Job>
 __global__ void __launch_bounds__(sum_block, block_residents<Threads, Job>())
     sum_items(EarlyStart early, Job job, std::int64_t items) {
@@ -159,7 +162,7 @@ __global__ void __launch_bounds__(sum_block, block_residents<Threads, Job>())
 #pragma unroll 1
     for (int j = 0; j < each; ++j) {
       const std::int64_t at = first + j * groups + group, item = at < items ? at : first;
-      const auto sum =  // idle groups take part in shuffles and barriers
+      const auto sum =  // groups without an item take part in shuffles and barriers
           group_sum<Threads, Lanes, Job::sums>(job.terms(item), at < items, thread);
       if (thread == j) own = sum;
     }
@@ -180,9 +183,9 @@ inline constexpr bool are_partials = false;
 template <int N, class Done>
 inline constexpr bool are_partials<PartialSums<N, Done>> = true;
 
-/// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block computes sums of more than
-/// `block_above` terms. Short rows that rows.packed() says are aligned are read 16 bytes at once, columns in pieces by a thread
-/// each.
+/// The `run` argument of sum_rows and sum_tables (base/table_sums.hpp): launches a job. A whole block
+/// computes each sum of more than `block_above` terms. Short rows are read 16 bytes at once if rows.packed()
+/// says that they are aligned. Columns are cut into pieces, each summed by one thread.
 struct SumItems {
   cudaStream_t stream;
   std::int64_t block_above;
@@ -202,7 +205,8 @@ struct SumItems {
       if (job.chunks == 1 && are_short<width>(terms) && job.rows.packed(items))
         return launch_short_rows<width, Job::sums>(job.rows, job.done, items, terms, stream);
     }
-    if constexpr (are_partials<Job> && Job::sums > 4) {  // of few rows of few chunks: those of tables
+    // Only tables have so many sums; their rows are few and of few chunks.
+    if constexpr (are_partials<Job> && Job::sums > 4) {
       launch_items<partial_shapes[1]>(job, items, stream);
     } else if constexpr (are_partials<Job>) {
       if (terms > block_above)

@@ -13,7 +13,7 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Of a number and NaN, the number.
+/// Returns the larger number; if one of the two is NaN, the other one.
 struct Larger {
   template <class C>
   __device__ C operator()(C a, C b) const {
@@ -28,8 +28,8 @@ struct Plus {
   }
 };
 
-/// Combines one value per thread over Threads lanes of a warp or, if Threads > 32, over a block of that many. Every
-/// thread gets the same bits. All of them must call it.
+/// Combines one value per thread over Threads lanes of a warp or, if Threads > 32, over a block of that many
+/// threads. Every thread gets the same bits. All of them must call it.
 template <int Threads, class C, class F>
 __device__ C combine(C value, const F& f) {
   value = warp_reduce<(Threads < 32 ? Threads : 32)>(value, f);
@@ -45,7 +45,7 @@ __device__ C combine(C value, const F& f) {
   }
   return value;
 }
-/// The same for a number of threads known at run time: 1, 32, or that of the block.
+/// Does the same for a number of threads that is known at run time: 1, 32, or all threads of the block.
 template <class C, class F>
 __device__ C combine_some(int threads, C value, const F& f) {
   if (threads == 1) return value;
@@ -71,7 +71,7 @@ struct RowTile {
   C value[E];
   int n, thread;
 
-  /// Absent packs are zeros or others of the row.
+  /// Packs beyond the end of the row may hold any numbers; they are not used.
   __device__ RowTile(const Packs& packs, int count, int thread_) : n(count), thread(thread_) {
 #pragma unroll
     for (int p = 0; p < E / W; ++p) {
@@ -83,7 +83,8 @@ struct RowTile {
   __device__ RowTile(const T* row, int count, int thread_)
       : RowTile(read(row, count, thread_), count, thread_) {}
 
-  /// Loads without a branch are all in flight at once; absent packs are the first of the row.
+  /// Reads the packs of a thread without a branch, so that all loads are in flight at once. In place of packs
+  /// beyond the end of the row the first pack of the row is read.
   __device__ static Packs read(const T* row, int count, int thread) {
     Packs packs;
 #pragma unroll
@@ -97,7 +98,7 @@ struct RowTile {
   __device__ C count() const { return C(n); }
   __device__ static int place(int p, int thread) { return (p * Threads + thread) * W; }
   __device__ int place(int p) const { return place(p, thread); }  ///< the first element of pack p
-  /// Sum of f(element), which may change the element.
+  /// Sum of f(element) over the row; f may change the element that it is given.
   template <class F>
   __device__ C sum(const F& f) {
     return combine<Threads>(reduce(C(0), f, Plus()), Plus());
@@ -122,7 +123,8 @@ struct RowTile {
   }
 
  private:
-  /// Of this thread's elements: those of a pack first, so that steps of several packs need not wait for each other.
+  /// Combines f of this thread's elements. The elements of a pack are combined first, so that the packs do
+  /// not wait for each other.
   template <class F, class Combine>
   __device__ C reduce(C all, const F& f, const Combine& combine) {
 #pragma unroll
@@ -138,7 +140,7 @@ struct RowTile {
 };
 
 /// A row of n elements that a thread, a warp or a block of `threads` threads reads from memory at each pass.
-/// Sums are in double.
+/// Sums are computed in double.
 template <class T>
 struct MemoryRow {
   using C = Compute<T>;
@@ -163,23 +165,23 @@ struct MemoryRow {
   }
 };
 
-/// The result for a part of a row, as words for shuffles and shared memory.
+/// The result for a part of a row, cut into words for shuffles and shared memory.
 template <class Part>
 struct PartWords {
   std::uint32_t word[sizeof(Part) / 4];
 };
 
-/// Parts {largest, sum} of which each can be rescaled at once to the largest element of all: softmax's.
+/// Parts {largest, sum} that can be rescaled to the largest element of all, as those of softmax.
 template <class Part>
 concept Rescaled = requires(const Part& part) {
   part.sum* part.weight(part.largest);
 };
 
-/// Joins the parts of Lanes neighbouring lanes of a warp, in their order unless they are Rescaled, whose sum has none; each of
-/// them gets the same bits.
+/// Joins the parts of Lanes neighbouring lanes of a warp; each lane gets the same bits. The parts are joined
+/// in order, except Rescaled ones, whose order does not matter.
 template <int Lanes, class Part>
 __device__ Part join_warp(Part all) {
-  if constexpr (Rescaled<Part>) {  // one exponential in place of one a step
+  if constexpr (Rescaled<Part>) {  // takes one exponential, where joining step by step takes one a step
     const auto most = warp_reduce<Lanes>(all.largest, Larger());
     return {most, warp_reduce<Lanes>(all.sum * all.weight(most), Plus())};
   } else {
@@ -207,7 +209,7 @@ __device__ Part join_block(Part all) {
   if (warp != 0) return all;
   return join_warp<Threads / 32>(lane < Threads / 32 ? std::bit_cast<Part>(of_warp[lane]) : Part{});
 }
-/// The same for the parts of a row.
+/// Joins the parts of a row in their order by a block; its first warp gets the result.
 template <int Threads, class Part>
 __device__ Part join_parts(const Part* part, std::int64_t parts) {
   const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;

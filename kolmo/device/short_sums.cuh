@@ -17,14 +17,15 @@ template <int W>
 constexpr bool are_short(std::int64_t k) {
   return k <= short_terms && k % W == 0;
 }
-/// How many arrays a term is computed from.
+/// From how many arrays a term is computed.
 template <class Row>
 constexpr int arrays_of = 1;
 template <class Row>
 requires requires { Row::arrays; }
 constexpr int arrays_of<Row> = Row::arrays;
-/// Threads that take N sums of a row of at most Terms terms: at least two, so that a warp reads whole sectors, and so many
-/// that each holds at most four packs, two of each of several arrays, or eight terms of many sums.
+/// Number of threads that compute the N sums of a row of at most Terms terms. There are at least two, so that
+/// the reads of a warp cover whole sectors of 32 bytes. Each holds at most four packs, or two of each array
+/// if there are several; for N > 2 at most eight terms.
 template <int W, int Terms, int N, class Row>
 constexpr int short_threads = [] {
   constexpr int each = N > 2 ? 8 : (arrays_of<Row> == 1 ? 4 : 2) * W;
@@ -35,13 +36,14 @@ template <class Row>
 constexpr bool has_plain_terms = requires {
   &Row::of_plain;
 };
-/// Whether plain terms are of small counts, which are summed as integers.
+/// Whether the plain terms of these rows come from small counts, which are summed as integers.
 template <class Row>
 constexpr bool has_counts = requires {
   &Row::log_term;
 };
-/// Calls take(function of what a term is computed from): row.of, or row.of_plain where all N are plain. Their terms need no
-/// branches, so that what they read is in flight at once.
+/// Calls take(f), where f computes a term from what was read for it. f is row.of_plain if all N terms are
+/// plain, and row.of otherwise. Plain terms need no branches, so that the reads they make are in flight at
+/// once.
 template <int N, class Row, class At, class Take>
 __device__ void with_terms(const Row& row, const At& at, const Take& take) {
   if constexpr (has_plain_terms<Row>)
@@ -49,7 +51,8 @@ __device__ void with_terms(const Row& row, const At& at, const Take& take) {
   take([&](const auto& x) { return row.of(x); });
 }
 
-/// The packs that a thread of a short row has: number p is pack p * threads + thread, of zeros beyond the end of the row.
+/// The packs of one thread of a short row. Its pack number p is pack p * threads + thread of the row; packs
+/// beyond the end of the row are zeros.
 template <int W, int Terms, int N, class Row>
 struct ShortPacks {
   static constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
@@ -61,13 +64,14 @@ struct ShortPacks {
     for (int p = 0; p < each; ++p)
       if (p * threads * W < k - thread * W) pack[p] = row.template fetch_pack<W>(first + p * threads * W);
   }
-  /// What its term i is computed from.
+  /// Returns what this thread's term number i is computed from.
   __device__ auto operator()(int i) const { return pack[i / W][i % W]; }
-  /// Whether those of the warp are all small counts.
+  /// Whether the terms of all threads of the warp are computed from small counts.
   __device__ bool are_counts() const { return __all_sync(~0u, Row::template are_plain<each * W>(*this)); }
 };
 
-/// The tree of base/sums.hpp over rows of k terms, of which thread t has term (p * Threads + t) * W + w in lane[p][w].
+/// Adds the terms of a row of k terms in the order of base/sums.hpp. Thread t has term (p * Threads + t) * W
+/// + w in lane[p][w].
 template <int Threads, int Each, int W, int N>
 __device__ Sums<N> tree_of_packs(Sums<N> (&lane)[Each][W], int k) {
 #pragma unroll
@@ -86,10 +90,10 @@ __device__ Sums<N> tree_of_packs(Sums<N> (&lane)[Each][W], int k) {
   for (int half = W / 2; half; half /= 2)
 #pragma unroll
     for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
-  return lane[0][0] + Sums<N>{};  // as lanes begin at 0, the sum of -0 alone is 0
+  return lane[0][0] + Sums<N>{};  // lanes begin at 0 in base/sums.hpp, so that -0 alone sums to 0
 }
 
-/// The sums of rows of k terms that are computed from packs.
+/// Sums a row of k terms, which are computed from packs.
 template <int W, int Terms, int N, class Row>
 __device__ Sums<N> sum_of_packs(const Row& row, const ShortPacks<W, Terms, N, Row>& packs, int k) {
   constexpr int threads = packs.threads, each = packs.each;
@@ -101,7 +105,7 @@ __device__ Sums<N> sum_of_packs(const Row& row, const ShortPacks<W, Terms, N, Ro
   return tree_of_packs<threads>(lane, k);
 }
 
-/// The same of rows of small counts, whose terms a table has.
+/// Sums a row of small counts, whose terms n ln n are looked up by log_term.
 template <int W, int Terms, int N, class Row, class Table>
 __device__ Sums<N> sum_of_counts(const ShortPacks<W, Terms, N, Row>& packs, int k, const Table& log_term) {
   constexpr int threads = packs.threads, each = packs.each;
@@ -117,8 +121,8 @@ __device__ Sums<N> sum_of_counts(const ShortPacks<W, Terms, N, Row>& packs, int 
   return Row::sums(tree_of_packs<threads>(log_sum, k).value[0], counts);
 }
 
-/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N, Row> threads, returned to the first of them. All threads
-/// of a warp must call it; those without a row pass k = 0.
+/// Sums the k <= Terms terms of a row by short_threads<W, Terms, N, Row> threads and returns the sum to the
+/// first of them. All threads of a warp must call it; those without a row pass k = 0.
 template <int W, int Terms, int N, class Row>
 __device__ Sums<N> short_sum(const Row& row, int k, int thread) {
   if constexpr (requires { row.template fetch_pack<W>(0); }) {
@@ -150,11 +154,12 @@ __global__ void __launch_bounds__(sum_block, N == 1 ? 0 : 4)
   const int thread = int(threadIdx.x) % threads, group = int(threadIdx.x) / threads;
   for (std::int64_t first = std::int64_t(blockIdx.x) * groups; first < count;
        first += std::int64_t(gridDim.x) * groups) {
-    const bool active = first + group < count;  // idle groups take part in shuffles
+    const bool active = first + group < count;  // groups without a row take part in shuffles
     const std::int64_t r = active ? first + group : first;
     const auto row = rows(r);
     const auto sum = short_sum<W, Terms, N>(row, k, thread);
-    if constexpr (requires { row.template fetch_pack<W>(0); }) {  // long ends, by whole warps
+    // `done` takes long: neighbouring threads call it together.
+    if constexpr (requires { row.template fetch_pack<W>(0); }) {
       __shared__ Sums<N> sums[groups];
       if (thread == 0) sums[group] = sum;
       __syncthreads();
@@ -182,7 +187,7 @@ void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, s
   run.template operator()<short_terms>();
 }
 
-/// The sum of term(l), term(l + Half), term(l + 2 Half), ... below All, in the order of base/sums.hpp.
+/// Adds term(l), term(l + Half), term(l + 2 Half), ... below All, in the order of base/sums.hpp.
 template <int All, int Half, int N, class Term>
 __device__ Sums<N> tree_of(const Term& term, int l) {
   if constexpr (Half == All)
@@ -191,7 +196,7 @@ __device__ Sums<N> tree_of(const Term& term, int l) {
     return tree_of<All, 2 * Half, N>(term, l) + tree_of<All, 2 * Half, N>(term, l + Half);
 }
 
-/// The sum of the at most All terms of a piece of a column.
+/// Adds the terms of a piece of a column, of which there are at most All.
 template <int All, int N, class Row>
 __device__ Sums<N> sum_of_column(const Row& row) {
   std::remove_cvref_t<decltype(*row.x)> value[All];
@@ -206,7 +211,7 @@ __device__ Sums<N> sum_of_column(const Row& row) {
   return tree_of<All, 1, N>([&](int i) { return i < row.count ? row.of(value[i]) : Sums<N>{}; }, 0);
 }
 
-/// A thread for each sum of a piece of a column, so that a warp reads neighbouring columns.
+/// Sums pieces of columns, each by one thread, so that a warp reads neighbouring columns.
 template <int N, class Rows, class Done, class T>
 __global__ void __launch_bounds__(sum_block, sizeof(T) <= 4 ? 3 : 2)
     sum_columns_of(EarlyStart early, Rows rows, Done done, std::int64_t items) {

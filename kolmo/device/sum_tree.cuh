@@ -1,5 +1,5 @@
 #pragma once
-// The trees of base/sums.hpp over the lanes that the threads of a group, a warp or a block have.
+// Adds the lanes of a sum in the order of base/sums.hpp, by a group of threads, a warp or a block.
 #include <cstdint>
 
 #include "kolmo/base/sums.hpp"
@@ -18,7 +18,8 @@ __device__ inline Sums<N> shuffle_xor(const Sums<N>& s, int mask) {
   return other;
 }
 
-/// Adds the lanes t, t + Threads, ... of each thread, then the results of Threads threads (at most a warp).
+/// Adds the lanes that each of Threads threads (at most a warp) holds, where lane[a] of thread t is lane t +
+/// a * Threads; then adds the results of the threads.
 template <int Threads, int Lanes, int N>
 __device__ inline Sums<N> tree(Sums<N> (&lane)[Lanes]) {
 #pragma unroll
@@ -31,7 +32,7 @@ __device__ inline Sums<N> tree(Sums<N> (&lane)[Lanes]) {
   return sum;
 }
 
-/// The same for a block, of which each thread has one lane.
+/// Adds the lanes of a sum by a block, each thread of which holds one lane. The first thread gets the sum.
 template <int N>
 __device__ inline Sums<N> tree_of_block(const Sums<N>& lane, int thread) {
   static_assert(sum_block == sum_lanes);
@@ -49,8 +50,9 @@ __device__ inline Sums<N> tree_of_block(const Sums<N>& lane, int thread) {
   return tree<32>(of_warp);
 }
 
-/// The tree of a warp whose thread t has the lanes t W, t W + 1, ... in lane[0], ... Of each pair of threads one goes on with the
-/// lower half of their lanes and one with the upper, so that each exchange has half as many as the one before.
+/// Adds the lanes of a sum by a warp, where thread t holds the lanes t W, t W + 1, ... in lane[0], lane[1],
+/// ... In each step two threads exchange lanes: one goes on with the lower half of both, the other with the
+/// upper half, so that each step exchanges half as many lanes as the one before.
 template <int W, int L, int N>
 __device__ inline Sums<N> tree_of_wide(Sums<N> (&lane)[L], int thread) {
   int width = W;

@@ -12,11 +12,12 @@ struct UnitVectors {
   double cosine[W], sine[W];
 };
 
-/// Of angles below 2^20, within 2^-53 each. Several at a time, as each takes all coefficients.
-/// Method: x = k pi / 2 + r; polynomials in r^2 that interpolate at Chebyshev nodes, to 2^-56.
+/// Cosines and sines of angles below 2^20, each within 2^-53. Several angles are computed together, since
+/// each takes all coefficients. Method: x = k pi / 2 + r; polynomials in r^2 that interpolate at Chebyshev
+/// nodes, to 2^-56.
 template <int W>
 __device__ inline UnitVectors<W> near_unit_vectors(const double (&x)[W]) {
-  constexpr double integers = 0x1.8p52;  // numbers of this size end in the digit of 1
+  constexpr double integers = 0x1.8p52;  // numbers near it are spaced by 1, so adding it rounds to an integer
   UnitVectors<W> to;
   double r[W], z[W];
   unsigned quadrant[W];
@@ -51,7 +52,8 @@ __device__ inline UnitVectors<W> near_unit_vectors(const double (&x)[W]) {
   return {{std::cos(x)}, {std::sin(x)}};
 }
 
-/// Of any angles; faster than those of CUDA, whose ulp may be smaller.
+/// Cosines and sines of any angles. Angles below 2^20 take a way that is faster than CUDA's functions, whose
+/// error may be smaller.
 template <int W, class T>
 __device__ UnitVectors<W> unit_vectors(const T (&x)[W]) {
   bool near = true;

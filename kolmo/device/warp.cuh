@@ -16,7 +16,7 @@ template <class T>
 __device__ T warp_sum(T v) {
   return warp_reduce(v, [](T a, T b) { return a + b; });
 }
-/// N sums side by side, whose shuffles do not wait for each other.
+/// Computes N sums side by side, whose shuffles do not wait for each other.
 template <class T, int N>
 __device__ void warp_sums(T (&v)[N]) {
 #pragma unroll

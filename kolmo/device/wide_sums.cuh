@@ -9,13 +9,15 @@
 namespace kolmo::cuda {
 namespace {
 
-/// The lanes of a thread of a warp: of every 32 W neighbouring lanes, thread t holds W, from lane t W on.
+/// The lanes of a sum that one thread of a warp holds: of every 32 W neighbouring lanes thread t holds W,
+/// from lane t W on.
 template <int N>
 struct WideLanes {
   static constexpr int count = sum_lanes / 32;
   Sums<N> lane[count] = {};
 
-  /// Adds W terms per group of lanes, from the first-th on; load(i, terms) provides them.
+  /// Adds one term to each lane that the thread holds, the first of which is term `first`; load(i, terms)
+  /// reads W terms.
   template <int W, class Load>
   __device__ void add(const Load& load, std::int64_t first) {
 #pragma unroll
@@ -27,7 +29,7 @@ struct WideLanes {
     }
   }
 
-  /// The sum of all lanes of the warp, returned to its first thread.
+  /// Adds all lanes of the warp and returns the sum to its first thread.
   template <int W>
   __device__ Sums<N> tree(int thread) {
 #pragma unroll
@@ -44,8 +46,8 @@ constexpr bool read_as_bits = requires(const Terms& terms, Sums<N> (&next)[W], s
   terms.row.load_bits(0, next, special);
 };
 
-/// Sum of the terms of a whole chunk by a warp, returned to its first thread. Without a branch between them, 8 packs are read at
-/// once.
+/// Sums the terms of a whole chunk by a warp and returns the sum to its first thread. There is no branch
+/// between the reads, so that 8 packs are in flight at once.
 template <int W, int N, class Terms>
 __device__ inline Sums<N> chunk_sum(const Terms& terms, int thread) {
   WideLanes<N> lanes;
@@ -60,7 +62,7 @@ __device__ inline Sums<N> chunk_sum(const Terms& terms, int thread) {
     add([&](std::int64_t i, auto& next) { terms.row.load_bits(terms.first + i, next, special); });
 #pragma unroll
     for (auto& lane : lanes.lane) lane.value[0] *= decltype(terms.row)::Bits::unit;
-    if (special) {  // then the sum of the chunk is infinite or NaN too, whatever the other lanes hold
+    if (special) {  // then the sum is infinite or NaN too, whatever other lanes hold
       Sums<N> sum{};
 #pragma unroll 1
       for (int i = thread * W; i < sum_chunk; i += 32 * W) {
@@ -77,8 +79,8 @@ __device__ inline Sums<N> chunk_sum(const Terms& terms, int thread) {
   return lanes.template tree<W>(thread);
 }
 
-/// Sum of the terms, at most a chunk, by a warp, which reads W terms per thread at once; the first thread gets the
-/// result.
+/// Sums at most a chunk of terms by a warp, each thread of which reads W terms at once. The first thread gets
+/// the sum.
 template <int W, int N, class Terms>
 __device__ inline Sums<N> wide_sum(const Terms& terms, int thread) {
   const std::int64_t n = terms.count;
@@ -96,8 +98,8 @@ __device__ inline Sums<N> wide_sum(const Terms& terms, int thread) {
   return lanes.template tree<W>(thread);
 }
 
-/// Computes the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, a block has all chunks of
-/// its rows, 2, 4 or 8 each, and adds their sums too.
+/// Sums the chunks of rows, one per warp; each thread reads W terms at once. With `whole`, each row has 2, 4
+/// or 8 chunks, all of which one block sums and then adds.
 template <int W, class Chunks>
 __global__ void __launch_bounds__(sum_block, 3)
     sum_chunks_wide(EarlyStart early, Chunks chunks, std::int64_t items, bool whole) {
@@ -126,7 +128,7 @@ __global__ void __launch_bounds__(sum_block, 3)
 
 constexpr int whole_rows_block = 128;
 
-/// Rows of Each whole chunks, one or two, by a warp, which needs no barriers.
+/// Sums rows of Each whole chunks (one or two) by a warp each, which needs no barriers.
 template <int W, int Each, class Chunks>
 __global__ void __launch_bounds__(whole_rows_block, 8)
     sum_whole_rows(EarlyStart early, Chunks chunks, std::int64_t rows) {
@@ -142,8 +144,8 @@ __global__ void __launch_bounds__(whole_rows_block, 8)
   }
 }
 
-/// Rows of as many terms as there are lanes, by a warp each, of which more are held than of those that sum chunks. On an H200
-/// 2^18 rows of 256 c64 took 156 us as chunks, 123 us so.
+/// Sums rows of sum_lanes terms by a warp each. A multiprocessor holds more of these warps than of those that
+/// sum chunks: on an H200 2^18 rows of 256 c64 took 123 us, and 156 us as chunks.
 template <int W, int N, class Rows, class Done>
 __global__ void __launch_bounds__(whole_rows_block, 8)
     sum_rows_of_lanes(EarlyStart early, Rows rows, Done done, std::int64_t count) {
@@ -165,7 +167,8 @@ void launch_rows_of_lanes(const Rows& rows, const Done& done, std::int64_t count
                      whole_rows_block, 0, native(s), rows, done, count);
 }
 
-/// N sums over each of `count` rows of k elements, by threads that read W at once; W > 1: memory is aligned to that.
+/// N sums over each of `count` rows of k elements, by threads that read W at once. For W > 1 the memory must
+/// be aligned to W elements.
 template <int W, int N, class Rows, class Done>
 void wide_row_sums(const Rows& rows, const Done& done, std::int64_t count, std::int64_t k, Sums<N>* partial,
                    Stream& s) {
@@ -174,7 +177,7 @@ void wide_row_sums(const Rows& rows, const Done& done, std::int64_t count, std::
     if (are_short<W>(k)) return launch_short_rows<W, N>(rows, done, count, k, native(s));
   const std::int64_t chunks = sum_chunks(k);
   const Chunks all{rows, done, k, chunks, partial};
-  constexpr std::int64_t many = 512;  // rows that a GPU computes at once
+  constexpr std::int64_t many = 512;  // a GPU computes this many rows at once
   if constexpr (read_as_bits<W, N, typename Chunks::Terms>)
     if (count >= many && k == chunks * sum_chunk && chunks <= 2)
       return select<2>(int(chunks) - 1, [&]<int I> {
