@@ -15,7 +15,8 @@ namespace kolmo {
 /// and NaN become finite and must be found by special().
 template <class T>
 struct BitsOfDouble {
-  static constexpr int shift = std::is_same_v<T, Half> ? 6 : 3;  // from its exponent to that of a double
+  // A double's exponent is longer by this many bits.
+  static constexpr int shift = std::is_same_v<T, Half> ? 6 : 3;
   static constexpr double unit = std::is_same_v<T, Half> ? 0x1p1008 : 0x1p896;
   /// Widens the 16-bit float in the upper half of a word to a double times 1 / unit.
   KOLMO_HD static double of(std::uint32_t word) {

@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace kolmo {
 namespace HWY_NAMESPACE {
-namespace {  // other operators have functions of the same names
+namespace {  // anonymous, since other operators have functions of the same names
 
 template <class T>
 void lstm_rows(const LstmUnit<T>& f, std::int64_t first, std::int64_t end) {
@@ -30,7 +30,7 @@ void lstm_rows(const LstmUnit<T>& f, std::int64_t first, std::int64_t end) {
     });
 }
 
-/// A row of an input, in vectors.
+/// Reads a row of an input in vectors.
 template <class D, class Row, class T = hn::TFromD<D>>
 struct InputVectors {
   static constexpr bool of_member = std::is_same_v<Row, typename MemberInput<T>::Row>;

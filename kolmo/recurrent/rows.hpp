@@ -6,7 +6,7 @@
 
 namespace kolmo {
 
-/// Rows [first, end) of the units of cells in vectors of the CPU; for float and double.
+/// Functions that compute the units of rows [first, end) in CPU vectors, for float and double.
 template <class T, template <class> class Input>
 struct GruRows {
   void (*reset)(const ResetRows<T, Input>&, std::int64_t first, std::int64_t end);
@@ -27,7 +27,7 @@ CellRows<double> cell_rows();
 template <>
 CellRows<float> cell_rows();
 
-/// Steps on the threads of a stream; the units of float and double in vectors.
+/// Runs steps on the threads of a stream. Those on float and double are computed in vectors.
 struct CellSteps : cpu::ItemSteps {
   using ItemSteps::operator();
   template <class T>

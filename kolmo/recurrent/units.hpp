@@ -1,6 +1,6 @@
 #pragma once
-// What cells of recurrent networks and sequences of them have in common: products of the gates, and the units that make
-// of them a state.
+// What cells of recurrent networks, and sequences of such cells, have in common: the matrix products of the
+// gates, and the units that compute the next state from them.
 #include <array>
 #include <cmath>
 
@@ -14,21 +14,22 @@ KOLMO_HD C gate(C x) {
   return C(1) / (C(1) + std::exp(-x));
 }
 
-/// Rows [first, first + count) of weights or of a bias.
+/// Selects the rows [first, first + count) of weights or of a bias.
 inline Tensor gate_rows(Tensor t, std::int64_t first, std::int64_t count) {
   if (!t.given()) return t;
   if (t.data) t.data = static_cast<std::byte*>(t.data) + std::size_t(first * t.stride[0]) * size_of(t.dtype);
   t.extent[0] = count;
   return t;
 }
-/// A contiguous tensor as rows: all leading dimensions are one.
+/// Views a contiguous tensor as a matrix: all leading dimensions become one.
 inline Tensor as_rows(const Tensor& x) {
   std::int64_t rows = 1;
   for (int d = 0; d < x.rank - 1; ++d) rows *= x.dim(d);
   return tensor(x.data, x.dtype, std::array{rows, x.dim(-1)}, x.device);
 }
 
-/// y = x W' + bias for matrices, or for batches of them; y in the type in which gates are computed.
+/// Computes y = x W' + bias for matrices, or for batches of them. y has the type in which gates are computed:
+/// f64 for f64, f32 for all others.
 struct GateProduct {
   MatmulArgs args;
 
@@ -67,20 +68,21 @@ struct LstmUnit {
     const auto sum = [&](int which) { return u[first + which * n] + v[first + which * n]; };
     put(at, sum(0), sum(1), sum(2), sum(3));
   }
-  /// Of the arguments of the gates.
+  /// Computes the next states of a unit from the arguments of its four gates.
   KOLMO_HD void put(std::int64_t at, C i, C f, C g, C o) const {
     const C next = gate(f) * C(c[at]) + gate(i) * std::tanh(g);
     c_next[at] = T(next), h_next[at] = T(gate(o) * std::tanh(next));
   }
 };
 
-/// The state of a GRU after `old`, of the gate z and the argument of the candidate.
+/// The next state of a GRU, from the gate z, the argument of the candidate and the old state.
 template <class C>
 KOLMO_HD C gru_state(C z, C candidate, C old) {
   return (C(1) - z) * std::tanh(candidate) + z * old;
 }
 
-/// The part of the gates that does not depend on h. at(row, i, n) is its row from unit i on.
+/// The part of the gates' arguments that does not depend on h. at(row, i, n) gives access to a row from unit
+/// i on.
 template <class C>
 struct GateInput {
   const C* u;
@@ -95,8 +97,8 @@ struct GateInput {
     return {u + row * stride + unit};
   }
 };
-/// The same of an ensemble that is fed its losses: u + slope L, and a bias of the part of h if it is not null. Rows of a
-/// member have its slope and bias.
+/// The same part for an ensemble whose members also receive their losses: u + slope L. If `bias` is not null,
+/// it is added to the part that depends on h. All rows of a member have its slope and bias.
 template <class C>
 struct MemberInput {
   const C* u;
@@ -116,12 +118,12 @@ struct MemberInput {
   }
 };
 
-/// r h, which is multiplied before the product with the weights of n.
+/// Computes r h. If the reset comes before the product, this is multiplied by the weights of gate n.
 template <class T, template <class> class Input>
 struct ResetRows {
   using C = Compute<T>;
   Input<C> in;
-  const C* v;  ///< of r and z
+  const C* v;  ///< the products of h for the gates r and z
   const T* state;
   T* reset;
   std::int64_t n, count;
@@ -134,12 +136,14 @@ struct ResetRows {
   }
 };
 
-/// The next state, which may be `state`, and a copy of it where rows are `stride` apart.
+/// Computes the next state, which may overwrite `state`. If `copy` is not null, writes the state there too,
+/// in rows that are `stride` apart.
 template <class T, template <class> class Input>
 struct UnitRows {
   using C = Compute<T>;
   Input<C> in;
-  const C *v, *candidate;  ///< the last null for reset after; else v is of r and z alone
+  /// `candidate` is null if the reset comes after the product; otherwise `v` holds the gates r and z alone.
+  const C *v, *candidate;
   const T* state;
   T *next, *copy;
   std::int64_t stride, n, count;
@@ -158,14 +162,16 @@ struct UnitRows {
   }
 };
 
-/// The part of h in a step: its products, of weights parted into those of r and z (for reset after: of all gates) and
-/// those of n, and r h. Rows of `state` are those of the input.
+/// The part of a step that depends on h. Its matrix products use the weights in two pieces: those of r and z
+/// (of all gates, if the reset comes after the product) and those of n, which are multiplied by r h. The rows
+/// of `state` are those of the input.
 struct StateProducts {
   bool before;
   Tensor state;
   GateProduct v;
   Tensor reset;
-  GateProduct candidate;  ///< for reset after: of no row
+  /// Has no rows if the reset comes after the product.
+  GateProduct candidate;
 
   struct Weights {
     Tensor weights, bias;
@@ -176,7 +182,7 @@ struct StateProducts {
         v(arena, h, gates.weights, gates.bias),
         reset(reset_of(arena, h, before)),
         candidate(arena, reset, of_n.weights, of_n.bias) {}
-  /// Of the weights and biases of all gates, in one matrix.
+  /// Takes the weights and biases of all gates in one matrix.
   StateProducts(Arena& arena, const Tensor& h, const Weights& all, bool reset_before)
       : StateProducts(arena, h, part(all, 0, (reset_before ? 2 : 3) * h.dim(-1)),
                       part(all, 2 * h.dim(-1), reset_before ? h.dim(-1) : 0), reset_before) {}
@@ -185,7 +191,8 @@ struct StateProducts {
     v.lay(arena, site);
     if (before) candidate.lay(arena, site);
   }
-  /// The step, to `next` and `copy` of UnitRows. each(f) calls f(i) for all its items.
+  /// Computes the step. The state is written to `next` and `copy`, as in UnitRows. each(f) calls f(i) for all
+  /// items of f.
   template <class T, template <class> class Input, class Each>
   void step(const Input<Compute<T>>& in, T* next, T* copy, std::int64_t stride, Arena& arena, Stream& s,
             const Each& each) const {

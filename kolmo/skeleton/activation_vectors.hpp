@@ -1,5 +1,5 @@
-// Functions of base/activation.hpp and their kin in CPU vectors of float or double, for sources that are
-// compiled once per instruction set. Included after <hwy/foreach_target.h>.
+// The functions of base/activation.hpp and similar ones in CPU vectors of float or double, for sources that
+// are compiled once per instruction set. Include it after <hwy/foreach_target.h>.
 #if defined(KOLMO_SKELETON_ACTIVATION_VECTORS) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_SKELETON_ACTIVATION_VECTORS
 #undef KOLMO_SKELETON_ACTIVATION_VECTORS
@@ -16,8 +16,8 @@
 #define KOLMO_SKELETON_ERFC_TERMS
 namespace kolmo {
 /// exp(z^2) erfc(z) = t sum_i erfc_terms[i] (2 t - 1)^i with t = 2 / (2 + z) for z >= 0. The terms are the
-/// Chebyshev series in 2 t - 1 up to degree 25, converted to powers; truncation errs by 1e-17. For float: up
-/// to degree 11; 2e-8.
+/// Chebyshev series in 2 t - 1 up to degree 25, converted to powers; truncation errs by 1e-17. For float the
+/// series ends at degree 11 and errs by 2e-8.
 template <class T>
 inline constexpr T erfc_terms[] = {
     0.5107913526210115,      0.34358034220690514,     0.13973604627801475,     0.018221115753459038,
@@ -47,7 +47,7 @@ HWY_INLINE V exponential(D d, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, bounded));
 }
 
-/// 1 / (1 + e^-x), with its relative accuracy below 0, too.
+/// 1 / (1 + e^-x). The relative accuracy holds for x < 0 too.
 template <class D, class V>
 HWY_INLINE V logistic(D d, V x) {
   const V one = hn::Set(d, 1), e = exponential(d, hn::Neg(hn::Abs(x)));
@@ -81,7 +81,8 @@ HWY_INLINE V activated(D d, V x) {
   if constexpr (F == Activation::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
   if constexpr (F == Activation::gelu) return hn::Mul(hn::Mul(hn::Set(d, T(0.5)), x), twice_phi(d, x));
   if constexpr (F ==
-                Activation::gelu_tanh) {  // (1 + tanh(v)) / 2 = 1 / (1 + exp(-2 v)), 0 from some power on
+                // (1 + tanh(v)) / 2 = 1 / (1 + exp(-2 v)), which is 0 where the exponential is infinite
+                Activation::gelu_tanh) {
     const V cubic = hn::MulAdd(hn::Mul(hn::Set(d, T(0.044715)), hn::Mul(x, x)), x, x);
     const V power = hn::Mul(hn::Set(d, T(-2 * 0.79788456080286535588)), cubic);
     const V most = hn::Set(d, T(sizeof(T) == 4 ? 88 : 700));

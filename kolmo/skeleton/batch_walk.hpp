@@ -3,14 +3,14 @@
 
 namespace kolmo {
 
-/// A tensor without its last `inner` dimensions: one element for each matrix of a batch.
+/// Drops the last `inner` dimensions of a tensor: one element is left for each matrix of a batch.
 inline Tensor leading(Tensor t, int inner) {
   t.rank -= inner;
   return t;
 }
 
-/// Where the matrices (the last `inner` dimensions of each) of N tensors begin that broadcast to the batch of
-/// `out`, whose items have `out_inner` dimensions.
+/// Finds where the matrices of a batch begin in N tensors, which broadcast to the batch of `out`. A matrix is
+/// the last `inner` dimensions of a tensor, and the last `out_inner` of `out`.
 template <int N>
 Walk<N> batch_walk(const Tensor& out, int out_inner, const Tensor* const (&in)[N], int inner) {
   Tensor of[N];

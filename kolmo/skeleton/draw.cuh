@@ -11,7 +11,8 @@
 namespace kolmo::cuda {
 namespace {
 
-/// The number of threads of a block. Each thread writes the values of a Philox block, or one of them.
+/// `block`: the number of threads of a block. Each thread writes all values of a Philox block or, if
+/// `by_value`, one of them.
 struct DrawShape {
   int block;
   bool by_value = false;

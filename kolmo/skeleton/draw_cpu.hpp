@@ -10,8 +10,8 @@
 
 namespace kolmo::cpu {
 
-/// Writes blocks [block, end) of the range, in vectors but for the first and the last one, which may be in part
-/// outside.
+/// Writes blocks [block, end) of the range, in vectors except the first and the last block, which may lie
+/// partly outside the range.
 template <class T, class Value>
 void write_blocks(const RandomSequence<T, Value>& s, std::int64_t block, std::int64_t end) {
   constexpr int each = RandomSequence<T, Value>::per_block;

@@ -1,5 +1,5 @@
 #pragma once
-// f(i) for every item: see skeleton/each_item.hpp.
+// Kernels that call f(i) for every item: see skeleton/each_item.hpp.
 #include <iterator>
 
 #include "kolmo/device/grid.cuh"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Row<int> item_rows[] = {{"block 256", 256}, {"block 64", 64}};
 constexpr std::int64_t item_workers = 1 << 17;  // threads, if each needs scratch
-constexpr std::int64_t few_items = 1 << 16;     // in blocks of 256 they leave multiprocessors of an H200 idle
+constexpr std::int64_t few_items = 1 << 16;     // fewer would not keep an H200 busy in blocks of 256
 
 template <int Block, class F, class T>
 __global__ void __launch_bounds__(Block) do_items(EarlyStart early, F f, T* scratch, std::int64_t n) {

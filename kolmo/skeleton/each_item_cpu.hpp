@@ -8,7 +8,7 @@
 
 namespace kolmo::cpu {
 
-/// f(i) for every item, on all threads of the stream, `Grain` items at a time.
+/// Calls f(i) for every item, on all threads of the stream, `Grain` items at a time.
 template <class I, std::int64_t Grain = 1024>
 constexpr Impl<typename I::A> each_item() {
   using A = typename I::A;

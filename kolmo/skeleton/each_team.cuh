@@ -1,5 +1,5 @@
 #pragma once
-// f(i) for every item, by a warp or a block: see skeleton/each_team.hpp.
+// Kernels that call f(i) for every item, by a warp or a block each: see skeleton/each_team.hpp.
 #include <iterator>
 
 #include "kolmo/device/grid.cuh"
@@ -12,15 +12,17 @@ namespace kolmo::cuda {
 namespace {
 
 constexpr Row<int> team_rows[] = {{"warp per item", 32}, {"block of 128 per item", 128}};
-constexpr std::int64_t team_limit = 1 << 13, team_scratch = std::int64_t(1) << 25;  // teams; doubles in all
-constexpr std::int64_t many_items =
-    1 << 13;  // warps of so many fill a GPU; a block waits for its slowest thread at each step
+/// The most teams, and the most doubles of scratch of all teams.
+constexpr std::int64_t team_limit = 1 << 13, team_scratch = std::int64_t(1) << 25;
+/// From this number of items on a warp each fills a GPU. Below it blocks do, though they wait for their slowest
+/// thread at each step.
+constexpr std::int64_t many_items = 1 << 13;
 
 struct Times {
   __device__ double operator()(double a, double b) const { return a * b; }
 };
 
-/// The threads of a block.
+/// A team that consists of the threads of a block.
 template <int Threads>
 struct BlockTeam {
   template <class F>

@@ -6,14 +6,14 @@
 //     explicit KalmanFilter(const KalmanArgs&);
 //     std::int64_t items() const;
 //     std::int64_t scratch() const;                       // doubles that a team needs
-//     std::int64_t width() const;                         // how much of an item can be done at once
+//     std::int64_t width() const;                         // how many threads an item can use at once
 //     template <class Team>
 //     KOLMO_HD void operator()(std::int64_t item, const Team& team, double* scratch) const;
 //   };
-// and Items<KalmanArgs, KalmanFilter, &KalmanArgs::x, float, double>. Of a team there are
-//   team.each(n, f)      f(i) for i in [0, n), on all threads
-//   team.sync()          memory written before it by any thread is then seen by all
-//   team.sum(value)      the sum of the values of all threads, to all threads; product(value) likewise
+// and Items<KalmanArgs, KalmanFilter, &KalmanArgs::x, float, double>. A team has the functions
+//   team.each(n, f)      calls f(i) for i in [0, n), spread over all threads
+//   team.sync()          what any thread wrote to memory before it is then seen by all
+//   team.sum(value)      gives all threads the sum of their values; product(value) likewise
 //   team.first()         whether this is the first thread
 // All threads call these in the same order. A functor's member `Status status` is set by the skeletons.
 #include "kolmo/skeleton/each_item.hpp"
@@ -32,7 +32,7 @@ struct LoneThread {
   bool first() const { return true; }
 };
 
-/// The sum of f(i) for i in [0, n), to all threads of a team.
+/// Gives all threads of a team the sum of f(i) for i in [0, n).
 template <class Team, class F>
 KOLMO_HD double team_sum(const Team& team, std::int64_t n, const F& f) {
   double sum = 0;

@@ -6,7 +6,7 @@
 
 namespace kolmo::cpu {
 
-/// f(i) for every item, one thread of the stream for each.
+/// Calls f(i) for every item, each on one thread of the stream.
 template <class I>
 constexpr Impl<typename I::A> each_team() {
   using A = typename I::A;

@@ -1,5 +1,5 @@
 #pragma once
-// out_i = f(in_i, ...): see skeleton/elementwise.hpp.
+// Kernels that compute out_i = f(in_i, ...): see skeleton/elementwise.hpp.
 #include <iterator>
 
 #include "kolmo/base/convert.hpp"
@@ -11,7 +11,7 @@
 namespace kolmo::cuda {
 namespace {
 
-/// The number of threads of a block, and of packs of 16 bytes that a thread has in flight.
+/// The number of threads of a block, and of packs of 16 bytes that each thread has in flight.
 struct ElementwiseShape {
   int block, packs;
 };
@@ -25,8 +25,8 @@ struct Sources {
   const T* in[N];
 };
 
-/// Packs of 16-bit elements are converted as a whole. A conversion as such keeps the payload of a NaN, so there each
-/// element is converted by itself.
+/// Computes a pack of results. Packs of 16-bit elements are converted as a whole. An operator that only
+/// converts must keep the payload of a NaN, so it converts each element by itself.
 template <class U, class C, class F, class T, int W, int N, std::size_t... I>
 __device__ Pack<U, W> applied(const F& f, const Pack<T, W> (&in)[N], std::index_sequence<I...>) {
   constexpr bool whole = std::is_same_v<T, U> && !std::is_same_v<T, C>;
@@ -48,8 +48,8 @@ __device__ Pack<U, W> applied(const F& f, const Pack<T, W> (&in)[N], std::index_
     return result;
 }
 
-/// For contiguous tensors that start at multiples of a pack. Elements that do not fill a pack are computed
-/// one by one.
+/// Computes contiguous tensors that start at multiples of a pack. The elements at the end that do not fill a
+/// pack are computed one by one.
 template <int Block, int Packs, int W, class C, class F, class T, class U, int N>
 __global__ void __launch_bounds__(Block)
     packed_elements(EarlyStart early, F f, Sources<T, N> from, U* out, std::int64_t n) {

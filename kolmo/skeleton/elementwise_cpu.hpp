@@ -14,7 +14,7 @@ namespace kolmo::cpu {
 
 namespace detail {
 
-/// out[j] = f(in[at + j step], ...) for n elements of one row.
+/// Computes out[j] = f(in[at + j step], ...) for n elements of one row.
 template <class C, class F, class T, class U, int N, std::size_t... I>
 void apply_row(const F& f, const T* const (&in)[N], const std::int64_t (&at)[N],
                const std::int64_t (&step)[N], U* out, std::int64_t n, std::index_sequence<I...>) {
@@ -23,7 +23,7 @@ void apply_row(const F& f, const T* const (&in)[N], const std::int64_t (&at)[N],
   } else if constexpr (std::is_same_v<T, C> && std::is_same_v<U, C>) {
     const T* const from[N] = {in[I] + at[I]...};
     in_vectors(out, n, [=](std::int64_t j) { out[j] = f(from[I][j]...); });
-  } else {  // 16-bit elements are converted some at a time
+  } else {  // 16-bit elements are converted several at a time
     constexpr std::int64_t some = 512;
     C wide[N][some], results[some];
     for (std::int64_t j = 0, count; j < n; j += count) {
@@ -61,7 +61,7 @@ void elementwise_launch(const typename E::A& a, Arena, Stream& s, int) {
 
 }  // namespace detail
 
-/// out_i = f(in_i, ...) for every element, on all threads of the stream.
+/// Computes out_i = f(in_i, ...) for every element, on all threads of the stream.
 template <class E>
 constexpr Impl<typename E::A> elementwise() {
   return ImplCode<typename E::A>{.launch = detail::elementwise_launch<E>};

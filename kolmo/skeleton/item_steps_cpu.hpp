@@ -5,14 +5,15 @@
 
 namespace kolmo::cpu {
 
-/// Calls f(i) for all items of a functor as of skeleton/each_item.hpp: a step of an operator that has several.
+/// Does one step of an operator that takes several: f(i) for all items of a functor as in
+/// skeleton/each_item.hpp.
 struct ItemSteps {
   Stream& stream;
   template <class F>
   void operator()(const F& f) const {
     do_step(f, stream, 1 << 10);
   }
-  /// The same for items that are rows of f.n, by some(f, first row, end).
+  /// Does a step whose items are rows of f.n elements, by calls some(f, first row, end).
   template <class F>
   void rows(const F& f, void (*some)(const F&, std::int64_t, std::int64_t)) const {
     const std::int64_t n = std::max<std::int64_t>(f.n, 1);

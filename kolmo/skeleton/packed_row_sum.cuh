@@ -1,5 +1,5 @@
 #pragma once
-// The sums of an operator whose rows can be read 16 bytes at once, in kernels.
+// Kernels of operators that sum rows which can be read 16 bytes at once.
 #include "kolmo/device/wide_sums.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/skeleton/row_sum.hpp"
@@ -7,7 +7,7 @@
 namespace kolmo::cuda {
 namespace {
 
-/// A block sums a row, one chunk after the other: the naive variant.
+/// Sums each row by a block, one chunk after the other. This is the naive variant.
 template <class Chunks, class Partials>
 __global__ void __launch_bounds__(sum_block)
     block_per_row(EarlyStart early, Chunks chunks, Partials partials, std::int64_t rows) {
@@ -39,7 +39,8 @@ void sum_rows_simply(const Rows& rows, const Done& done, std::int64_t count, std
                      PartialSums<N, Done>{partial, done, chunks}, count);
 }
 
-/// Such an operator. R::packed(a) tells whether memory is aligned to 16 bytes.
+/// The implementation of an operator that sums rows. R::packed(a) tells whether its rows are aligned to 16
+/// bytes.
 template <class R>
 constexpr Impl<typename R::A> packed_row_sum() {
   using A = typename R::A;

@@ -4,20 +4,21 @@
 
 namespace kolmo {
 
-/// Numbers the chosen ones among n items in their order: the n-bit set of the chosen, 64 in a word, and over the
-/// words a tree of sums of 64 children each. find_ranks() fills it, by steps of any device.
+/// Numbers the chosen ones among n items in their order. `chosen` is a set of n bits, 64 in a word; above the
+/// words stands a tree of counts, in which a node has 64 children. find_ranks() fills both, by steps that run
+/// on any device.
 struct Ranks {
-  static constexpr int most_levels = 7;  // 2^48 items
+  static constexpr int most_levels = 7;  // enough for 2^48 items
   std::int64_t n;
   std::uint64_t* chosen;
-  std::int64_t* before[most_levels] = {};  ///< chosen items before a node, within its parent
+  std::int64_t* before[most_levels] = {};  ///< of each node: chosen items of its parent that precede it
   int levels = 0;
 
   Ranks(Arena& arena, std::int64_t items) : n(items), chosen(arena.take<std::uint64_t>(nodes(0))) {
     do before[levels] = arena.take<std::int64_t>(nodes(levels));
     while (nodes(levels++) > 1);
   }
-  /// Number of nodes of a level; level 0 are the words.
+  /// Number of nodes of a level. The nodes of level 0 are the words.
   KOLMO_HD std::int64_t nodes(int level) const {
     const int bits = 6 * (level + 1);
     return n < 1 ? 1 : ((n - 1) >> bits) + 1;
@@ -37,7 +38,7 @@ struct Ranks {
   }
 };
 
-/// A word of the set, and the number of its ones.
+/// Computes each word of the set, and the number of its ones.
 template <class Chosen>
 struct ChooseItems {
   Ranks ranks;
@@ -51,7 +52,8 @@ struct ChooseItems {
   }
 };
 
-/// Turns the numbers of the children of a node into sums of those before, and gives the node their sum.
+/// Replaces the count of each child of a node by the sum of those before it, and gives the node the sum of
+/// all.
 struct SumChildren {
   std::int64_t *child, *sum, children, nodes;
   std::int64_t items() const { return nodes; }
@@ -65,7 +67,8 @@ struct SumChildren {
   }
 };
 
-/// Chooses the items with is_chosen(i), and sets *total to their number. step(f) calls f(i) for all items of f.
+/// Chooses the items for which is_chosen(i) is true, and sets *total to their number. step(f) calls f(i) for
+/// all items of f.
 template <class Chosen, class Step>
 void find_ranks(const Ranks& ranks, const Chosen& is_chosen, std::int64_t* total, const Step& step) {
   step(ChooseItems<Chosen>{ranks, is_chosen});

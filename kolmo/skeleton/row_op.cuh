@@ -1,5 +1,5 @@
 #pragma once
-// Row operators (skeleton/row_op.hpp) in kernels, seven or eight for each element type.
+// Kernels of row operators (skeleton/row_op.hpp), seven or eight for each element type.
 #include <iterator>
 #include <type_traits>
 
@@ -13,8 +13,9 @@
 namespace kolmo::cuda {
 namespace {
 
-/// How a row is held. group: `threads` threads hold it in registers, up to `bytes` each, if it can be read 16
-/// bytes at once. parts: they hold one part of it at a time. memory: they read it from memory at each pass.
+/// How the threads that compute a row hold it. group: `threads` threads hold the whole row in registers, up
+/// to `bytes` each; the row must be readable 16 bytes at once. parts: they hold one part of the row at a
+/// time. memory: they read the row from memory at each pass.
 enum class RowHolder { group, parts, memory };
 struct RowPlan {
   RowHolder holder;
@@ -33,7 +34,8 @@ struct RowPlan {
     return (k + capacity<T>() - 1) / capacity<T>();
   }
 };
-// Where an operator reads columns, "128 threads per row" are 256 for one or two rows of floats (pairs_of_rows).
+// If an operator reads values per column, "128 threads per row" computes rows of floats by blocks of 256
+// threads for one or two rows (pairs_of_rows).
 constexpr Row<RowPlan> row_op_rows[] = {
     {"warp per row", {RowHolder::group, 32, 128, 128}},
     {"128 threads per row", {RowHolder::group, 128, 128, 128}},
@@ -45,10 +47,11 @@ template <class Op>
 concept ReadsColumns = requires {
   requires Op::reads_columns();
 };
-/// Number of rows from which a block holds two: fewer are spread more evenly over the multiprocessors one by one.
+/// From this number of rows on a block computes two of them. Fewer rows spread more evenly over the
+/// multiprocessors one by one.
 constexpr std::int64_t pairs_from = 512;
 
-/// Number of blocks that a multiprocessor should hold at once: 64 registers per thread leave room for 8
+/// Number of blocks that a multiprocessor should hold at once. Threads of 64 registers leave room for 8
 /// blocks of 128.
 template <class T, int Block>
 inline constexpr int resident_blocks = Block == 128 && sizeof(T) <= 4 ? 8 : 1;
@@ -68,9 +71,10 @@ __global__ void __launch_bounds__(Block, resident_blocks<T, Block>)
   }
 }
 
-/// `together` rows of a block at once, 1 or 2. Two share the values per column that an operator's results read: on an
-/// H200 layer_norm of 4096 rows of 4096 floats took 37.9 us by 128 threads per row, 34.6 us by 256 for two. A row
-/// without a second one is computed twice and written once.
+/// Computes `together` rows (1 or 2) of a block at once. Two rows share the values per column that an
+/// operator's results read: on an H200 layer_norm of 4096 rows of 4096 floats took 37.9 us with 128 threads
+/// per row, 34.6 us with 256 for two. If the last row has no second one, it is computed twice and written
+/// once.
 template <class Op, class T, int Block, int E>
 __global__ void __launch_bounds__(Block, 4)
     pairs_of_rows(EarlyStart early, Op op, RowTensors<T> t, std::int64_t together) {
@@ -79,7 +83,8 @@ __global__ void __launch_bounds__(Block, 4)
   early.wait();
   for (std::int64_t row = together * std::int64_t(blockIdx.x); row < t.rows;
        row += together * std::int64_t(gridDim.x)) {
-    // A condition on `together` alone lets the compiler split the loop: the 34.6 us above became 36.
+    // Keep `together` out of a condition of its own: the compiler then splits the loop, and 34.6 us become
+    // 36.
     const std::int64_t last = row + together - 1, other = last < t.rows ? last : row;
     const std::int64_t at[] = {row * t.k, other * t.k};
     const bool both = other != row;
@@ -102,8 +107,8 @@ __global__ void __launch_bounds__(Block, 4)
 }
 
 enum class RowStage { parts, join, outputs };
-/// Computes the result of each part of a row, or the outputs. These are written from the last part on, as caches hold what was
-/// read last.
+/// Computes the result of each part of a row or, in the stage of outputs, writes the outputs. That stage goes
+/// from the last part to the first, since caches still hold what was read last.
 template <class Op, class T, int Block, int W, int E>
 __device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* part,
                              const typename Op::Whole* whole, std::int64_t parts, RowStage stage) {
@@ -125,7 +130,7 @@ __device__ void part_of_rows(const Op& op, const RowTensors<T>& t, typename Op::
     });
   }
 }
-/// Joins the parts of each row, by a block.
+/// Joins the parts of each row by a block.
 template <int Block, class Op>
 __device__ void join_rows(const Op& op, const typename Op::Part* part, typename Op::Whole* whole,
                           std::int64_t rows, std::int64_t parts) {
@@ -149,7 +154,7 @@ __global__ void __launch_bounds__(Block, sizeof(Compute<T>) <= 4 ? 4 : 2)
     part_of_rows<Op, T, Block, 1, E>(op, t, part, whole, parts, stage);
 }
 
-/// Rows of any length and alignment, element by element.
+/// Computes rows of any length and alignment, element by element.
 template <class Op, class T>
 __global__ void single_elements_of_rows(EarlyStart early, Op op, RowTensors<T> t, int threads) {
   early.wait();
@@ -165,7 +170,7 @@ __global__ void single_elements_of_rows(EarlyStart early, Op op, RowTensors<T> t
   }
 }
 
-/// The workspace of rows in parts.
+/// The workspace of rows that are computed in parts.
 template <class Op>
 struct RowScratch {
   typename Op::Part* part = nullptr;
@@ -196,7 +201,8 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
   } else if (Plan.holder == RowHolder::memory || !packed) {
     start(single_elements_of_rows<Op, T>, t.rows, threads, threads);
   } else if constexpr (Plan.holder == RowHolder::group) {
-    // Fewer threads for short rows: more of their reads are in flight, and fewer shuffles.
+    // Short rows are computed by fewer threads: each then has more reads in flight, and there are fewer
+    // shuffles.
     if constexpr (threads == 32 && sizeof(T) == 2)
       if (t.k <= 4 * all) return start(whole_rows<Op, T, 4, block, all>, t.rows, 4);
     if constexpr (threads == 32)

@@ -35,7 +35,7 @@ void run_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* parts, in
         } else {
           C copy[row_part];
           widen(x, n, copy);
-          if (Op::held) op.part(copy, n, copy);  // part() again: its changes do not fit into 16 bits
+          if (Op::held) op.part(copy, n, copy);  // again, as 16 bits cannot keep its changes
           op.write(copy, n, copy, RowPlace{row, begin}, part, whole);
           narrow(copy, n, y);
         }

@@ -1,5 +1,5 @@
 #pragma once
-// The sums of an operator (skeleton/row_sum.hpp) in kernels.
+// Kernels of operators that sum terms along rows (skeleton/row_sum.hpp).
 #include "kolmo/device/reduce.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/skeleton/row_sum.hpp"
@@ -10,7 +10,8 @@ namespace {
 constexpr Row<std::int64_t> row_sum_rows[] = {
     {"block above 1024 terms", 1024}, {"block above 256 terms", 256}, {"block above 2048 terms", sum_chunk}};
 
-/// A block computes sums of more terms than the row specifies; a warp or a part of one the others.
+/// The implementation of such an operator. A whole block computes sums of more terms than the number in
+/// row_sum_rows; a warp or a part of one computes the others.
 template <class R>
 constexpr Impl<typename R::A> row_sum() {
   using A = typename R::A;

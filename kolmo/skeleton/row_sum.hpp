@@ -3,7 +3,7 @@
 // provides
 //   struct Divergence {
 //     using A = KlDivergenceArgs;
-//     static constexpr int sums = 1;                         // taken side by side
+//     static constexpr int sums = 1;                         // how many sums are taken side by side
 //     using DTypes = ElementTypes<double, float>;            // of the tensor that element() names
 //     static const Tensor& element(const A& a);
 //     static std::int64_t rows(const A& a), length(const A& a);

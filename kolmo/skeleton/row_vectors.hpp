@@ -1,6 +1,6 @@
-// Loops over a row in CPU vectors, for sources that are compiled once per instruction set. Included after
-// <hwy/foreach_target.h>, once for each. A step f(i, count) processes the elements from i on: Whole() means a
-// full vector, First{n} the first n elements.
+// Loops over a row in CPU vectors, for sources that are compiled once per instruction set. Such a source
+// includes it after <hwy/foreach_target.h>. A step f(i, count) processes the elements from i on; `count` is
+// Whole() for a full vector, and First{n} for the first n elements.
 #if defined(KOLMO_SKELETON_ROW_VECTORS) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_SKELETON_ROW_VECTORS
 #undef KOLMO_SKELETON_ROW_VECTORS
@@ -28,7 +28,7 @@ struct First {
   std::int64_t n;
 };
 
-/// Loads elements of the tag's type, or floats as doubles; lanes beyond `count` are 0.
+/// Loads elements of the tag's type, or floats as doubles. Lanes beyond `count` become 0.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* x, Whole) {
   return hn::LoadU(d, x);
@@ -69,7 +69,8 @@ HWY_INLINE void each_vector(D d, std::int64_t n, const F& f) {
   if (i < n) f(i, First{n - i});
 }
 
-/// Four independent accumulators hide the latency of an operation; as an array they would be kept in memory.
+/// Four independent accumulators, which hide the latency of an operation. They are members, since an array
+/// would be kept in memory.
 template <class V>
 struct SideBySide {
   V a, b, c, d;
@@ -105,7 +106,7 @@ HWY_INLINE double sum(D d, std::int64_t n, const F& f) {
   return total + double(hn::GetLane(hn::SumOfLanes(d, totals)));
 }
 
-/// The largest of x in every lane; -inf if n is 0.
+/// The largest element of x, in every lane; -inf if n is 0.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> largest(D d, const T* x, std::int64_t n) {
   const auto least = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity());

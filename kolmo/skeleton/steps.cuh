@@ -1,6 +1,6 @@
 #pragma once
-// A step of an operator that takes several: f(i) for every item, with a functor as in skeleton/each_item.hpp,
-// but without scratch. cpu::do_step is its sibling.
+// Does one step of an operator that takes several: f(i) for every item, with a functor as in
+// skeleton/each_item.hpp, but without scratch. cpu::do_step is its sibling.
 #include "kolmo/skeleton/each_item.cuh"
 
 namespace kolmo::cuda {

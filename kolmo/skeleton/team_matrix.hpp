@@ -1,6 +1,6 @@
 #pragma once
-// Small matrices, row by row, by the threads of a team (skeleton/each_team.hpp). Results can be read by all threads
-// when these return.
+// Small matrices, stored row by row, which the threads of a team compute (skeleton/each_team.hpp). When a
+// function returns, all threads can read its results.
 #include <cstdint>
 
 #include "kolmo/base/hd.hpp"
@@ -13,7 +13,7 @@ KOLMO_HD double symmetric(const T* m, std::int64_t n, std::int64_t i, std::int64
   return double(i < j ? m[i * n + j] : m[j * n + i]);
 }
 
-/// c_ij = sum_k a(i, k) b(k, j) for all i < rows, j < columns, k < inner.
+/// Computes c_ij = sum_k a(i, k) b(k, j) for all i < rows, j < columns, k < inner.
 template <class Team, class A, class B>
 KOLMO_HD void multiply(const Team& team, std::int64_t rows, std::int64_t columns, std::int64_t inner,
                        const A& a, const B& b, double* c) {
@@ -26,7 +26,7 @@ KOLMO_HD void multiply(const Team& team, std::int64_t rows, std::int64_t columns
   team.sync();
 }
 
-/// write(i, j) for all i <= j < n.
+/// Calls write(i, j) for all i <= j < n.
 template <class Team, class F>
 KOLMO_HD void upper_triangle(const Team& team, std::int64_t n, const F& write) {
   team.each(n * n, [&](std::int64_t at) {

@@ -13,7 +13,7 @@ struct Walk {
   std::int64_t extent[max_rank] = {};
   std::int64_t step[N][max_rank] = {};
 
-  /// Whether every tensor is contiguous like the output: a single step of 1.
+  /// Whether every tensor is contiguous like the output, so that one step of 1 walks them all.
   bool plain() const {
     if (rank > 1) return false;
     for (int t = 0; t < N; ++t)
