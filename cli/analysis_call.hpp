@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kolmo/flow/checkpoint.hpp"
-#include "kolmo/flow/warnings.hpp"
+#include "kolmo/flow/data/warning.hpp"
+#include "kolmo/flow/infer/checkpoint.hpp"
 #include "kolmo/io/table.hpp"
 
 namespace kolmo::cli {

@@ -10,11 +10,12 @@
 #include "cli/link_options.hpp"
 #include "cli/local_options.hpp"
 #include "cli/table.hpp"
-#include "kolmo/flow/analytic_test.hpp"
-#include "kolmo/flow/entropy.hpp"
-#include "kolmo/flow/link_table.hpp"
-#include "kolmo/flow/network_json.hpp"
-#include "kolmo/flow/progress.hpp"
+#include "kolmo/flow/estimate/analytic_test.hpp"
+#include "kolmo/flow/estimate/entropy.hpp"
+#include "kolmo/flow/estimate/progress.hpp"
+#include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/flow/result/network_json.hpp"
+#include "kolmo/flow/test/inspect_test.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {

@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include "cli/files.hpp"
+#include "kolmo/flow/estimate/inspect_series.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {

@@ -10,9 +10,9 @@
 #include "cli/context.hpp"
 #include "cli/estimator_options.hpp"
 #include "cli/input_options.hpp"
-#include "kolmo/flow/estimate.hpp"
-#include "kolmo/flow/statistics.hpp"
-#include "kolmo/flow/warnings.hpp"
+#include "kolmo/flow/data/warning.hpp"
+#include "kolmo/flow/estimate/estimate.hpp"
+#include "kolmo/flow/test/statistics.hpp"
 
 namespace CLI {
 class Option;

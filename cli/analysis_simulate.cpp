@@ -4,7 +4,7 @@
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
-#include "kolmo/flow/simulate.hpp"
+#include "kolmo/flow/simulate/simulate.hpp"
 
 namespace kolmo::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/analysis_options.hpp"
-#include "kolmo/flow/ordinal.hpp"
+#include "kolmo/flow/data/ordinal.hpp"
 
 namespace kolmo::cli {
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "cli/context.hpp"
-#include "kolmo/flow/estimate.hpp"
+#include "kolmo/flow/estimate/estimate.hpp"
 
 namespace CLI {
 class App;

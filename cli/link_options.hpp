@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/analysis_options.hpp"
-#include "kolmo/flow/network.hpp"
+#include "kolmo/flow/infer/network.hpp"
 
 namespace kolmo::cli {
 

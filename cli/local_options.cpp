@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "cli/files.hpp"
-#include "kolmo/flow/local_table.hpp"
+#include "kolmo/flow/result/local_table.hpp"
 
 namespace kolmo::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include "cli/files.hpp"
 #include "cli/table.hpp"
 #include "kolmo/base/error.hpp"
-#include "kolmo/flow/graph_export.hpp"
-#include "kolmo/flow/groups.hpp"
-#include "kolmo/flow/link_table.hpp"
-#include "kolmo/flow/network_json.hpp"
-#include "kolmo/flow/report.hpp"
+#include "kolmo/flow/report/report.hpp"
+#include "kolmo/flow/result/graph_export.hpp"
+#include "kolmo/flow/result/groups.hpp"
+#include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/flow/result/network_json.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/time_options.hpp"
-#include "kolmo/flow/network_document.hpp"
+#include "kolmo/flow/result/network_document.hpp"
 
 namespace CLI {
 class App;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "kolmo/flow/checkpoint.hpp"
-#include "kolmo/flow/progress.hpp"
+#include "kolmo/flow/estimate/progress.hpp"
+#include "kolmo/flow/infer/checkpoint.hpp"
 #include "kolmo/io/table.hpp"
 
 namespace kolmo::cli {

@@ -8,7 +8,7 @@
 #include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/table.hpp"
-#include "kolmo/flow/transfer_entropy_windows.hpp"
+#include "kolmo/flow/infer/transfer_entropy_windows.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/io/row_stream.hpp"
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "kolmo/flow/network_document.hpp"
+#include "kolmo/flow/result/network_document.hpp"
 
 namespace CLI {
 class App;

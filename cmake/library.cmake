@@ -97,7 +97,7 @@ foreach(source IN LISTS candidates)
 endforeach()
 # Files, reports and records: not worth the optimiser's time.
 set(light ${sources})
-list(FILTER light INCLUDE REGEX "^kolmo/((io|monitor|tune)/|flow/(report|graph_export|markup|methods|groups|link_table|network_|checkpoint|progress)|\
+list(FILTER light INCLUDE REGEX "^kolmo/((io|monitor|tune)/|flow/(report|result|infer/(checkpoint|network_record)|estimate/progress)|\
 runtime/(memory/)?trace\\.cpp)")
 list(REMOVE_ITEM sources ${light} ${vector_sources})
 list(REMOVE_ITEM KOLMO_OP_SOURCES ${vector_sources})

@@ -1,4 +1,4 @@
-#include "kolmo/flow/network.hpp"
+#include "kolmo/flow/infer/network.hpp"
 
 #include <cstdio>
 

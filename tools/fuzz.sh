@@ -18,7 +18,7 @@ printf '#include <string_view>\nnamespace kolmo { std::string_view %s() { return
   version commit >"$build/version.cpp"
 unused='blas|cuda_libraries|event_cost|f16c|kernel|nvrtc|memory/(mapped|pinned)|row_stream'
 sources=$(find kolmo/base kolmo/io kolmo/runtime/*.cpp kolmo/runtime/cpu kolmo/runtime/memory kolmo/monitor/memory \
-  kolmo/runtime/cuda/no_cuda.cpp kolmo/flow/checkpoint.cpp kolmo/flow/network_record.cpp cli/table.cpp cli/top_view.cpp \
+  kolmo/runtime/cuda/no_cuda.cpp kolmo/flow/infer/checkpoint.cpp kolmo/flow/infer/network_record.cpp cli/table.cpp cli/top_view.cpp \
   kolmo/tune/clocks.cpp kolmo/tune/profile.cpp kolmo/tune/profile_json.cpp kolmo/tune/space.cpp \
   kolmo/tune/store.cpp kolmo/tune/store_bundle.cpp -name '*.cpp' | grep -vE "/($unused)\.cpp$")
 objects=

@@ -1,4 +1,4 @@
-#include "kolmo/flow/autocorrelation.hpp"
+#include "kolmo/flow/data/autocorrelation.hpp"
 
 #include <gtest/gtest.h>
 

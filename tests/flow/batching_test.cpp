@@ -1,4 +1,4 @@
-#include "kolmo/flow/batching.hpp"
+#include "kolmo/flow/estimate/batching.hpp"
 
 #include <gtest/gtest.h>
 

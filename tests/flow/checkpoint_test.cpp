@@ -1,4 +1,4 @@
-#include "kolmo/flow/checkpoint.hpp"
+#include "kolmo/flow/infer/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-#include "kolmo/flow/discrete.hpp"
+#include "kolmo/flow/estimate/discrete.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "kolmo/flow/network.hpp"
-#include "kolmo/flow/ordinal.hpp"
-#include "kolmo/flow/warnings.hpp"
+#include "kolmo/flow/data/ordinal.hpp"
+#include "kolmo/flow/estimate/inspect_series.hpp"
+#include "kolmo/flow/infer/network.hpp"
 #include "kolmo/knn/permutation.hpp"
 #include "tests/flow/test_series.hpp"
 

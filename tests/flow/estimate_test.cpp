@@ -1,4 +1,4 @@
-#include "kolmo/flow/estimate.hpp"
+#include "kolmo/flow/estimate/estimate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "kolmo/flow/entropy.hpp"
-#include "kolmo/flow/statistics.hpp"
+#include "kolmo/flow/estimate/entropy.hpp"
+#include "kolmo/flow/test/statistics.hpp"
 #include "kolmo/op/registry.hpp"
 #include "tests/flow/test_series.hpp"
 

@@ -1,14 +1,15 @@
-#include "kolmo/flow/gaussian.hpp"
+#include "kolmo/flow/estimate/gaussian.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "kolmo/flow/analytic_test.hpp"
-#include "kolmo/flow/checkpoint.hpp"
-#include "kolmo/flow/network.hpp"
-#include "kolmo/flow/network_record.hpp"
+#include "kolmo/flow/estimate/analytic_test.hpp"
+#include "kolmo/flow/infer/checkpoint.hpp"
+#include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/infer/network_record.hpp"
+#include "kolmo/flow/test/inspect_test.hpp"
 #include "kolmo/knn/permutation.hpp"
 #include "tests/flow/test_series.hpp"
 #include "tests/io/temporary_folder.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include "kolmo/flow/estimate.hpp"
+#include "kolmo/flow/estimate/estimate.hpp"
 #include "kolmo/op/registry.hpp"
 #include "tests/flow/shared_data.hpp"
 #include "tests/paths.hpp"

@@ -1,4 +1,4 @@
-#include "kolmo/flow/graph_export.hpp"
+#include "kolmo/flow/result/graph_export.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kolmo/flow/groups.hpp"
+#include "kolmo/flow/result/groups.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "kolmo/flow/link_table.hpp"
+#include "kolmo/flow/result/link_table.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "kolmo/flow/network_json.hpp"
-#include "kolmo/flow/statistics.hpp"
+#include "kolmo/flow/result/network_json.hpp"
+#include "kolmo/flow/test/statistics.hpp"
 
 namespace kolmo {
 namespace {

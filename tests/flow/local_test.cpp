@@ -6,9 +6,9 @@
 #include <map>
 #include <numeric>
 
-#include "kolmo/flow/local_table.hpp"
-#include "kolmo/flow/ordinal.hpp"
-#include "kolmo/flow/progress.hpp"
+#include "kolmo/flow/data/ordinal.hpp"
+#include "kolmo/flow/estimate/progress.hpp"
+#include "kolmo/flow/result/local_table.hpp"
 #include "kolmo/op/registry.hpp"
 #include "tests/flow/test_series.hpp"
 

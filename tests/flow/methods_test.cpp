@@ -1,4 +1,4 @@
-#include "kolmo/flow/methods.hpp"
+#include "kolmo/flow/result/methods.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kolmo/flow/report.hpp"
+#include "kolmo/flow/report/report.hpp"
 
 // Networks with made-up results, for the tests of report and exports.
 namespace kolmo::mock {

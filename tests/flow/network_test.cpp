@@ -1,4 +1,4 @@
-#include "kolmo/flow/network.hpp"
+#include "kolmo/flow/infer/network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 #include <set>
 #include <tuple>
 
-#include "kolmo/flow/autocorrelation.hpp"
-#include "kolmo/flow/batching.hpp"
-#include "kolmo/flow/checkpoint.hpp"
-#include "kolmo/flow/network_json.hpp"
-#include "kolmo/flow/network_record.hpp"
-#include "kolmo/flow/progress.hpp"
-#include "kolmo/flow/simulate.hpp"
+#include "kolmo/flow/data/autocorrelation.hpp"
+#include "kolmo/flow/estimate/batching.hpp"
+#include "kolmo/flow/estimate/progress.hpp"
+#include "kolmo/flow/infer/checkpoint.hpp"
+#include "kolmo/flow/infer/network_record.hpp"
+#include "kolmo/flow/result/network_json.hpp"
+#include "kolmo/flow/simulate/simulate.hpp"
 #include "kolmo/runtime/cpu/interrupt.hpp"
 #include "tests/flow/test_series.hpp"
 #include "tests/io/temporary_folder.hpp"

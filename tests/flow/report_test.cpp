@@ -1,4 +1,4 @@
-#include "kolmo/flow/report.hpp"
+#include "kolmo/flow/report/report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <regex>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/flow/markup.hpp"
-#include "kolmo/flow/report_data.hpp"
-#include "kolmo/flow/report_figures.hpp"
+#include "kolmo/flow/report/data.hpp"
+#include "kolmo/flow/report/figures.hpp"
+#include "kolmo/flow/result/markup.hpp"
 #include "tests/flow/network_mock.hpp"
 #include "tests/io/temporary_folder.hpp"
 

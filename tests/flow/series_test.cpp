@@ -1,11 +1,11 @@
-#include "kolmo/flow/series.hpp"
+#include "kolmo/flow/data/series.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/flow/embedding.hpp"
+#include "kolmo/flow/data/embedding.hpp"
 
 namespace kolmo {
 namespace {

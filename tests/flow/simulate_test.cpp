@@ -1,4 +1,4 @@
-#include "kolmo/flow/simulate.hpp"
+#include "kolmo/flow/simulate/simulate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/flow/portable_math.hpp"
+#include "kolmo/flow/data/portable_math.hpp"
 #include "kolmo/io/table.hpp"
 #include "tests/io/temporary_folder.hpp"
 #include "tests/paths.hpp"

@@ -1,4 +1,4 @@
-#include "kolmo/flow/statistics.hpp"
+#include "kolmo/flow/test/statistics.hpp"
 
 #include <gmock/gmock.h>
 

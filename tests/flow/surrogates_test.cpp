@@ -1,4 +1,4 @@
-#include "kolmo/flow/surrogates.hpp"
+#include "kolmo/flow/surrogate/surrogates.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

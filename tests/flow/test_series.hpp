@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "kolmo/flow/series.hpp"
+#include "kolmo/flow/data/series.hpp"
 
 namespace kolmo::testing_flow {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kolmo/flow/estimate.hpp"
+#include "kolmo/flow/estimate/estimate.hpp"
 #include "kolmo/ops/info/ksg_transfer_entropy/ksg_transfer_entropy.hpp"
 #include "tests/flow/test_series.hpp"
 

@@ -1,4 +1,4 @@
-#include "kolmo/flow/transfer_entropy_windows.hpp"
+#include "kolmo/flow/infer/transfer_entropy_windows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/flow/estimate.hpp"
+#include "kolmo/flow/estimate/estimate.hpp"
 #include "tests/flow/test_series.hpp"
 
 namespace kolmo {

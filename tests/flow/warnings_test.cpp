@@ -1,10 +1,11 @@
-#include "kolmo/flow/warnings.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "kolmo/flow/estimate/inspect_series.hpp"
+#include "kolmo/flow/result/inspect_network.hpp"
+#include "kolmo/flow/test/inspect_test.hpp"
 #include "tests/flow/test_series.hpp"
 
 namespace kolmo {

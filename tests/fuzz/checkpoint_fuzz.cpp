@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/flow/checkpoint.hpp"
-#include "kolmo/flow/network_record.hpp"
+#include "kolmo/flow/infer/checkpoint.hpp"
+#include "kolmo/flow/infer/network_record.hpp"
 
 namespace {
 

@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kolmo/flow/data/series.hpp"
+#include "kolmo/knn/embedding.hpp"
+
+namespace kolmo {
+
+/// One number of an embedded row: the value of `variable`, `lag` rows before the row's time.
+struct Coordinate {
+  std::int32_t variable = 0;
+  std::int64_t lag = 0;
+};
+using Coordinates = std::vector<Coordinate>;
+
+/// The past values at lags lag, lag + tau, ...: `embedding.history` of them.
+Coordinates past(std::int32_t variable, const Embedding& embedding, std::int64_t lag = 1);
+
+/// The condition of transfer entropy to a target: its past, and the given values.
+Coordinates transfer_entropy_condition(std::int32_t target, const Embedding& target_past,
+                                       const Coordinates& given);
+
+/// The largest lag.
+std::int64_t reach(const Coordinates& coordinates);
+
+/// Times t, in order, for which all rows t - reach ... t lie in one observation set.
+std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach);
+
+/// The mean that `embed` subtracts from a coordinate at the given times, and the deviation it divides by.
+Scaling embedded_scaling(const Series& series, Coordinate coordinate, std::span<const std::int64_t> times);
+
+/// One row of coordinate values for each of the times, with the noise added. Standardised over these times if
+/// the series uses Standardize::columns. T: double or float.
+template <class T>
+void embed(const Series& series, const Coordinates& coordinates, std::span<const std::int64_t> times,
+           T* rows);
+
+}  // namespace kolmo

@@ -1,0 +1,46 @@
+#include "kolmo/flow/data/ordinal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/flow/data/embedding.hpp"
+
+namespace kolmo {
+namespace {
+
+/// The Lehmer code of the ranks of the values, the newest of which is `now`. Of equal values the older one
+/// is the smaller.
+std::int64_t pattern_at(const double* now, std::int64_t order, std::int64_t delay) {
+  std::int64_t code = 0;
+  for (std::int64_t i = order - 1; i >= 0; --i) {
+    std::int64_t smaller = 0;
+    for (std::int64_t j = i - 1; j >= 0; --j) smaller += now[-j * delay] < now[-i * delay];
+    code = code * (i + 1) + smaller;
+  }
+  return code;
+}
+
+}  // namespace
+
+Series ordinal_patterns(const Series& series, std::int64_t order, std::int64_t delay) {
+  require(order >= 2 && order <= 8, "ordinal patterns: the order must be 2 to 8");
+  require(delay >= 1, "ordinal patterns: the delay must be 1 or above");
+  const std::int64_t reach = (order - 1) * delay;
+  const std::vector<std::int64_t> times = embeddable(series, reach);
+  if (times.empty())
+    fail<InvalidArgument>(series.file + ": no " + std::to_string(reach + 1) +
+                          " rows without a missing value, which ordinal patterns of order " +
+                          std::to_string(order) + " and delay " + std::to_string(delay) + " need");
+  Series s = series;
+  std::fill(s.set.begin(), s.set.end(), -1);
+  for (const std::int64_t t : times) s.set[std::size_t(t)] = series.set[std::size_t(t)];
+  for (std::size_t v = 0; v < s.values.size(); ++v) {
+    std::fill(s.values[v].begin(), s.values[v].end(), std::nan(""));
+    for (const std::int64_t t : times)
+      s.values[v][std::size_t(t)] = double(pattern_at(series.values[v].data() + t, order, delay));
+  }
+  return s;
+}
+
+}  // namespace kolmo

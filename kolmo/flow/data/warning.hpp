@@ -1,0 +1,25 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kolmo {
+
+/// Something in the data, the options or the result because of which a result may mislead.
+struct Warning {
+  std::string name;  ///< in lower_case, the same in every output
+  std::string text;  ///< names the variables
+};
+
+/// Gathers the variables that share a warning.
+class SharedWarnings {
+ public:
+  void add(const std::string& name, const std::string& variable) { all_[name].push_back(variable); }
+  /// Appends the warning if any variable has it. Its text lists the variables and goes on with `text`.
+  void tell(const std::string& name, const std::string& text, std::vector<Warning>& warnings) const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> all_;
+};
+
+}  // namespace kolmo

@@ -1,0 +1,274 @@
+#include "kolmo/flow/estimate/estimate.hpp"
+
+#include <algorithm>
+
+#include "kolmo/flow/data/autocorrelation.hpp"
+#include "kolmo/flow/estimate/batching.hpp"
+#include "kolmo/flow/estimate/discrete.hpp"
+#include "kolmo/flow/estimate/estimate_batch.hpp"
+#include "kolmo/flow/estimate/gaussian.hpp"
+#include "kolmo/flow/estimate/progress.hpp"
+#include "kolmo/runtime/cpu/interrupt.hpp"
+
+namespace kolmo {
+namespace {
+
+constexpr std::size_t max_dimensions = 16;
+
+void check_surrogates(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
+  const auto rows = std::int64_t(task.times.size());
+  if (o.surrogate_type == SurrogateMethod::block && o.block_length >= rows)
+    fail<InvalidArgument>(task.name + ": blocks of " + std::to_string(o.block_length) + " rows of " +
+                          std::to_string(rows) + " leave no other order; --block-length must be shorter");
+  if (o.surrogate_type == SurrogateMethod::trials) rows_of_trial(series, task.times, task.name);
+  const auto several = [](const Coordinates& x) {
+    return std::any_of(x.begin(), x.end(), [&](const Coordinate& c) { return c.variable != x[0].variable; });
+  };
+  if (o.surrogate_type == SurrogateMethod::iaaft && std::any_of(task.x.begin(), task.x.end(), several))
+    fail<InvalidArgument>(task.name +
+                          ": surrogates by iaaft are made of one column, and x has several; "
+                          "phase keeps their relation");
+}
+
+void check_other_task(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
+  const std::size_t rows = task.times.size(),
+                    dimensions = task.x.at(0).size() + task.y.size() + task.z.size();
+  const std::size_t needed = o.estimator == Estimator::gaussian ? dimensions + 1 : 0;
+  if (rows <= needed)
+    fail<InvalidArgument>(task.name + ": " + std::to_string(rows) + " embedded rows are too few; " +
+                          std::to_string(dimensions) + " dimensions need more than " +
+                          std::to_string(needed));
+  if (!o.surrogates) return;
+  if (is_spectral(o.surrogate_type))
+    fail<InvalidArgument>(task.name + ": surrogates by " +
+                          std::string(surrogate_method_names[std::size_t(o.surrogate_type)]) +
+                          " are for the estimator ksg");
+  check_surrogates(series, task, o);
+}
+
+std::vector<Estimates> estimate_on_cpu(const Series& series, std::span<const EstimationTask> tasks,
+                                       const EstimatorOptions& options, const Stream& stream,
+                                       Progress* progress = nullptr) {
+  if (stream.device().kind != DeviceKind::cpu)
+    fail<InvalidArgument>("estimator " + std::string(estimator_names[std::size_t(options.estimator)]) +
+                          " runs on the cpu, not on " + to_string(stream.device()));
+  return options.estimator == Estimator::gaussian
+             ? gaussian_estimates(series, tasks, options, stream, progress)
+             : discrete_estimates(series, tasks, options, stream, progress);
+}
+
+/// Whether one call of the operator has one neighbour list, and one order of x, for all surrogates.
+bool shares_lists(const EstimationTask& task, const EstimatorOptions& o) {
+  const bool conditional = !task.z.empty();
+  return o.algorithm == KsgAlgorithm::ksg1 && (conditional || task.x[0].size() == 1) &&
+         std::int64_t(task.times.size()) <= (conditional ? 200000 : 50000);
+}
+
+/// Some surrogates at a time.
+Estimates estimate_in_parts(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
+                            Stream& stream, Progress& progress) {
+  const EstimatorOptions o = settled(options, series, {&task, 1});
+  const std::int64_t width = 1 + o.surrogates;
+  const std::size_t alternatives = task.x.size();
+  Estimates all{
+      o.surrogates, computed_surrogates(task, o), std::vector<double>(alternatives * std::size_t(width)), {}};
+  const double work = double(alternatives) * double(task.times.size());
+  const BatchLimits limits = BatchLimits::of(stream.device().kind, series.rows());
+  Batching batching(limits, 1, series.rows(), 1);
+  // Neighbour lists, which each part builds anew, take as long as some 70 estimates.
+  const std::int64_t least = std::max<std::int64_t>(limits.least_estimates, shares_lists(task, o) ? 256 : 1);
+  const auto bytes = work * double(task.x[0].size()) * sizeof(double);  // of an estimate
+  const auto most = std::int64_t(std::max(16.0, limits.most_bytes / bytes));
+  for (std::int64_t first = 0, count; first < width; first += count) {
+    check_interrupt();
+    count = std::min({std::max(least, batching.fit(work, width)), most, width - first});
+    const EstimateBatch::Part which{first, count, stream.threads()};
+    const Estimates part = batching.measure(work * double(count), [&] {
+      return EstimateBatch(series, {&task, 1}, o, which).compute_from_host(stream)[0];
+    });
+    for (std::size_t a = 0; a < alternatives; ++a)
+      std::copy_n(part.values.begin() + std::ptrdiff_t(a) * count, count,
+                  all.values.begin() + std::ptrdiff_t(a) * width + first);
+    progress.advance(double(count) * double(alternatives));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::int64_t rows_of_trial(const Series& series, std::span<const std::int64_t> times,
+                           const std::string& name) {
+  if (series.trial.empty()) fail<InvalidArgument>(name + ": surrogates by trials need trials; see --trials");
+  std::int64_t length = 0;
+  for (std::size_t i = 0, end; i < times.size(); i = end) {
+    const std::int32_t trial = series.trial[std::size_t(times[i])];
+    for (end = i; end < times.size() && series.trial[std::size_t(times[end])] == trial;) ++end;
+    const auto rows = std::int64_t(end - i);
+    if (length && rows != length)
+      fail<InvalidArgument>(name + ": trial " + std::to_string(trial) + " has " + std::to_string(rows) +
+                            " embedded rows and those before it " + std::to_string(length) +
+                            "; surrogates by trials need equally many");
+    length = rows;
+  }
+  if (length == std::int64_t(times.size()))
+    fail<InvalidArgument>(name + ": surrogates by trials need two trials or more");
+  return length;
+}
+
+void check_task(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
+  if (o.estimator != Estimator::ksg) return check_other_task(series, task, o);
+  const auto rows = std::int64_t(task.times.size()), needed = o.neighbors + 2 * o.theiler;
+  if (rows <= needed)
+    fail<InvalidArgument>(task.name + ": " + std::to_string(rows) + " embedded rows are too few; " +
+                          std::to_string(o.neighbors) + " neighbours and a Theiler window of " +
+                          std::to_string(o.theiler) + " need more than " + std::to_string(needed));
+  const std::size_t widest = std::max({task.x.at(0).size(), task.y.size(), task.z.size()});
+  if (widest > max_dimensions)
+    fail<InvalidArgument>(task.name + ": " + std::to_string(widest) +
+                          " dimensions are too many; at most 16 are accepted");
+  if (o.surrogates) check_surrogates(series, task, o);
+}
+
+std::vector<std::int64_t> theiler_times(const Series& series, std::span<const std::int64_t> times,
+                                        const EstimatorOptions& o) {
+  if (o.theiler == 0 || series.sets < 2) return {};
+  std::vector<std::int64_t> all;
+  for (const std::int64_t t : times) {
+    const std::int64_t part = o.theiler_scope == TheilerScope::set ? series.set[std::size_t(t)]
+                              : series.trial.empty()               ? 0
+                                                                   : series.trial[std::size_t(t)];
+    all.push_back(t + part * o.theiler);  // no window reaches from one part into the next
+  }
+  return all;
+}
+
+std::int64_t settled_shift(std::int64_t rows, std::int64_t length, std::int64_t reach) {
+  return std::clamp<std::int64_t>(std::max(length, reach + 1), 1, std::max<std::int64_t>(1, rows / 4));
+}
+
+EstimatorOptions settled(EstimatorOptions o, const Series& series, std::int64_t reach) {
+  const bool shifts = o.surrogate_type == SurrogateMethod::circular && o.min_shift == 0;
+  const bool blocks = o.surrogate_type == SurrogateMethod::block && o.block_length == 0;
+  if (!shifts && !blocks) return o;
+  std::int64_t length = 0, block = reach + 1;
+  for (std::size_t v = 0; v < series.values.size(); ++v) {
+    const Autocorrelation a = autocorrelation(column_of(series, v));
+    length = std::max(length, a.length), block = std::max(block, a.block_length);
+  }
+  const auto rows = std::int64_t(embeddable(series, reach).size());
+  if (shifts) o.min_shift = settled_shift(rows, length, reach);
+  if (blocks) o.block_length = std::clamp<std::int64_t>(block, 1, std::max<std::int64_t>(1, rows / 5));
+  return o;
+}
+
+EstimatorOptions settled(EstimatorOptions o, const Series& series, std::span<const EstimationTask> tasks) {
+  std::int64_t longest = 0;
+  for (const EstimationTask& t : tasks) {
+    longest = std::max({longest, reach(t.y), reach(t.z)});
+    for (const Coordinates& x : t.x) longest = std::max(longest, reach(x));
+  }
+  const bool shifts_given = !tasks[0].min_shifts.empty() && o.surrogate_type == SurrogateMethod::circular;
+  return o.surrogates && !shifts_given ? settled(o, series, longest) : o;
+}
+
+SurrogateOptions surrogate_options(const Series& series, const EstimationTask& task,
+                                   const EstimatorOptions& o) {
+  const bool trials = o.surrogate_type == SurrogateMethod::trials;
+  return {rearrangement(o.surrogate_type),
+          trials ? rows_of_trial(series, task.times, task.name) : o.block_length,
+          std::max<std::int64_t>(1, o.min_shift), o.seed};
+}
+
+std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& o) {
+  std::vector<std::int64_t> different(task.x.size(), o.surrogates);
+  if (o.surrogate_type != SurrogateMethod::circular) return different;
+  for (std::size_t a = 0; a < different.size(); ++a)
+    different[a] =
+        std::min(o.surrogates, different_shifts(std::int64_t(task.times.size()), task.min_shift(a, o)));
+  return different;
+}
+
+std::int64_t different_surrogates(const Series& series, std::span<const std::int64_t> times,
+                                  const EstimatorOptions& o, std::int64_t most) {
+  const auto rows = std::int64_t(times.size());
+  const auto orders = [&](std::int64_t blocks) {
+    std::int64_t count = 1;
+    for (std::int64_t i = 2; i <= blocks && count < most; ++i) count *= i;
+    return std::min(count, most);
+  };
+  switch (o.surrogate_type) {
+    case SurrogateMethod::circular:
+      return std::min(most, different_shifts(rows, o.min_shift));
+    case SurrogateMethod::block:
+      return std::min(most,
+                      orders((rows + o.block_length - 1) / std::max<std::int64_t>(o.block_length, 1)) * rows);
+    case SurrogateMethod::trials:
+      return orders(rows / rows_of_trial(series, times, ""));
+    default:
+      return most;
+  }
+}
+
+std::vector<Estimates> estimate(const Series& series, std::span<const EstimationTask> tasks,
+                                const EstimatorOptions& options, Stream& stream) {
+  if (tasks.empty()) return {};
+  if (options.estimator != Estimator::ksg) return estimate_on_cpu(series, tasks, options, stream);
+  return EstimateBatch(series, tasks, options).compute_from_host(stream);
+}
+
+Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
+                   Stream& stream, Progress* progress) {
+  if (progress && estimates_in_parts(task, options, stream.device()))
+    return options.estimator == Estimator::ksg
+               ? estimate_in_parts(series, task, options, stream, *progress)
+               : estimate_on_cpu(series, {&task, 1}, options, stream, progress)[0];
+  return estimate(series, std::span(&task, 1), options, stream)[0];
+}
+
+bool estimates_in_parts(const EstimationTask& task, const EstimatorOptions& o, Device device) {
+  if (!o.surrogates) return false;
+  if (o.estimator != Estimator::ksg || is_spectral(o.surrogate_type)) return true;
+  return in_host_memory(device) && !shares_lists(task, o);
+}
+
+std::vector<double> local_values(const Series& series, const EstimationTask& task, EstimatorOptions options,
+                                 Stream& stream) {
+  require(task.x.size() == 1, "local values: a task has one alternative");
+  require(options.bias == Bias::none, "local values: the correction of Miller and Madow is of the mean only");
+  options.surrogates = 0;
+  check_task(series, task, options);
+  if (options.estimator == Estimator::gaussian) return gaussian_local_values(series, task);
+  if (options.estimator != Estimator::ksg) return discrete_local_values(series, task, options);
+  std::vector<double> values(task.times.size());
+  EstimateBatch(series, {&task, 1}, options).compute_from_host(stream, values.data());
+  return values;
+}
+
+EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, std::int32_t target,
+                                     const Coordinates& given, const Embedding& source_past,
+                                     const Embedding& target_past, std::int64_t lag) {
+  const auto name = [&](std::int32_t v) { return series.names[std::size_t(v)]; };
+  const auto number = [&](std::int32_t v) { return series.numbers[std::size_t(v)]; };
+  EstimationTask t{series.file + ": " + name(source) + " -> " + name(target),
+                   {past(source, source_past, lag)},
+                   {{target, 0}},
+                   transfer_entropy_condition(target, target_past, given),
+                   {},
+                   {random_stream(number(target), number(source))}};
+  t.times = embeddable(series, std::max(reach(t.x[0]), reach(t.z)));
+  return t;
+}
+
+EstimationTask storage_task(const Series& series, std::int32_t variable, const Embedding& embedding) {
+  const auto v = std::size_t(variable);
+  EstimationTask t{series.file + ": storage of " + series.names[v],
+                   {{{variable, 0}}},
+                   past(variable, embedding),
+                   {},
+                   {},
+                   {random_stream(series.numbers[v], series.numbers[v])}};
+  t.times = embeddable(series, reach(t.y));
+  return t;
+}
+
+}  // namespace kolmo

@@ -1,0 +1,149 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kolmo/flow/data/embedding.hpp"
+#include "kolmo/flow/estimate/estimator.hpp"
+#include "kolmo/flow/surrogate/surrogates.hpp"
+#include "kolmo/knn/ksg.hpp"
+#include "kolmo/runtime/stream.hpp"
+
+namespace kolmo {
+
+class Progress;
+
+/// The most surrogates that a command accepts.
+inline constexpr std::int64_t max_surrogates = 1000000;
+
+/// Which rows may lie in one Theiler window: all of a recording (of a trial, if there are trials), whose times are
+/// counted in rows of the file, missing ones included; or only those of one set.
+enum class TheilerScope : std::int32_t { recording, set };
+inline constexpr std::string_view theiler_scope_names[] = {"recording", "set"};
+
+struct EstimatorOptions {
+  std::int64_t neighbors = 4, theiler = 0, surrogates = 0;
+  TheilerScope theiler_scope = TheilerScope::recording;
+  std::int64_t min_shift = 0;     ///< of circular surrogates; 0: see settled
+  std::int64_t block_length = 0;  ///< of block surrogates; 0: see settled
+  KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
+  SurrogateMethod surrogate_type = SurrogateMethod::circular;
+  std::uint64_t seed = 0;
+  bool f32 = false;  ///< single precision: errors of 1e-5 to 4e-3; noise of 1e-8 is lost
+  Estimator estimator = Estimator::ksg;
+  Bias bias = Bias::none;  ///< of discrete and ordinal
+
+  /// Whether p-values come from a formula. Of gaussian, unless surrogates are asked for.
+  bool tested_analytically() const { return estimator == Estimator::gaussian && surrogates == 0; }
+};
+
+/// The options with the parameters of the surrogates that are 0 chosen from the series, whose longest embedding goes
+/// `reach` rows back:
+///   min_shift      the longest Autocorrelation::length of the variables, and at least reach + 1; at most a quarter of
+///                  the rows
+///   block_length   the longest Autocorrelation::block_length, and at least reach + 1; at most a fifth of the rows
+EstimatorOptions settled(EstimatorOptions options, const Series& series, std::int64_t reach);
+
+/// The min_shift that settled() chooses for `rows` embedded rows, where `length` is the longest Autocorrelation::length.
+std::int64_t settled_shift(std::int64_t rows, std::int64_t length, std::int64_t reach);
+
+/// I(x;y|z) for several alternatives of x, estimated from the rows at `times`.
+struct EstimationTask {
+  std::string name;  ///< for messages
+  std::vector<Coordinates> x;
+  Coordinates y, z;
+  std::vector<std::int64_t> times;
+  std::vector<std::int64_t> streams;  ///< random stream of each alternative; equal ones are shuffled alike
+  std::vector<std::int64_t>
+      min_shifts{};  ///< of circular surrogates of each alternative; empty: that of the options
+
+  std::int64_t min_shift(std::size_t alternative, const EstimatorOptions& options) const {
+    return min_shifts.empty() ? options.min_shift : min_shifts[alternative];
+  }
+};
+
+/// The observed value of each alternative and those of its surrogates, in nats.
+struct Estimates {
+  std::int64_t surrogates = 0;  ///< computed
+  std::vector<std::int64_t>
+      different;  ///< [alternative]: the first ones; others repeat them (see SurrogateType::circular)
+  std::vector<double> values;    ///< [alternative][1 + surrogates]
+  std::vector<double> p_values;  ///< [alternative], of the analytic test; else empty
+
+  double observed(std::size_t alternative) const { return row(alternative)[0]; }
+  std::span<const double> surrogate(std::size_t alternative) const {
+    return row(alternative).subspan(1, std::size_t(different[alternative]));
+  }
+
+ private:
+  std::span<const double> row(std::size_t alternative) const {
+    const auto width = std::size_t(1 + surrogates);
+    return std::span(values).subspan(alternative * width, width);
+  }
+};
+
+/// Throws InvalidArgument, naming the task, if it has too few rows: of ksg at most neighbors + 2 theiler, of
+/// gaussian at most 1 + dimensions, of the others none. ksg takes at most 16 dimensions. Also if its surrogates cannot
+/// be made: blocks as long as the rows, trials of different lengths, several columns of x for iaaft.
+void check_task(const Series& series, const EstimationTask& task, const EstimatorOptions& options);
+
+/// The time of each row of a task for the Theiler window; empty: 0, 1, 2, ...
+std::vector<std::int64_t> theiler_times(const Series& series, std::span<const std::int64_t> times,
+                                        const EstimatorOptions& options);
+
+/// The options settled by the longest embedding of the tasks.
+EstimatorOptions settled(EstimatorOptions options, const Series& series,
+                         std::span<const EstimationTask> tasks);
+
+/// The number of embedded rows of each trial. Throws InvalidArgument, naming the task, if they differ or if there are
+/// less than two trials.
+std::int64_t rows_of_trial(const Series& series, std::span<const std::int64_t> times,
+                           const std::string& task);
+
+/// The number of different surrogates of a task, at most `most`, for methods with few: circular shifts, and orders of
+/// blocks or trials.
+std::int64_t different_surrogates(const Series& series, std::span<const std::int64_t> times,
+                                  const EstimatorOptions& options, std::int64_t most);
+
+/// Estimates::different of a task.
+std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& options);
+
+/// The rearrangement of a task's rows; circular shifts are those of the options. Throws InvalidArgument for spectral
+/// surrogates.
+SurrogateOptions surrogate_options(const Series& series, const EstimationTask& task,
+                                   const EstimatorOptions& options);
+
+/// Estimates all tasks in one batch on the stream's device. The tasks must have equally many alternatives and
+/// equal dimensions; their numbers of rows may differ. Results do not depend on how tasks are grouped into
+/// batches. Throws InvalidArgument if the stream is not of the CPU and the estimator is not ksg.
+std::vector<Estimates> estimate(const Series& series, std::span<const EstimationTask> tasks,
+                                const EstimatorOptions& options, Stream& stream);
+/// Where estimates_in_parts(), each part that is finished is reported to `progress`, in estimates. The values are the same.
+Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
+                   Stream& stream, Progress* progress = nullptr);
+
+/// Whether surrogates can be estimated in parts at no cost. They cannot where one call of the operator shares neighbour
+/// lists among rearranged rows: parts of those take up to twice as long.
+bool estimates_in_parts(const EstimationTask& task, const EstimatorOptions& options, Device device);
+
+/// Local values of the observed data of a task with one alternative: one for each of task.times, in nats; their mean is
+/// the estimate. Of ksg those of the operator, of gaussian and discrete log ratios of densities or frequencies
+/// (gaussian.hpp, discrete.hpp). Throws InvalidArgument for Bias::miller_madow, which corrects the mean only.
+std::vector<double> local_values(const Series& series, const EstimationTask& task, EstimatorOptions options,
+                                 Stream& stream);
+
+/// Random stream of a source and target (columns of the file), the same in every command.
+constexpr std::int64_t random_stream(std::int64_t target, std::int64_t source) {
+  return target << 31 | source;
+}
+
+/// T(source -> target | given). The source's past starts at `lag`.
+EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, std::int32_t target,
+                                     const Coordinates& given, const Embedding& source_past,
+                                     const Embedding& target_past, std::int64_t lag);
+
+/// I(next; past) of one variable: its active information storage.
+EstimationTask storage_task(const Series& series, std::int32_t variable, const Embedding& embedding);
+
+}  // namespace kolmo

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "kolmo/flow/report/text.hpp"
+#include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/flow/result/markup.hpp"
+
+namespace kolmo::prose {
+namespace {
+
+using markup::escape;
+using markup::number;
+
+/// A table that the script makes sortable and offers as a file. `name` is the file's.
+class HtmlTable {
+ public:
+  HtmlTable(const std::string& name, const std::string& caption) {
+    out_ = "<div class=\"table\" data-file=\"" + name +
+           "\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape(caption) +
+           "\"><table class=\"sortable\"><caption>" + escape(caption) + "</caption><thead><tr>";
+  }
+  void head(const std::string& text, bool numeric) {
+    out_ += std::string("<th scope=\"col\"") + (numeric ? " class=\"num\">" : ">") + escape(text) + "</th>";
+  }
+  void row(const std::string& attributes = "") {
+    out_ += (rows_++ == 0 ? "</tr></thead><tbody>\n<tr" : "</tr>\n<tr") + attributes + ">";
+  }
+  void text(const std::string& text) { out_ += "<td>" + escape(text) + "</td>"; }
+  void count(long long value) { out_ += fmt::format("<td class=\"num\">{}</td>", value); }
+  void value(double key, const std::string& shown) {
+    out_ += "<td class=\"num\" data-key=\"" + (std::isnan(key) ? "" : markup::exact(key)) + "\">" +
+            escape(shown) + "</td>";
+  }
+  void value(double v) { value(v, number(v)); }
+  std::string end() {
+    if (rows_ == 0) out_ += "</tr></thead><tbody>\n<tr>";
+    return out_ + "</tr>\n</tbody></table></div></div>\n";
+  }
+
+ private:
+  std::string out_;
+  std::size_t rows_ = 0;
+};
+
+std::string p_label(const NetworkDocument& network, const NetworkLink& link) {
+  std::string text = p_text(network, link);
+  if (text.starts_with("<=")) return "\u2264" + text.substr(2);
+  return text == "-" ? number(link.p_value) : text;
+}
+
+}  // namespace
+
+std::string link_table(const NetworkDocument& network, const std::vector<const NetworkLink*>& links,
+                       const std::string& name, const std::string& caption) {
+  HtmlTable table(name, caption);
+  const std::string units = " (" + network.units + ")";
+  table.head("Source", false), table.head("Target", false);
+  table.head("Lag", true), table.head("TE" + units, true);
+  if (network.compared())
+    for (const std::string& text : {"Bias-corrected" + units, std::string("z"), "Null 95\u202f%" + units})
+      table.head(text, true);
+  table.head("p", true), table.head("Adjusted p", true);
+  for (const NetworkLink* link : links) {
+    table.row(fmt::format(" data-link=\"{}-{}\"{}", link->source, link->target,
+                          link->significant ? " class=\"significant\"" : ""));
+    table.text(network.variables[link->source]), table.text(network.variables[link->target]);
+    table.value(link->lag, network.lag_text(link->lag));
+    table.value(link->value);
+    if (network.compared())
+      for (const double v : {bias_corrected(*link), z_score(*link), link->surrogate_q95}) table.value(v);
+    table.value(link->p_value, p_label(network, *link)), table.value(link->p_adjusted);
+  }
+  return table.end();
+}
+
+std::string totals_table(const NetworkDocument& network) {
+  const bool grouped = !network.groups.names.empty();
+  HtmlTable table("totals", std::string("Sent and received by each variable: sums of the ") +
+                                (network.compared() ? "bias-corrected " : "") +
+                                "transfer entropy over significant links");
+  const std::string units = " (" + network.units + ")";
+  table.head("Variable", false);
+  if (grouped) table.head("Group", false);
+  for (const std::string& text : {"Sent" + units, std::string("Links sent"), "Received" + units,
+                                  std::string("Links received"), "Sent less received" + units})
+    table.head(text, true);
+  const Totals totals(network);
+  for (std::size_t i = 0; i < network.variables.size(); ++i) {
+    table.row();
+    table.text(network.variables[i]);
+    if (grouped) table.text(network.groups.names[network.groups.group_of[i]]);
+    table.value(totals.flow[i][0]), table.count(totals.links[i][0]);
+    table.value(totals.flow[i][1]), table.count(totals.links[i][1]);
+    table.value(totals.flow[i][0] - totals.flow[i][1]);
+  }
+  return table.end();
+}
+
+std::string target_table(const NetworkDocument& network) {
+  if (network.targets.empty()) return "";
+  HtmlTable table("embeddings",
+                  "Embedding of each target: past values used (history), the rows between them "
+                  "(tau), and the embedded rows (samples)");
+  table.head("Target", false);
+  for (const std::string& text : {std::string("History"), std::string("Tau"), std::string("Samples"),
+                                  "Active information storage (" + network.units + ")"})
+    table.head(text, true);
+  for (const NetworkTarget& target : network.targets) {
+    table.row();
+    table.text(network.variables[target.target]);
+    table.count(target.history), table.count(target.tau), table.count(target.samples);
+    table.value(target.active_information_storage);
+  }
+  return table.end();
+}
+
+}  // namespace kolmo::prose

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kolmo/flow/result/network_document.hpp"
+
+// Sentences and tables of the report as HTML text.
+namespace kolmo::prose {
+
+/// One sentence: how many pairs are significant, and the strongest; or that no link is significant.
+std::string headline(const NetworkDocument& network);
+
+/// Two sentences: what transfer entropy is with its units, and the null hypothesis with the correction.
+std::string meaning(const NetworkDocument& network);
+
+/// What pairwise links do not show.
+std::string cautions(const NetworkDocument& network);
+
+/// A section with the document's warnings, or "".
+std::string warnings(const NetworkDocument& network);
+
+/// Sortable table of links: source, target, lag, value, bias-corrected value, z, 95 % quantile of the
+/// surrogates, p, adjusted p. `name` is that of the file that it can be saved as.
+std::string link_table(const NetworkDocument& network, const std::vector<const NetworkLink*>& links,
+                       const std::string& name, const std::string& caption);
+
+/// What each variable sends and receives over significant links.
+std::string totals_table(const NetworkDocument& network);
+
+/// The paragraph on methods with its references, to copy or save.
+std::string methods(const NetworkDocument& network);
+
+std::string settings(const NetworkDocument& network);
+std::string target_table(const NetworkDocument& network);
+
+}  // namespace kolmo::prose

@@ -1,0 +1,71 @@
+#include "kolmo/flow/result/inspect_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kolmo/flow/test/inspect_test.hpp"
+
+namespace kolmo {
+namespace {
+
+std::string more_surrogates(const NetworkOptions& o, std::int64_t used, double needed) {
+  if (used < o.estimator.surrogates)
+    return "the data allow no more circular shifts; only fewer pairs or more rows lift this limit";
+  if (needed <= max_surrogates) return fmt::format("{:.0f} surrogates lift this limit", needed);
+  return fmt::format("only fewer pairs lift this limit, as {:.0f} surrogates are more than can be asked for",
+                     needed);
+}
+
+/// Whether S surrogates are too few for the correction.
+std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const NetworkOptions& o) {
+  const double least = 1 / (1 + double(used));
+  const double tests = o.correction == Correction::none ? 1 : pairs;
+  const double together = std::ceil(tests * least / o.alpha - 1e-9),
+               needed = std::ceil(tests / o.alpha - 1e-9) - 1;
+  if (o.p_value != PValue::plus_one || together <= 1) return {};
+  const std::string start = fmt::format("the smallest p that {} surrogates can give is {:.3g}", used, least);
+  const std::string advice = more_surrogates(o, used, needed);
+  return Warning{
+      "too_few_surrogates",
+      o.correction == Correction::bonferroni
+          ? fmt::format("{}; times {:.0f} pairs this exceeds {}, so that no link can be significant; {}",
+                        start, pairs, o.alpha, advice)
+      : together > tests
+          ? fmt::format("{}, so that no link can be significant at {}; {}", start, o.alpha, advice)
+          : fmt::format("{}, so that of {:.0f} pairs links can be significant only if at least {:.0f} "
+                        "reach it together; {}",
+                        start, pairs, together, advice)};
+}
+
+}  // namespace
+
+std::vector<Warning> inspect(const Network& network, const Series& series, const NetworkOptions& options) {
+  std::vector<Warning> all;
+  const EstimatorOptions& e = options.estimator;
+  if (e.tested_analytically()) {  // p has no smallest value
+  } else if (e.surrogates == 0) {
+    all.push_back({"untested", "there are no surrogates, so that no link was tested"});
+  } else {
+    std::int64_t used = e.surrogates;
+    for (const LinkResult& l : network.links) used = std::min(used, l.surrogate_count);
+    const NetworkOptions o = settled(options, series);
+    const auto rows = embeddable(series, network_reach(o, longest_embedding(o)));
+    const bool circular = e.surrogate_type == SurrogateMethod::circular;
+    for (auto& w :
+         {few_surrogates(circular ? used : different_surrogates(series, rows, o.estimator, e.surrogates), e),
+          too_few_surrogates(used, double(network.links.size()), options)})
+      if (w) all.push_back(*w);
+  }
+  SharedWarnings found;
+  for (const LinkResult& l : network.links)
+    if (l.value < 0 && is_significant(l.p_adjusted, options.alpha, options.p_value))
+      found.add("negative",
+                series.names[std::size_t(l.source)] + " -> " + series.names[std::size_t(l.target)]);
+  found.tell("negative", "larger than in surrogates, yet below 0: no information flow, and no link", all);
+  return all;
+}
+
+}  // namespace kolmo

@@ -1,0 +1,80 @@
+#include "kolmo/flow/result/local_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/flow/result/link_table.hpp"
+
+namespace kolmo {
+namespace {
+
+/// Values and their number, by row of a trial.
+struct Sum {
+  double value = 0;
+  std::int64_t count = 0;
+
+  Sum operator+(const Sum& o) const { return {value + o.value, count + o.count}; }
+};
+
+/// Replaces every row by the sum of the `window` rows that end with it. Rows are cut into blocks of a window each, so
+/// that every sum is the end of one block and the start of the next (van Herk, Pattern Recognit. Lett. 13, 517, 1992).
+void sum_windows(std::vector<Sum>& rows, std::size_t window) {
+  std::vector<Sum> end = rows;
+  for (std::size_t t = rows.size(); t-- > 1;)
+    if (t % window) end[t - 1] = end[t - 1] + end[t];
+  for (std::size_t t = 1; t < rows.size(); ++t)
+    if (t % window) rows[t] = rows[t] + rows[t - 1];
+  for (std::size_t t = window; t < rows.size(); ++t)
+    if ((t + 1) % window) rows[t] = end[t + 1 - window] + rows[t];
+}
+
+}  // namespace
+
+MovingMean moving_mean(const Series& series, std::span<const std::int64_t> times,
+                       std::span<const double> values, std::int64_t window) {
+  require(window >= 1, "moving mean: the window must be 1 row or more");
+  require(times.size() == values.size(), "moving mean: every time has a value");
+  const auto trial = [&](std::int64_t t) { return series.trial.empty() ? 0 : series.trial[std::size_t(t)]; };
+  MovingMean result;
+  for (std::size_t i = 0, end; i < times.size(); i = end) {
+    for (end = i; end < times.size() && trial(times[end]) == trial(times[i]);) ++end;
+    const auto row = [&](std::size_t k) { return std::size_t(times[k] - times[i]); };
+    std::vector<Sum> rows(row(end - 1) + 1);
+    for (std::size_t k = i; k < end; ++k) rows[row(k)] = {values[k], 1};
+    sum_windows(rows, std::size_t(std::min<std::int64_t>(window, std::int64_t(rows.size()))));
+    for (std::size_t k = i; k < end; ++k) {
+      const Sum& sum = rows[row(k)];
+      result.mean.push_back(sum.value / double(sum.count)), result.samples.push_back(sum.count);
+    }
+  }
+  return result;
+}
+
+std::string local_table_csv(const Series& series, std::span<const std::int64_t> times,
+                            std::span<const double> values, const LocalTable& o) {
+  std::string out = series.trial.empty() ? "row," : "row,trial,";
+  if (o.time_step) out += csv_cell("time (" + o.time_step->unit + ")") + ",";
+  out += "local (" + o.units + ")";
+  MovingMean moving;
+  if (o.window) {
+    moving = moving_mean(series, times, values, o.window);
+    out += ",mean (" + o.units + "),samples";
+  }
+  out += "\n";
+  auto to = std::back_inserter(out);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::int64_t row = o.first_row + times[i];
+    fmt::format_to(to, "{},", row);
+    if (!series.trial.empty()) fmt::format_to(to, "{},", series.trial[std::size_t(times[i])]);
+    if (o.time_step) fmt::format_to(to, "{},", double(row) * o.time_step->step);
+    fmt::format_to(to, "{}", values[i] * o.factor);
+    if (o.window) fmt::format_to(to, ",{},{}", moving.mean[i] * o.factor, moving.samples[i]);
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace kolmo

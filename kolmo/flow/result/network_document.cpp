@@ -1,0 +1,121 @@
+#include "kolmo/flow/result/network_document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/version.hpp"
+
+namespace kolmo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json valid(const Json& value) {
+  return Json::parse(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+std::string valid(const std::string& text) { return valid(Json(text)).get<std::string>(); }
+
+}  // namespace
+
+std::vector<const NetworkLink*> NetworkDocument::significant_links() const {
+  std::vector<const NetworkLink*> found;
+  for (const NetworkLink& link : links)
+    if (link.significant) found.push_back(&link);
+  std::stable_sort(found.begin(), found.end(), [](const NetworkLink* a, const NetworkLink* b) {
+    const double x = std::isnan(a->value) ? -HUGE_VAL : a->value;
+    const double y = std::isnan(b->value) ? -HUGE_VAL : b->value;
+    return x > y;
+  });
+  return found;
+}
+
+std::string NetworkDocument::text_option(const char* name) const {
+  const auto found = options.find(name);
+  return found != options.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+double NetworkDocument::number_option(const char* name) const {
+  const auto found = options.find(name);
+  return found != options.end() && found->is_number() ? found->get<double>() : std::nan("");
+}
+
+std::string NetworkDocument::lag_text(long long lag) const {
+  return time_step ? fmt::format("{} ({:.6g} {})", lag, time_step->step * double(lag), time_step->unit)
+                   : std::to_string(lag);
+}
+
+std::string caution(const NetworkDocument& network) {
+  const auto given = network.options.find("given");
+  const bool conditioned = given != network.options.end() && !given->is_null() && !given->empty();
+  return conditioned ? "Links are conditioned on the variables of --given only: a link may still be indirect "
+                       "or come from a common driver that is not among them. Transfer entropy is evidence of "
+                       "prediction, not by itself of cause."
+                     : "Each pair is taken by itself: a link may be indirect, through a third variable, or "
+                       "come from a common driver. --given conditions on variables that are known to matter. "
+                       "Transfer entropy is evidence of prediction, not by itself of cause.";
+}
+
+NetworkDocument network_document(const Network& network, const Series& series, const NetworkOptions& options,
+                                 const RunDescription& run, bool bits) {
+  const double unit = bits ? 1 / std::numbers::ln2 : 1;
+  const auto place = [&](std::int32_t v) {
+    return std::size_t(std::find(options.variables.begin(), options.variables.end(), v) -
+                       options.variables.begin());
+  };
+  NetworkDocument d{run};
+  d.version = version();
+  d.units = bits ? "bits" : "nats";
+  d.rows = series.rows(), d.sets = series.sets, d.missing_rows = series.missing_rows;
+  for (const std::int32_t v : options.variables) d.variables.push_back(series.names[std::size_t(v)]);
+  for (const TargetResult& t : network.targets)
+    d.targets.push_back(
+        {place(t.target), int(t.embedding.history), int(t.embedding.tau), t.samples, t.storage * unit});
+  for (const LinkResult& l : network.links) {
+    NetworkLink link{place(l.source), place(l.target), l.value * unit, int(l.lag),
+                     l.p_value,       l.p_adjusted,    l.significant,  {}};
+    for (std::size_t i = 0; i < l.profile.size(); ++i)
+      link.profile.push_back({int(options.min_lag) + int(i), l.profile[i] * unit});
+    link.surrogate_mean = l.surrogates.mean * unit;
+    link.surrogate_std = l.surrogates.deviation * unit;
+    link.surrogate_q95 = l.surrogates.q95 * unit;
+    link.surrogate_count = l.surrogate_count, link.min_shift = l.min_shift;
+    d.links.push_back(std::move(link));
+  }
+  return d;
+}
+
+NetworkDocument checked(const NetworkDocument& document) {
+  NetworkDocument d = document;
+  require(!d.variables.empty(), "network document: variables: is empty");
+  const auto known = [&](const std::string& where, std::size_t variable) {
+    require(variable < d.variables.size(), "network document: " + where + ": " + std::to_string(variable) +
+                                               " is not one of " + std::to_string(d.variables.size()) +
+                                               " variables");
+  };
+  for (std::size_t i = 0; i < d.links.size(); ++i) {
+    known("links[" + std::to_string(i) + "].source", d.links[i].source);
+    known("links[" + std::to_string(i) + "].target", d.links[i].target);
+  }
+  for (std::size_t i = 0; i < d.targets.size(); ++i)
+    known("targets[" + std::to_string(i) + "].target", d.targets[i].target);
+  const auto& groups = d.groups;
+  require(groups.names.empty() || groups.group_of.size() == d.variables.size(),
+          "network document: groups: " + std::to_string(groups.group_of.size()) + " entries for " +
+              std::to_string(d.variables.size()) + " variables");
+  for (const std::size_t g : groups.group_of)
+    require(g < groups.names.size(), "network document: groups: " + std::to_string(g) + " is not one of " +
+                                         std::to_string(groups.names.size()) + " groups");
+  if (d.time_step) d.time_step->unit = valid(d.time_step->unit);
+  for (std::string& name : d.groups.names) name = valid(name);
+  for (std::string* text : {&d.command, &d.device, &d.version, &d.units}) *text = valid(*text);
+  for (std::string& name : d.variables) name = valid(name);
+  for (Warning& w : d.warnings) w.text = valid(w.text);
+  d.options = valid(d.options);
+  return d;
+}
+
+}  // namespace kolmo

@@ -1,0 +1,64 @@
+#include "kolmo/flow/test/inspect_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kolmo {
+namespace {
+
+/// Autocorrelations at lags 1, 2, ... of pairs within one set, up to the first within its noise of
+/// 2 / sqrt(N), at most 200.
+std::vector<double> autocorrelations(const Series& series, std::size_t variable) {
+  constexpr std::int64_t most = 200;
+  const auto& values = series.values[variable];
+  const Scaling z = scaling_of(values);
+  const auto n = double(std::count_if(series.set.begin(), series.set.end(), [](auto s) { return s >= 0; }));
+  std::vector<double> r;
+  for (std::int64_t lag = 1; lag <= std::min(most, series.rows() / 2); ++lag) {
+    double sum = 0;
+    for (const std::int64_t t : embeddable(series, lag))
+      sum += (values[std::size_t(t)] - z.mean) * (values[std::size_t(t - lag)] - z.mean);
+    const double now = sum / (n * z.deviation * z.deviation);
+    if (std::abs(now) < 2 / std::sqrt(n)) break;
+    r.push_back(now);
+  }
+  return r;
+}
+
+}  // namespace
+
+std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& o) {
+  constexpr std::int64_t few = 99;
+  if (different >= std::min(few, o.surrogates)) return {};
+  return Warning{
+      "few_surrogates",
+      fmt::format("the data allow only {} different {} surrogates, so that no p-value is below {:.2g}",
+                  different, surrogate_method_names[std::size_t(o.surrogate_type)],
+                  1 / double(1 + different))};
+}
+
+std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
+                                           const EstimatorOptions& options) {
+  constexpr double inflated = 1.5;
+  if (!options.tested_analytically()) return {};
+  std::string found;
+  for (const Coordinate& x : task.x.at(0))
+    for (const Coordinate& y : task.y) {
+      const auto rx = autocorrelations(series, std::size_t(x.variable)),
+                 ry = autocorrelations(series, std::size_t(y.variable));
+      double inflation = 1;
+      for (std::size_t i = 0; i < std::min(rx.size(), ry.size()); ++i) inflation += 2 * rx[i] * ry[i];
+      if (inflation > inflated)
+        found += fmt::format("{}{} and {} ({} rows count as {:.0f} or fewer)", found.empty() ? "" : ", ",
+                             series.names[std::size_t(x.variable)], series.names[std::size_t(y.variable)],
+                             task.times.size(), std::max(1.0, double(task.times.size()) / inflation));
+    }
+  if (found.empty()) return {};
+  return {{"analytic_test",
+           found + ": both are autocorrelated, so that the analytic p-value is too small; --surrogates with "
+                   "--surrogate-type circular keeps that; te and network condition on the target's past"}};
+}
+
+}  // namespace kolmo

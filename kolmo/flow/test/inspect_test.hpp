@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kolmo/flow/data/warning.hpp"
+#include "kolmo/flow/estimate/estimate.hpp"
+
+namespace kolmo {
+
+/// few_surrogates: fewer than 99, and than were asked for, are different (see different_surrogates).
+std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& options);
+
+/// `analytic_test`: a column of x and one of y are both autocorrelated, and the p-value of their mutual
+/// information is analytic. The variance of a covariance grows by 1 + 2 sum r_x(lag) r_y(lag) (Bartlett
+/// 1935), so that p is too small; named above 1.5.
+std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
+                                           const EstimatorOptions& options);
+
+}  // namespace kolmo
