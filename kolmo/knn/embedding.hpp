@@ -5,13 +5,13 @@
 
 namespace kolmo {
 
-/// Number of past values in a state, and the steps between them.
+/// How many past values a state has, and the number of steps between them.
 struct Embedding {
   std::int64_t history = 1, tau = 1;
 
   /// Lag of value i of a state whose newest value is at `lag`.
   KOLMO_HD constexpr std::int64_t back(std::int64_t i, std::int64_t lag) const { return lag + i * tau; }
-  /// Lag of its oldest value.
+  /// Lag of the oldest value of such a state.
   KOLMO_HD constexpr std::int64_t reach(std::int64_t lag) const { return back(history - 1, lag); }
 };
 
@@ -33,9 +33,9 @@ struct TransferEntropyEmbedding {
   KOLMO_HD constexpr std::int64_t z_lag(std::int64_t column) const {
     return column < target.history ? target.back(column, 1) : 1;
   }
-  /// The given series in a column of z; negative for the target's own columns.
+  /// Number of the given series in a column of z; negative for the target's own columns.
   KOLMO_HD constexpr std::int64_t given_of(std::int64_t column) const { return column - target.history; }
-  /// The largest lag in a row.
+  /// The largest lag that a row of the embedding uses.
   KOLMO_HD constexpr std::int64_t reach() const {
     const std::int64_t x = source.reach(lag), z = target.reach(1);
     return x > z ? x : z;

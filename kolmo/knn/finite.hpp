@@ -6,13 +6,13 @@
 
 namespace kolmo {
 
-/// Neither infinite nor NaN.
+/// Whether v is neither infinite nor NaN.
 template <class T>
 KOLMO_HD constexpr bool is_finite(T v) {
   return v - v == T(0);  // NOLINT(misc-redundant-expression)
 }
 
-/// Reports the first of the elements [begin, end) that is not finite; returns false if there is one.
+/// Reports the first of the elements [begin, end) that is not finite, and then returns false.
 template <class T>
 bool check_finite(const Status& status, int fault, const T* v, std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i)
@@ -23,8 +23,8 @@ bool check_finite(const Status& status, int fault, const T* v, std::int64_t begi
   return true;
 }
 
-/// Reports the first of the times [begin, end) that is not above the one before; returns false if there is one.
-/// Null: true.
+/// Reports the first of the times [begin, end) that is not later than the one before, and then returns false.
+/// Without times (null) the result is true.
 inline bool check_ascending(const Status& status, int fault, const std::int64_t* time, std::int64_t begin,
                             std::int64_t end) {
   for (std::int64_t i = begin + 1; time && i < end; ++i)

@@ -1,4 +1,4 @@
-// Included once per vector target by foreach_target.h: no ordinary include guard.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
 #if defined(KOLMO_KNN_INTERVAL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_KNN_INTERVAL_INL
 #undef KOLMO_KNN_INTERVAL_INL
@@ -18,8 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct Interval {
   std::int64_t first, size;
 };
-/// The positions of an ascending, padded array with |value - q| < radius. The search goes up from two
-/// positions known to lie at or before the two ends, and evaluates the predicate itself.
+/// Finds the positions of an ascending, padded array with |value - q| < radius. The search goes up from two
+/// positions known to lie at or before the two ends, and evaluates this condition itself.
 template <class T>
 HWY_INLINE Interval interval_from(const T* value, std::int64_t first, std::int64_t end, T q, T radius) {
   const hn::CappedTag<T, Cells<T>::padding> d;
@@ -33,8 +33,8 @@ HWY_INLINE Interval interval_from(const T* value, std::int64_t first, std::int64
   return {first, end > first ? end - first : 0};
 }
 
-/// The cells give the starting positions: at least a whole cell lies between the start of a search and its
-/// result.
+/// Finds the same positions; the cells give the starting points. At least a whole cell lies between the start
+/// of a search and its result.
 template <class T>
 HWY_INLINE Interval interval(const Cells<T>& c, T q, T radius) {
   return interval_from(c.value, c.start[std::max(0, c.cell(q - radius) - 1)],

@@ -15,7 +15,8 @@
 namespace kolmo::cuda {
 namespace {
 
-/// The other points of each point by distance, but for those in its Theiler window: all that are nearer than `reach`.
+/// For each point, the other points outside its Theiler window by distance: all those that are nearer than
+/// `reach`.
 template <class T>
 struct NeighbourList {
   T *distance, *reach;
@@ -23,13 +24,13 @@ struct NeighbourList {
 };
 
 /// One call: t problems, whose rows are stored end to end in n rows, with b alternatives of x and e estimates
-/// of each. Within each problem, points are numbered in the order of the key: the first column of z, or of y
-/// without z. A lane is an estimate.
+/// of each. Within each problem the points are numbered in ascending order of the key, which is the first
+/// column of z, or of y if there is no z. Each estimate is called a lane.
 template <class T>
 struct KsgPlan {
   std::int64_t n, b, e, theiler;
   int t, dx, dy, dz, k;
-  bool first_kind;  // ksg1
+  bool first_kind;  // ksg1, else ksg2
   SurrogateOptions surrogate_options;
   const std::int64_t *segments, *streams, *min_shifts, *time;
   const T *source_x, *source_y, *source_z;
@@ -37,22 +38,24 @@ struct KsgPlan {
   Status status;
 
   std::int64_t* offsets;  // the segments after they were checked
-  RowSort<T> sort;        // the key; then each column of each alternative of x, if intervals are counted
-  std::int32_t* group;    // problem of each row, if there are segments
-  std::uint32_t* at;      // point of each row
-  T* yz;                  // columns of y, then z, in point order
-  T* x;                   // of the current lanes, each at lane_offset; see column_step, row_step
+  RowSort<T> sort;      // first the key; then each column of each alternative of x, if intervals are counted
+  std::int32_t* group;  // problem of each row, if there are segments
+  std::uint32_t* at;    // point of each row
+  T* yz;                // columns of y, then z, in point order
+  T* x;                 // x of the current lanes, each at lane_offset; see column_step, row_step
   PsiTerm* terms;
   PsiSum* sums;       // [problem][lane]
   double* constants;  // the additive constant of the estimator, per problem; NaN if its data are faulty
   std::int64_t column_step, row_step, first_lane, lanes;
 
-  // With neighbour lists: places of the rows of x in their sorted columns, and those of the current lanes, laid out
-  // like x, but points 2i and 2i + 1 of a lane side by side, with zeros up to a multiple of 8 points.
+  // These are used with neighbour lists. A place is the position of a row of x in its sorted column.
+  // lane_place holds those of the current lanes, laid out like x, but with points 2i and 2i + 1 of a lane
+  // side by side, and with zeros up to a multiple of 8 points.
   std::uint16_t *place, *lane_place;
   std::int64_t place_step;  // between columns
   std::int64_t cap;         // entries of a list
-  /// near_z only if z has more than one column; in place of points it has where their places are.
+  /// near_z is used only if z has more than one column. Instead of points it holds the offsets of their
+  /// places.
   NeighbourList<T> near_yz, near_z;
   uint2* open;  // (point, lane) pairs whose lists are too short
   unsigned long long* open_count;
@@ -76,12 +79,12 @@ struct KsgPlan {
   }
   __device__ const T* key() const { return sort.key[0]; }
   __device__ std::uint32_t row(std::int64_t point) const { return sort.row[0][point]; }
-  /// A column of x, in ascending order within each problem.
+  /// A column of an alternative of x, in ascending order within each problem.
   __device__ const T* sorted_x(std::int64_t alternative, int column) const {
     return sort.key[0] + (1 + alternative * dx + column) * n;
   }
   __device__ void report(KsgFault fault, std::int64_t index) const { status.report(int(fault), index); }
-  /// Reports a value that is not finite. A fault sets the estimates of its row's problem to NaN.
+  /// Reports a value that is not finite, which sets the estimates of its row's problem to NaN.
   __device__ void check(KsgFault fault, T v, std::int64_t index, std::int64_t r) const {
     if (!is_finite(v)) refuse(fault, index, r);
   }
@@ -112,8 +115,8 @@ __device__ T distance_of(const T* column, int count, std::int64_t column_step, i
   return far;
 }
 
-/// Runs in one block. Segments that do not ascend from 0 to n would cause accesses out of range: all problems
-/// then become empty.
+/// Checks the segments, in one block. If they do not ascend from 0 to n, all problems become empty, since
+/// other segments would lead to accesses out of range.
 template <class T>
 __global__ void ksg_check_segments(KsgPlan<T> p, const std::int64_t* segments) {
   bool wrong = false;
@@ -160,7 +163,7 @@ __global__ void ksg_prepare(KsgPlan<T> p) {
   }
 }
 
-/// After the sort: stores y and z in point order, and the point of each row. Reports values that are not
+/// Runs after the sort: stores y and z in point order, and the point of each row. Reports values that are not
 /// finite.
 template <class T>
 __global__ void ksg_gather(KsgPlan<T> p) {
@@ -184,7 +187,8 @@ __global__ void ksg_gather(KsgPlan<T> p) {
     p.check(KsgFault::x, p.source_x[i], i, i / p.dx % p.n);
 }
 
-/// Rearranges rows first ... end - 1 of x for a lane: surrogates exist only in this copy.
+/// Copies rows first ... end - 1 of x for a lane, rearranged as its surrogate asks. Surrogates exist only in
+/// this copy.
 template <class T>
 __device__ void rearrange(const KsgPlan<T>& p, std::int64_t l, std::int64_t first, std::int64_t end) {
   const std::int64_t lane = p.first_lane + l, b = lane / p.e, number = lane % p.e;

@@ -1,6 +1,6 @@
 #pragma once
 // Many estimates of the same y and z: each point's neighbours in (y, z) are listed once, and the lanes of a
-// warp compute 32 estimates of one point. For ksg1 with a condition, or with one column of x.
+// warp compute 32 estimates of one point. This serves ksg1 with a condition, or with one column of x.
 #include "kolmo/knn/listed_point.cuh"
 
 namespace kolmo::cuda {
@@ -8,8 +8,8 @@ namespace {
 
 constexpr int list_block = 256, list_most = 1024;
 
-/// Calls f(point, distance) for each neighbour of point i nearer than r, in z or else in (y, z), distributed over the
-/// threads of the block.
+/// Calls f(point, distance) for each neighbour of point i that is nearer than r, in z if InZ and in (y, z) if
+/// not. The calls are spread over the threads of the block.
 template <bool InZ, class T, class F>
 __device__ void list_candidates(const KsgPlan<T>& p, std::int64_t i, const typename KsgPlan<T>::Range& range,
                                 T r, F f) {
@@ -21,7 +21,7 @@ __device__ void list_candidates(const KsgPlan<T>& p, std::int64_t i, const typen
   }
 }
 
-/// A radius with at most p.cap nearer neighbours and, if possible, at least half as many.
+/// Finds a radius within which point i has at most p.cap neighbours and, if possible, at least half as many.
 template <bool InZ, class T>
 __device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename KsgPlan<T>::Range& range) {
   __shared__ int total;
@@ -48,7 +48,7 @@ __device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename Ksg
   return low;
 }
 
-/// A block builds the list of one point, near_z or near_yz.
+/// Builds the list of one point, near_z or near_yz, by a block.
 template <bool InZ, class T>
 __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
   __shared__ T distance[list_most];
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
 
 constexpr int fill_rows = 16;
 
-/// Each thread of a warp rearranges fill_rows rows for one lane of a group.
+/// Fills x of the current lanes: each thread of a warp rearranges fill_rows rows for one lane of a group.
 template <class T>
 __global__ void ksg_fill_lists(KsgPlan<T> p) {
   if (thread_index() == 0) *p.open_count = 0;
@@ -104,10 +104,10 @@ __global__ void ksg_fill_lists(KsgPlan<T> p) {
   if (l < p.lanes) rearrange(p, l, first, first + fill_rows < p.n ? first + fill_rows : p.n);
 }
 
-constexpr int listed_block =
-    224;  // whose points are neighbours of each other, and share what is in the L1 cache
+/// The points of a block are near each other, so that its warps share what is in the L1 cache.
+constexpr int listed_block = 224;
 
-/// A warp computes `per_warp` points of the 32 estimates from 32 blockIdx.y on.
+/// Computes `per_warp` points for the 32 estimates from 32 blockIdx.y on by a warp.
 template <int K, int X, bool OneZ, class T>
 __global__ void __launch_bounds__(listed_block, X > 1 ? 2 : 4) ksg_listed(KsgPlan<T> p, int per_warp) {
   __shared__ ListPart<T> parts[listed_block / 32];
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(listed_block, X > 1 ? 2 : 4) ksg_listed(KsgPla
   if (active) terms.flush();
 }
 
-/// Computes the points of lanes that ksg_listed left open.
+/// Computes the points of those lanes for which ksg_listed found too short a list.
 template <int K, class T>
 __global__ void __launch_bounds__(ksg_block, 8) ksg_open(KsgPlan<T> p) {
   const std::int64_t count = std::int64_t(*p.open_count);

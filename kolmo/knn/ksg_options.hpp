@@ -30,7 +30,7 @@ constexpr auto with_ksg_options(const std::array<FieldInfo, N>& own) {
   return all;
 }
 
-/// Copies those options from one operator's arguments to another's.
+/// Copies these options from one operator's arguments to another's.
 template <class To, class From>
 void copy_ksg_options(To& to, const From& from) {
   to.k = from.k, to.theiler = from.theiler, to.surrogates = from.surrogates;
@@ -42,7 +42,7 @@ SurrogateOptions surrogate_options(const A& a) {
   return {a.surrogate_type, a.block_length, a.min_shift, a.seed};
 }
 
-/// Throws unless blocks of the surrogates can be made of n rows.
+/// Throws unless n rows can be cut into the blocks that the surrogates need.
 template <class A>
 void require_blocks(std::string_view op, const A& a, std::int64_t n) {
   const bool blocks = a.surrogate_type == SurrogateType::block || a.surrogate_type == SurrogateType::trials;

@@ -17,7 +17,7 @@ T distance(const std::vector<T>& a, const std::vector<T>& b) {
   return d;
 }
 
-/// psi(m) for 0 < m <= most.
+/// Returns psi(m) for every m up to `most`; element 0 is not used.
 std::vector<long double> digammas(std::size_t most) {
   std::vector<long double> psi{0, -std::numbers::egamma_v<long double>};
   while (psi.size() <= most) psi.push_back(psi.back() + 1.0L / static_cast<long double>(psi.size() - 1));
@@ -30,7 +30,7 @@ struct Neighbour {
   std::size_t row;
 };
 
-/// The local values; their mean is the estimate.
+/// Computes the local values, whose mean is the estimate.
 template <class T>
 std::vector<long double> local_values(const Rows<T>& x, const Rows<T>& y, const Rows<T>& z,
                                       const KsgSettings& s) {

@@ -20,16 +20,16 @@ struct KsgSettings {
   std::uint64_t seed = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateType surrogate_type = SurrogateType::permute;
-  std::vector<std::int64_t> time = {};  ///< of each row; empty: 0, 1, 2, ...
+  std::vector<std::int64_t> time = {};  ///< the time of each row; empty: 0, 1, 2, ...
 };
 
 struct KsgEstimates {
-  std::vector<long double> values;  ///< of the observed data, then of the surrogates
-  std::vector<long double> local;   ///< of the observed data
+  std::vector<long double> values;  ///< estimate of the observed data, then those of the surrogates
+  std::vector<long double> local;   ///< local values of the observed data
 };
 
-/// I(x;y|z), or I(x;y) if z has no columns, directly from the definition: all pairs of rows, and psi(n) as a
-/// harmonic sum in long double. `stream` is the random stream of the surrogates.
+/// Computes I(x;y|z), or I(x;y) if z has no columns, directly from the definition: it compares all pairs of
+/// rows, and takes psi(n) as a harmonic sum in long double. `stream` is the random stream of the surrogates.
 template <class T>
 KsgEstimates ksg_estimates(const Rows<T>& x, const Rows<T>& y, const Rows<T>& z, const KsgSettings& settings,
                            std::int64_t stream = 0);

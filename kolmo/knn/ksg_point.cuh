@@ -26,7 +26,7 @@ struct Smallest {
       v = best[i] < v ? v : best[i], best[i] = low;
     }
   }
-  /// The k-th smallest value over all lanes; values are not negative.
+  /// The k-th smallest value over all lanes. Values must not be negative.
   __device__ T across_warp(int k) const {
     if constexpr (K > 16)
       return by_bits(k);
@@ -48,8 +48,8 @@ struct Smallest {
     }
     return smallest;
   }
-  /// The largest bit pattern with fewer than k values below it. The order of bit patterns is that of the
-  /// values.
+  /// Finds the same value as the largest bit pattern with fewer than k values below it, since the bit
+  /// patterns have the order of the values.
   __device__ T by_bits(int k) const {
     using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
     Bits pattern = 0;
@@ -64,13 +64,14 @@ struct Smallest {
   }
 };
 
-/// D: 111 or 110 for one column each of x, y (and z), 0 for any numbers. Step: distance between rows of x.
+/// One point of one estimate. D is 111 if x, y and z have one column each, 110 if x and y have and there is
+/// no z, and 0 in all other cases. Step is the distance between rows of x.
 template <int D, int Step, class T>
 struct KsgPoint {
   const KsgPlan<T>& p;
-  const T *x, *y, *z;  // x of this estimate
+  const T *x, *y, *z;  // x belongs to this estimate, y and z to all
   int i, begin, end;
-  T own_x, own_y, own_z;  // of the first columns
+  T own_x, own_y, own_z;  // values of point i in the first columns
 
   __device__ KsgPoint(const KsgPlan<T>& plan, const T* of_estimate, std::int64_t point, std::int64_t first,
                       std::int64_t last)
@@ -100,8 +101,8 @@ struct KsgPoint {
   __device__ T distance(int j) const { return larger(x_distance(j), larger(y_distance(j), z_distance(j))); }
   __device__ bool neighbour(int j) const { return !p.theiler || !p.excluded(p.row(i), p.row(j)); }
 
-  /// Calls f(j) for the points j != i whose key is nearer than limit(), outwards on both sides. Calls
-  /// after_step() after every 32 points on each side. Limits are the same in all lanes.
+  /// Calls f(j) for the points j != i whose key is nearer than limit(), from i outwards on both sides. Calls
+  /// after_step() after every 32 points on each side. The limit must be the same in all lanes.
   template <class Limit, class F, class AfterStep>
   __device__ void around(Limit limit, F f, AfterStep after_step) const {
     const T *key = p.key(), mine = key[i];
@@ -120,11 +121,11 @@ struct KsgPoint {
     around([=] { return limit; }, f, [] {});
   }
 
-  /// Distance to the k-th neighbour.
+  /// Distance of the k-th neighbour.
   template <int K>
   __device__ T kth_distance() const {
     Smallest<K, T> nearest;
-    T limit = T(INFINITY);  // no neighbour is farther
+    T limit = T(INFINITY);  // a bound: the k-th neighbour is not farther
     int step = 0;
     bool added = false;
     around([&] { return limit; },
@@ -160,7 +161,7 @@ __device__ Radii<T> find_radii(const Point& me, T eps) {
     nearer += d < eps, ties += d == eps;
   });
   const int missing = me.p.k - warp_sum(nearer);
-  // Of several points exactly at the k-th distance, those of lower rows count as neighbours.
+  // Of several points exactly at the k-th distance, those with the lowest rows count as neighbours.
   std::int64_t last_row = me.p.n;
   if (warp_sum(ties) > missing) {
     last_row = -1;
@@ -183,7 +184,7 @@ __device__ Radii<T> find_radii(const Point& me, T eps) {
   return {above(warp_max(r.x)), above(warp_max(r.y)), above(warp_max(r.z))};
 }
 
-/// The places in an ascending column whose values are within `radius` of q, which is one of the values.
+/// Finds the places in an ascending column whose values are within `radius` of q, which is one of the values.
 struct Places {
   int begin, end;
 };
@@ -239,7 +240,7 @@ __device__ KsgCounts count_marginals(const Point& me, const Radii<T>& r, std::in
   return {0, in.end - in.begin - (in.begin < in.end) + warp_sum(first), warp_sum(second)};
 }
 
-/// The marginal counts of point i for one estimate.
+/// Computes the marginal counts of point i for one estimate.
 template <int K, int D, int Step, class T>
 __device__ KsgCounts ksg_counts(const KsgPlan<T>& p, std::int64_t i, std::int64_t begin, std::int64_t end,
                                 std::int64_t lane) {
@@ -270,7 +271,7 @@ class KsgTerms {
   }
 
  private:
-  /// If data are not finite, a count without the point itself may be negative.
+  /// The term of a count. Data that are not finite can make a count that excludes the point itself negative.
   __device__ PsiTerm of(int count) const { return p_.terms[count < 0 ? 0 : count]; }
 
   const KsgPlan<T>& p_;
@@ -278,7 +279,7 @@ class KsgTerms {
   PsiSum sum_;
 };
 
-/// A warp computes `per_warp` points of the estimate blockIdx.y.
+/// Computes `per_warp` points of the estimate blockIdx.y by a warp.
 template <int K, int D, class T>
 __global__ void __launch_bounds__(ksg_block, K > 16 ? 4
                                              : D    ? 16

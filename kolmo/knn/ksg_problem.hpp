@@ -17,10 +17,10 @@ struct KsgProblem {
   std::int64_t n = 0, b = 0, x_step = 0;
   int dx = 0, dy = 0, dz = 0;
   const T *x = nullptr, *y = nullptr, *z = nullptr;
-  const std::int64_t* time = nullptr;     ///< of each row; null: 0, 1, 2, ...
+  const std::int64_t* time = nullptr;     ///< time of each row; null: 0, 1, 2, ...
   const std::int64_t* streams = nullptr;  ///< b stream numbers; null: first_stream + index
   std::int64_t first_stream = 0;
-  const std::int64_t* min_shifts = nullptr;  ///< b; null: that of the options
+  const std::int64_t* min_shifts = nullptr;  ///< b shifts; null: that of the options
   std::int64_t k = 4, theiler = 0, surrogates = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateOptions surrogate_options;
@@ -32,7 +32,7 @@ struct KsgProblem {
   /// Whether counts in (x, z) are computed from intervals of ranks.
   bool ranked() const { return dx == 1 && dz <= 1; }
   std::int64_t estimates() const { return 1 + surrogates; }
-  /// Whether rows i and j are no neighbours of each other because of the Theiler window; true for i = j.
+  /// Whether the Theiler window keeps rows i and j from being neighbours. It does so for i = j.
   bool excluded(std::int64_t i, std::int64_t j) const { return in_theiler_window(i, j, time, theiler); }
   SurrogateMap surrogate(std::int64_t alternative, std::int64_t number) const {
     const std::int64_t stream = streams ? streams[alternative] : first_stream + alternative;
@@ -42,8 +42,8 @@ struct KsgProblem {
   }
 };
 
-/// Computes one estimate at a time, by k-d trees and sorted columns: any k, dimension and algorithm, and
-/// local values. With `only_observed` the surrogates are left to lanes().
+/// Computes one estimate at a time, by k-d trees and sorted columns. This serves any k, dimension and
+/// algorithm, and gives local values. With `only_observed` the surrogates are left to lanes().
 template <class T>
 void trees(const KsgProblem<T>& problem, bool only_observed, Arena arena, int threads);
 template <class T>

@@ -1,4 +1,4 @@
-// Included once per vector target by foreach_target.h: no ordinary include guard.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
 #if defined(KOLMO_KNN_LANES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_KNN_LANES_INL
 #undef KOLMO_KNN_LANES_INL
@@ -37,8 +37,8 @@ class Smallest {
       for (int i = 0; i < k_; ++i) sink(best_[i], v);
     }
   }
-  /// The same for four values. For k = 4 they are sorted, and then the lower halves of two sorted groups of
-  /// four are merged. That takes fewer minima and maxima, which limit the speed of the walk.
+  /// Adds four values. For k = 4 they are sorted, and then the lower halves of two sorted groups of four are
+  /// merged. That takes fewer minima and maxima, which limit the speed of the walk.
   HWY_INLINE void add(D d, V a, V b, V c, V e) {
     if constexpr (K == 4) {
       sink(a, b), sink(c, e), sink(a, c), sink(b, e), sink(b, c);
@@ -68,8 +68,9 @@ class Smallest {
   V best_[K ? K : 64];
 };
 
-/// Writes map(i) for i in [0, n). For a permutation, one pass of its network over the whole domain, a vector
-/// at a time, is stored in `once`; the cycle walk of each row then reads that table.
+/// Writes map(i) for i in [0, n). A permutation applies its network again until the result is in range (cycle
+/// walking). One pass over the whole domain, a vector at a time, is stored in `once`; the walk of each row
+/// then reads that table.
 inline void write_map(const SurrogateMap& map, std::int64_t n, std::uint32_t* once, std::uint32_t* walks,
                       std::uint32_t* to) {
   const hn::ScalableTag<std::uint32_t> d;
@@ -140,8 +141,8 @@ std::int64_t write_candidates(const Shared<T>& s, const Bench<T>& w, int first_c
   return found;
 }
 
-/// Writes the candidates for neighbours of point i nearer than `radius` in (y, z), without the Theiler
-/// window; returns their number.
+/// Writes the candidates for neighbours of point i that are nearer than `radius` in (y, z), except those in
+/// the Theiler window; returns their number.
 template <class T>
 std::int64_t write_neighbours(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
                               T radius) {

@@ -127,7 +127,7 @@ void for_each_row(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w,
   }
 }
 
-/// Stores the samples of the group's estimates side by side.
+/// Stores the samples of x of the group's estimates side by side.
 template <class T>
 void load_columns(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
                   int used) {
@@ -141,7 +141,7 @@ void load_columns(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w,
   });
 }
 
-/// Stores their ranks, and their values in steps.
+/// Stores the ranks of the group's samples, and their values in steps.
 template <class T, class R>
 void load_ranks(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group, int used) {
   const std::uint32_t* rank[group_lanes];
@@ -242,7 +242,7 @@ HWY_EXPORT(lanes_f32);
 
 template <class T>
 bool lanes_fit(const KsgProblem<T>& p) {
-  // Lists pay off if enough estimates share them.
+  // Building lists pays off if enough estimates share them.
   const double fewest = p.dz ? 4 + double(p.n) / 2500 : 0.35 * std::sqrt(double(p.n));
   const std::int64_t most_rows = p.dz ? 200000 : 50000;
   return p.algorithm == KsgAlgorithm::ksg1 && double(p.b * p.estimates()) >= fewest && p.n <= most_rows &&

@@ -11,7 +11,7 @@
 
 namespace kolmo::knn {
 
-// A group is 32 estimates side by side; its samples of x are kept in four packs of eight lanes.
+// A group consists of 32 estimates side by side. Its samples of x are kept in four packs of eight lanes.
 inline constexpr int group_lanes = 32, pack = 8, packs = group_lanes / pack;
 inline constexpr int tile = 128;  // points per pass over a group
 inline constexpr int guesses = 64;
@@ -21,7 +21,8 @@ struct Lane {
   std::int64_t alternative, number;
 };
 
-/// The range of steps of x that is reliable. Values outside the range, if any, are stored as its end points.
+/// The range of values of x whose steps are reliable. Values outside it, if any, are stored as its end
+/// points.
 template <class T>
 struct StepRange {
   T low;
@@ -29,7 +30,7 @@ struct StepRange {
 };
 
 /// Data that all estimates of a problem share. Points are numbered in the order of the key: the first column
-/// of z, or of y without z.
+/// of z, or of y if there is no z.
 template <class T>
 struct Shared {
   std::int64_t n, padded;      // padded: room for a vector after the n values
@@ -67,7 +68,8 @@ struct Shared {
 template <class T>
 struct Bench {
   T* x;  // [pack][column][point][lane]
-  // By lane, 16 bits each if they fit: the rank of each point's x, and the point of each rank.
+  // Two arrays per lane, of 16 bits an element if they fit: the rank of each point's x, and the point of each
+  // rank.
   std::uint32_t *rank, *place;
   std::uint32_t* index;                  // [lane of a pack][row]: the surrogate's map
   std::uint32_t* once;                   // the table of write_map()
@@ -116,9 +118,9 @@ struct Bench {
   }
 };
 
-/// Number of entries of a list. Without z, in one dimension: a square of side sqrt(k / n) holds k of n
-/// uniform points, so sqrt(k n) entries reach that far on average, and three times as many nearly always.
-/// Otherwise half of list_length() if a search in x can replace a list that is too short.
+/// Number of entries of a list. Without z and in one dimension, a square of side sqrt(k / n) holds k of n
+/// uniform points, so sqrt(k n) entries reach that far on average, and three times as many nearly always. In
+/// the other cases it is half of list_length() if a search in x can replace a list that is too short.
 template <class T>
 std::int64_t lane_list_length(const KsgProblem<T>& p) {
   if (!p.dz && p.dx == 1) return std::min(p.n - 1, std::int64_t(3 * std::sqrt(double(p.k) * double(p.n))));
@@ -131,7 +133,7 @@ Cells<T> cells_of(const T* value, std::int64_t n, Arena& arena) {
   return {value, arena.take<std::uint32_t>(std::size_t(Cells<T>::count(n))), 0, 0, 0};
 }
 
-/// Whether counts in (y, z), too, are computed from intervals of ranks.
+/// Whether counts in (y, z) are computed from intervals of ranks, as those in (x, z).
 template <class T>
 bool in_plane(const KsgProblem<T>& p) {
   return p.ranked() && p.dy == 1 && p.dz == 1;

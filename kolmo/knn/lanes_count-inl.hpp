@@ -1,4 +1,4 @@
-// Included once per vector target by foreach_target.h: no ordinary include guard.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
 #if defined(KOLMO_KNN_LANES_COUNT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_KNN_LANES_COUNT_INL
 #undef KOLMO_KNN_LANES_COUNT_INL
@@ -18,7 +18,7 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// One array of values per lane of a part of a pack, and its cells.
+/// For each lane of a part of a pack: an array of values, and its cells.
 template <class T>
 struct LaneColumns {
   const T* value[pack];
@@ -31,7 +31,7 @@ struct LaneColumns {
   }
 };
 
-/// The index of the cell before each value's own cell, which Cells::cell computes.
+/// Computes the index of the cell before each value's own cell, which Cells::cell would give.
 template <class T, class D>
 HWY_INLINE void cells_before(D d, const LaneColumns<T>& c, hn::Vec<D> v, std::int32_t* to) {
   const hn::Rebind<std::int32_t, D> narrow;
@@ -44,7 +44,8 @@ HWY_INLINE void cells_before(D d, const LaneColumns<T>& c, hn::Vec<D> v, std::in
     hn::StoreU(hn::ConvertTo(narrow, before), narrow, to);
 }
 
-/// The interval of positions with |value - q| < radius for each lane: starts to `first`, lengths to `size`.
+/// Finds, for each lane, the interval of positions with |value - q| < radius: writes its start to `first` and
+/// its length to `size`.
 template <class T, class D>
 HWY_INLINE void intervals(D d, const LaneColumns<T>& c, hn::Vec<D> q, const T* radius, std::uint32_t* first,
                           std::uint32_t* size) {
@@ -60,7 +61,7 @@ HWY_INLINE void intervals(D d, const LaneColumns<T>& c, hn::Vec<D> q, const T* r
   }
 }
 
-/// The intervals of ranks in x and of places in z within each lane's radius, and n_z.
+/// Finds the intervals of ranks in x and of places in z within each lane's radius, and counts n_z.
 template <class T, class R>
 void find_intervals(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
                     int used, std::int64_t begin, std::int64_t end) {
@@ -90,7 +91,7 @@ void find_intervals(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& 
   }
 }
 
-/// n_xz by ranks, without the point itself.
+/// Counts n_xz by ranks, without the point itself.
 template <class T, class R>
 void count_by_rank(const Shared<T>& s, const Bench<T>& w, int used, std::int64_t begin, std::int64_t end) {
   for (int l = 0; l < used * pack; ++l) {
@@ -103,7 +104,8 @@ void count_by_rank(const Shared<T>& s, const Bench<T>& w, int used, std::int64_t
   }
 }
 
-/// n_z and n_xz for any number of columns: the neighbourhood in z is found once, then counted for every lane.
+/// Counts n_z and n_xz for any number of columns: the neighbourhood in z is found once, then counted for
+/// every lane.
 template <class T>
 void count_by_distance(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int used,
                        std::int64_t begin, std::int64_t end) {
@@ -130,7 +132,7 @@ void count_by_distance(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T
       }
       HWY_ALIGN hn::TFromD<decltype(di)> z[pack], xz[pack];
       hn::Store(n_z, di, z), hn::Store(n_xz, di, xz);
-      for (int m = 0; m < step; ++m) {  // without i itself
+      for (int m = 0; m < step; ++m) {  // i itself is not counted
         w.n_z[at + l + m] = std::uint32_t(z[m] ? z[m] - 1 : 0);
         w.n_xz[at + l + m] = std::uint32_t(xz[m] ? xz[m] - 1 : 0);
       }
@@ -138,8 +140,8 @@ void count_by_distance(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T
   }
 }
 
-/// Subtracts the other points of the Theiler window from n_z and n_xz; the lists already exclude them from
-/// n_yz.
+/// Subtracts the other points of the Theiler window from n_z and n_xz. n_yz needs no correction, since the
+/// lists exclude them.
 template <class T>
 void subtract_window(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int used,
                      std::int64_t begin, std::int64_t end) {

@@ -1,4 +1,4 @@
-// Included once per vector target by foreach_target.h: no ordinary include guard.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
 #if defined(KOLMO_KNN_LANES_RANK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_KNN_LANES_RANK_INL
 #undef KOLMO_KNN_LANES_RANK_INL
@@ -16,8 +16,8 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The number of points whose rank and whose place both fall into an interval: the members of the shorter
-/// interval are tested for the other one. rank[place of a point] is its rank, place[rank] its place.
+/// Counts the points whose rank and whose place both fall into an interval: tests the members of the shorter
+/// interval for the other one. rank[place of a point] is its rank, place[rank] its place.
 template <class R>
 HWY_INLINE std::int64_t count_in_both(const R* rank, const R* place, Interval in_rank, Interval in_place) {
   const hn::ScalableTag<R> d;
@@ -35,7 +35,7 @@ HWY_INLINE std::int64_t count_in_both(const R* rank, const R* place, Interval in
   return std::int64_t(found + hn::CountTrue(d, last));
 }
 
-/// The number of points other than i that are nearer than `radius` in (y, z).
+/// Counts the points other than i that are nearer than `radius` in (y, z).
 template <class T>
 std::int64_t count_nearer(const KsgProblem<T>& p, const Shared<T>& s, std::int64_t i, T radius) {
   const hn::ScalableTag<T> d;

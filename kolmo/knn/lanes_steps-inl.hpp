@@ -1,4 +1,4 @@
-// Included once per vector target by foreach_target.h: no ordinary include guard.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
 #if defined(KOLMO_KNN_LANES_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_KNN_LANES_STEPS_INL
 #undef KOLMO_KNN_LANES_STEPS_INL
@@ -18,11 +18,11 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// x and the distances of the lists are rounded to whole steps of one width, 16 bits each. Let q be the k-th
-// smallest distance in steps. It differs from the exact one by less than 1.02 steps: every distance does, and
-// order statistics move no further than the values they order. Entries within 2 of q are measured exactly,
-// nearer ones only counted. Cases that steps cannot decide (a neighbourhood that contains values outside the
-// range of the steps, a list that is too short, too many entries near q) are walked exactly.
+// Here x and the distances of the lists are rounded to whole steps of one width, 16 bits each. Let q be the
+// k-th smallest distance in steps. It differs from the exact one by less than 1.02 steps: every distance
+// does, and order statistics move no further than the values they order. Entries within 2 of q are measured
+// exactly, nearer ones only counted. Cases that steps cannot decide (a neighbourhood that contains values
+// outside the range of the steps, a list that is too short, too many entries near q) are walked exactly.
 
 inline constexpr std::int16_t yz_block = 8;  // entries
 
@@ -33,8 +33,8 @@ inline constexpr std::int16_t ran_out = 1, out_of_range = 2;
 struct NearLanes {
   HWY_ALIGN std::int16_t nearer[group_lanes];  // entries certainly nearer than the k-th neighbour
   HWY_ALIGN std::int16_t near[group_lanes];    // entries near q
-  HWY_ALIGN std::int16_t last[group_lanes], before[group_lanes];  // the last two of them
-  HWY_ALIGN std::int16_t n_yz[group_lanes];                       // lower bound: nearer points in (y, z)
+  HWY_ALIGN std::int16_t last[group_lanes], before[group_lanes];  // the last two of the entries near q
+  HWY_ALIGN std::int16_t n_yz[group_lanes];  // a lower bound of the number of nearer points in (y, z)
   HWY_ALIGN std::int16_t q[group_lanes], doubtful[group_lanes];
 };
 
@@ -101,7 +101,7 @@ HWY_INLINE std::int64_t walk_near(D d, const KsgProblem<T>& p, const Shared<T>& 
   return at;
 }
 
-/// The m-th smallest, m from 0, of the first `n` values; reorders them.
+/// Returns the m-th smallest (from 0) of the first `n` values, and reorders them.
 template <class T>
 HWY_INLINE T smallest(T* value, int n, int m) {
   for (int a = 1; a < n; ++a)
@@ -109,7 +109,7 @@ HWY_INLINE T smallest(T* value, int n, int m) {
   return value[m];
 }
 
-/// Radii and counts of a group, point by point.
+/// Computes the radii and counts of a group, point by point.
 template <int K, class T, class R>
 class StepWalk {
  public:
@@ -123,7 +123,7 @@ class StepWalk {
   }
 
   /// Computes the points [begin, end) of a tile; `slice` is the first point with lists. Returns for how many
-  /// estimates of a radius an exact walk was needed.
+  /// estimates the radius needed an exact walk.
   std::int64_t operator()(std::int64_t begin, std::int64_t end, std::int64_t slice) {
     const hn::CappedTag<std::int16_t, group_lanes> d;
     const int width = int(hn::Lanes(d));
@@ -158,9 +158,9 @@ class StepWalk {
     return std::max(x_distance(s_.neighbour[at], l), s_.distance[at]);
   }
 
-  /// Radii and counts of lanes [v, v + lanes) whose lists were walked up to `at`. Nearly always a lane has
-  /// one entry near q: all lanes are computed like this without a branch, and the exceptions are corrected
-  /// afterwards.
+  /// Computes the radii and counts of lanes [v, v + lanes), whose lists were walked up to `at`. Nearly always
+  /// a lane has one entry near q: all lanes are computed as if they had, without a branch, and the exceptions
+  /// are corrected afterwards.
   void measure_near(int v, int lanes, int width, std::int64_t at) {
     int other[group_lanes], others = 0;
     for (int l = v; l < v + lanes; ++l) {
@@ -185,7 +185,7 @@ class StepWalk {
     }
   }
 
-  /// The radius of a lane with several entries near q.
+  /// Computes the radius of a lane with several entries near q.
   T nearest(int l, int in_vector, int width, std::int64_t at) const {
     const int found = lanes_.near[l], nth = int(p_.k) - 1 - lanes_.nearer[l];
     if (found == 2) {
@@ -202,8 +202,9 @@ class StepWalk {
   /// Computes the lanes that steps could not decide.
   HWY_NOINLINE void walk_exactly() {
     const hn::CappedTag<T, 1> d;
-    // Lists are too short where x is sparse: few points lie within the radius in x there. Otherwise one
-    // search in (y, z) serves all lanes. It comes before the walks, which may overwrite the candidates.
+    // Lists are too short where x is sparse, but there few points lie within the radius in x: these are
+    // searched. For the other lanes one search in (y, z) serves all. It comes before the walks, which may
+    // overwrite the candidates.
     int left = 0;
     T furthest = -1;
     for (int m = 0; m < doubtful_; ++m) {
@@ -253,13 +254,13 @@ class StepWalk {
     return true;
   }
 
-  static constexpr int limit = 8;  // entries near q that are measured
+  static constexpr int limit = 8;  // how many entries near q are measured
   const KsgProblem<T>& p_;
   const Shared<T>& s_;
   const Bench<T>& w_;
   const int used_;
-  const T* value_[group_lanes];  // x in order, of the lane's alternative
-  const R* rank_[group_lanes];   // of each point in it
+  const T* value_[group_lanes];  // ascending values of x of the lane's alternative
+  const R* rank_[group_lanes];   // rank of each point among them
   const Cells<T>* cells_[group_lanes];
   NearLanes lanes_;
   std::int64_t i_, listed_, to_;

@@ -1,4 +1,4 @@
-// Included once per vector target by foreach_target.h: no ordinary include guard.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
 #if defined(KOLMO_KNN_LANES_WALK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_KNN_LANES_WALK_INL
 #undef KOLMO_KNN_LANES_WALK_INL
@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 using PackTag = hn::CappedTag<T, pack>;
 
-/// |x_j - x_i| in every lane of part v of a pack. One: x has one column.
+/// Computes |x_j - x_i| in every lane of part v of a pack. One: x has one column.
 template <bool One, class T, class D>
 HWY_INLINE hn::Vec<D> x_distance(D d, const KsgProblem<T>& p, const T* const* x, const hn::Vec<D>* xi,
                                  std::int64_t j) {
@@ -31,14 +31,14 @@ HWY_INLINE hn::Vec<D> x_distance(D d, const KsgProblem<T>& p, const T* const* x,
   return far;
 }
 
-/// For each lane: the distance to the k-th neighbour, and the number of nearer points in (y, z).
+/// Holds, for each lane, the distance to the k-th neighbour and the number of nearer points in (y, z).
 template <class D>
 struct Reach {
   hn::Vec<D> radius;
   hn::Vec<hn::RebindToSigned<D>> n_yz;
 };
 
-/// The same from the first `found` candidates, which must include every point that may be among the k
+/// Computes this from the first `found` candidates, which must include every point that may be among the k
 /// nearest.
 template <int K, class T, class D, class FarX>
 HWY_NOINLINE Reach<D> among_candidates(D d, const KsgProblem<T>& p, const Bench<T>& w, const FarX& far_x,
@@ -55,14 +55,14 @@ HWY_NOINLINE Reach<D> among_candidates(D d, const KsgProblem<T>& p, const Bench<
   return r;
 }
 
-/// Writes the points at most `bound` from point i in (y, z); returns their number.
+/// Writes the points at a distance of at most `bound` from point i in (y, z); returns their number.
 template <class T>
 std::int64_t write_up_to(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
                          T bound) {
   return write_neighbours(p, s, w, i, std::nextafter(bound, std::numeric_limits<T>::infinity()));
 }
 
-/// Walks the list of point i until no lane can find a nearer point. `far_x(j)`: |x_j - x_i| in every lane.
+/// Walks the list of point i until no lane can find a nearer point. far_x(j) is |x_j - x_i| in every lane.
 template <int K, class T, class D, class FarX>
 HWY_INLINE Reach<D> walk(D d, const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w,
                          const FarX& far_x, std::int64_t i, std::int64_t listed) {
@@ -91,7 +91,7 @@ HWY_INLINE Reach<D> walk(D d, const KsgProblem<T>& p, const Shared<T>& s, const 
     return among_candidates<K>(d, p, w, far_x, write_up_to(p, s, w, i, bound));
   }
 
-  // Bisect: the distance at which the walk stopped is at least every lane's radius.
+  // n_yz is found by bisection: the distance at which the walk stopped is at least every lane's radius.
   using I = hn::TFromD<decltype(di)>;
   Reach<D> r{best.largest(), hn::Zero(di)};
   const auto last = hn::Set(di, I(at - 1)), one = hn::Set(di, I(1));
@@ -103,8 +103,8 @@ HWY_INLINE Reach<D> walk(D d, const KsgProblem<T>& p, const Shared<T>& s, const 
   return r;
 }
 
-/// Radii and counts for one pack over the points [begin, end) of a tile; `slice` is the first point with
-/// lists. One: x has one column.
+/// Computes the radii and counts of one pack over the points [begin, end) of a tile; `slice` is the first
+/// point with lists. One: x has one column.
 template <int K, bool One, class T>
 void walk_columns(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int of_pack,
                   std::int64_t begin, std::int64_t end, std::int64_t slice) {

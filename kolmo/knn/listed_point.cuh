@@ -1,5 +1,5 @@
 #pragma once
-// One point of 32 estimates of the same y and z, one estimate per lane.
+// Computes one point of 32 estimates of the same y and z, one estimate per lane of a warp.
 #include <bit>
 
 #include "kolmo/base/pack.hpp"
@@ -10,24 +10,24 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Entries of a list that the lanes of a warp read at once, for all of them.
+/// A part of a list in shared memory. Each lane of a warp brings one entry; then all lanes read all entries.
 template <class T>
 struct ListPart {
-  static constexpr int entries = 32, step = 4;  // `step` of them are read back at once
+  static constexpr int entries = 32, step = 4;  // lanes read `step` entries at once
   alignas(16) T distance[entries];
   alignas(16) std::uint32_t point[entries];
 };
 
-/// Point i for 32 estimates, one per lane, with up to X columns of x. OneZ: z has one column; else it may have none, if x
-/// has one.
+/// Point i for 32 estimates, one per lane, with up to X columns of x. OneZ: z has one column. Otherwise z has
+/// several, or, if x has one column, possibly none.
 template <int K, int X, bool OneZ, class T>
 struct ListedPoint {
   static constexpr unsigned step_of_x = 32;  // rows of x are this far apart
-  static constexpr int few = 4;              // so many estimates of a warp or fewer are finished together
+  static constexpr int few = 4;  // the last estimates of a warp, up to so many, are finished together
   const KsgPlan<T>& p;
-  unsigned x, places, sorted_x;  // where those of the lane begin: in p.x, p.lane_place and the sorted columns
+  unsigned x, places, sorted_x;  // where the lane's data begin in p.x, p.lane_place and the sorted columns
   int i, begin, end;
-  ListPart<T>& part;  // of the warp
+  ListPart<T>& part;  // shared by the warp
 
   __device__ int dx() const { return X == 1 ? 1 : p.dx; }
   __device__ bool one_z() const { return OneZ || p.dz == 1; }
@@ -42,7 +42,7 @@ struct ListedPoint {
       if (c < dx()) far = larger(far, distance_of(mine[c], x_at(of_lane, c, point)));
     return far;
   }
-  /// The point's own values of x in one estimate.
+  /// The values of x that the point itself has in one estimate.
   struct Own {
     T value[X];
   };
@@ -53,7 +53,7 @@ struct ListedPoint {
     return own;
   }
 
-  /// Distance to the k-th neighbour; infinite if a list is too short.
+  /// Distance of the k-th neighbour; infinite if a list is too short to find it.
   __device__ T kth_distance() const {
     constexpr int step = ListPart<T>::step, W = pack_width<T> < step ? pack_width<T> : step;
     const Own own = own_x(x);
@@ -90,8 +90,8 @@ struct ListedPoint {
   }
 
   __device__ KsgCounts counts(T eps) const {
-    // Halved together, so that their loads are under way together: the places of x and of the key within eps, and the
-    // numbers of listed points nearer than that.
+    // Several searches by bisection run in one loop, so that their loads are in flight together: for the
+    // places of x and of the key within eps, and for the numbers of listed points nearer than eps.
     int from[X] = {}, to[X] = {}, key_from = 0, key_to = 0, n_yz = 0, n_z = 0;
     const Own own = own_x(x);
     const T own_key = p.key()[i];
@@ -99,7 +99,8 @@ struct ListedPoint {
         rest_z = z_is_listed() ? int(p.near_z.length[i]) : 0;
     while (rest > 0) {
       const int half = (rest + 1) / 2;
-      // The first places where the key, or a column of x, is within eps of `mine`, and where it no longer is.
+      // Narrows down the first place where the key, or a column of x, is within eps of `mine`, and the first
+      // after it where it no longer is.
       const auto within = [&](int& first, int& last, unsigned column, T mine) {
         const unsigned middle = column + unsigned(begin + half - 1);
         const T a = p.key()[middle + unsigned(first)], b = p.key()[middle + unsigned(last)];
@@ -119,7 +120,7 @@ struct ListedPoint {
       if (z_is_listed()) nearer(n_z, rest_z, p.near_z.distance);
       rest -= half;
     }
-    const bool self = T(0) < eps;  // else all counts are 0
+    const bool self = T(0) < eps;  // false if the point itself is not within eps; then all counts are 0
     Interval within_x[X];
 #pragma unroll
     for (int c = 0; c < X; ++c) within_x[c] = Interval(from[c], to[c]);
@@ -140,23 +141,23 @@ struct ListedPoint {
   }
 
  private:
-  /// Numbers from `from` on and below `to`, which are places or points. If it is empty, only holds() is right.
+  /// Places or points from `from` to below `to`. For an empty interval only holds() is right.
   struct Interval {
-    std::uint32_t start = 0, width = 0, minus_start = 0, most = 0;  // the last two in both halves of a word
+    std::uint32_t start = 0, width = 0, minus_start = 0, most = 0;  // the last two hold 2 numbers
     Interval() = default;
     __device__ Interval(int from, int to)
         : start(unsigned(from)),
           width(from < to ? unsigned(to - from) : 0),
           minus_start(both_halves(0u - start)),
           most(both_halves(width - 1)) {}
-    /// That of another lane, for misses() alone.
+    /// Gets the interval of another lane, for misses() alone.
     __device__ Interval of_lane(int who) const {
       Interval other;
       other.minus_start = __shfl_sync(~0u, minus_start, who), other.most = __shfl_sync(~0u, most, who);
       return other;
     }
     __device__ bool holds(unsigned v) const { return v - start < width; }
-    /// The halves of v that are not in the interval are not 0.
+    /// Tests two numbers, the halves of v: the result's half is 0 if the number is in the interval.
     __device__ std::uint32_t misses(std::uint32_t v) const { return beyond(v, minus_start, most); }
   };
 
@@ -166,7 +167,7 @@ struct ListedPoint {
     T distance;
     std::uint32_t point;
   };
-  /// Of the point's list in (y, z); behind its end distances are infinite.
+  /// Reads an entry of the point's list in (y, z). Behind its end distances are infinite.
   __device__ Entry entry(int o) const {
     const unsigned at = first_entry() + unsigned(o);
     if (o >= int(p.near_yz.length[i])) return {T(INFINITY), 0};
@@ -177,13 +178,14 @@ struct ListedPoint {
     part.distance[lane()] = mine.distance, part.point[lane()] = mine.point;
     __syncwarp();
   }
-  __device__ unsigned first_entry() const { return unsigned(i) * unsigned(p.cap); }  // of the point's list
+  __device__ unsigned first_entry() const { return unsigned(i) * unsigned(p.cap); }  // of its list
   __device__ static std::uint32_t pair_of_places(const std::uint16_t* at) {
     return std::bit_cast<std::uint32_t>(load_pack<2>(at));
   }
   __device__ static std::uint32_t pair_of_points(int pair) { return unsigned(pair) * 0x20002 + 0x10000; }
 
-  /// Replaces the values of `count` lanes by `none`, those that `least` finds first; returns these lanes as bits.
+  /// Replaces the values of `count` lanes by `none`, by turns that of a lane which holds the value that
+  /// `least` finds. Returns these lanes as bits.
   template <int count, class Least>
   __device__ static unsigned take_out(int& value, int none, Least least) {
     unsigned taken = 0;
@@ -195,7 +197,8 @@ struct ListedPoint {
     return taken;
   }
 
-  /// Bits of the places at `at` and beside it that are not 0 if they are outside, for each of the two.
+  /// Tests the places of two neighbouring points, which stand at `at`: the result's half is 0 if the point's
+  /// place is inside in every column of x.
   __device__ std::uint32_t misses_x(const std::uint16_t* at, const Interval (&within_x)[X]) const {
     std::uint32_t misses = within_x[0].misses(pair_of_places(at));
 #pragma unroll
@@ -214,18 +217,18 @@ struct ListedPoint {
     return in;
   }
 
-  /// Counts the points of the lane's window whose places are inside.
+  /// Counts the points in the lane's window whose places in x are inside.
   __device__ int in_windows(Places window, const Interval (&within_x)[X]) const {
     const bool any = window.begin < window.end;
     int first = any ? window.begin : end, last = window.end;
     // The widest windows are counted separately on each side, so that the other lanes do not wait for them.
     const unsigned early = take_out<few>(first, end, [](int v) { return warp_min(v); });
     const unsigned late = take_out<few>(last, begin, [](int v) { return warp_max(v); });
-    // Points are counted by eights, from first to last - 1.
+    // Points are counted by eights, from eight number `first` to number last - 1.
     first = smaller(warp_min(first), i) / 8, last = (larger(warp_max(last), i + 1) + 7) / 8;
     int n = counted_apart(early, any ? smaller(window.begin, 8 * first) : 8 * first, 8 * first, within_x) +
             counted_apart(late, 8 * last, any ? larger(window.end, 8 * last) : 8 * last, within_x);
-    // Those from `inner` to `outer` - 1 are inside every lane's window.
+    // The eights from `inner` to outer - 1 are inside every lane's window.
     const int inner = smaller((warp_max(window.begin) + 7) / 8, last);
     const int outer = larger(smaller(warp_min(window.end) / 8, last), inner);
     const Interval in_window(window.begin, window.end);
@@ -245,7 +248,7 @@ struct ListedPoint {
     return n + 8 * (last - first) - sum_of_halves(outside);
   }
 
-  /// Counts those of the first n_z entries of the point's list in z whose places are inside.
+  /// Counts, among the first n_z entries of the point's list in z, those whose places in x are inside.
   __device__ int listed_inside(int n_z, const Interval (&within_x)[X]) const {
     constexpr int step = ListPart<T>::step;
     const int longest = warp_max(n_z), length = int(p.near_z.length[i]);
@@ -267,7 +270,8 @@ struct ListedPoint {
     return n;
   }
 
-  /// For each lane of `lanes`, counts those of its points first ... last - 1 whose places are inside its intervals.
+  /// Counts for each lane in `lanes`, one after the other and by the whole warp, which of its points first
+  /// ... last - 1 have places inside its intervals.
   __device__ int counted_apart(unsigned lanes, int first, int last, const Interval (&within_x)[X]) const {
     int mine = 0;
     for (; lanes; lanes &= lanes - 1) {
@@ -288,7 +292,7 @@ struct ListedPoint {
     return mine;
   }
 
-  /// Adds a value below the last.
+  /// Inserts a value that is below the last of `best`, which drops out.
   __device__ static void insert(T (&best)[K], T v) {
 #pragma unroll
     for (int s = K - 1; s > 0; --s) {
@@ -298,7 +302,8 @@ struct ListedPoint {
     if (K == 1 || v < best[0]) best[0] = v;
   }
 
-  /// Walks the list from entry o on for the estimates of at most `few` lanes, 32 entries at once.
+  /// Walks the list from entry o on for the last estimates of the warp, at most `few`: each lane measures one
+  /// entry for all of them.
   __device__ void finish(unsigned going, int o, const Own& own, T (&best)[K]) const {
     for (Entry mine = entry(o + lane()), next; going; mine = next) {
       o += 32, next = entry(o + lane());

@@ -7,11 +7,10 @@
 
 namespace kolmo {
 
-/// A pseudo-random permutation of 0 .. n-1 (n <= 2^31) that needs no table: a Feistel network over the
-/// smallest power of two that holds n, applied again until the image is below n (cycle walking). The same on
-/// every device.
-/// Source: Black, Rogaway, "Ciphers with arbitrary finite domains" (2002); Mitchell et al.,
-/// "Bandwidth-optimal random shuffling for GPUs", ACM TOPC 9 (2022).
+/// A pseudo-random permutation of 0 .. n-1 (n <= 2^31) that needs no table and is the same on every device.
+/// It is a Feistel network over the smallest power of two that holds n, applied again until the image is
+/// below n (cycle walking). Source: Black, Rogaway, "Ciphers with arbitrary finite domains" (2002); Mitchell
+/// et al., "Bandwidth-optimal random shuffling for GPUs", ACM TOPC 9 (2022).
 struct Permutation {
   static constexpr int rounds = 12;  ///< even; tests/knn/permutation_test.cpp tests for bias
   std::uint32_t n, right_bits, left_bits, key[rounds];
@@ -25,7 +24,7 @@ struct Permutation {
     right_bits = (bits + 1) / 2, left_bits = bits / 2;
     const Philox random(seed);
     for (int r = 0; r < rounds; r += 4) {
-      // The stream is the high counter word; the number of the surrogate and the round share the low one.
+      // The counter's high word is the stream; its low word holds the surrogate's number and the round.
       const Philox::Words w = random(number << 8 | std::uint64_t(r), stream);
       for (int i = 0; i < 4; ++i) key[r + i] = w.w[i];
     }
@@ -57,7 +56,7 @@ struct Permutation {
     while (i >= n);
     return i;
   }
-  /// The i with operator()(i) == v.
+  /// The i for which operator()(i) is v.
   KOLMO_HD constexpr std::uint32_t inverse(std::uint32_t v) const {
     do v = back(v);
     while (v >= n);

@@ -1,5 +1,5 @@
 #pragma once
-// Stable merge sort of rows by a key.
+// A stable merge sort of rows by a key.
 #include <cstdint>
 
 #include "kolmo/device/grid.cuh"
@@ -16,7 +16,7 @@ struct RowSort {
   static constexpr int run = 256;
   T* key[2];
   std::uint32_t* row[2];
-  const std::int32_t* group;  // of each row, ascending; null: one group
+  const std::int32_t* group;  // group of each row, ascending; null: one group
   std::int64_t n, arrays;
 
   KOLMO_HD int first() const {
@@ -24,7 +24,8 @@ struct RowSort {
     for (std::int64_t width = run; width < n; width *= 2) ++levels;
     return levels % 2;
   }
-  // key[i] with i known at run time would move the whole argument into local memory.
+  // Written as a choice, since key[i] with an i known at run time would move the whole argument into local
+  // memory.
   __device__ T* keys(int i) const { return i ? key[1] : key[0]; }
   __device__ std::uint32_t* rows(int i) const { return i ? row[1] : row[0]; }
   __device__ bool before(T a, std::uint32_t row_a, T b, std::uint32_t row_b) const {
@@ -49,8 +50,8 @@ __global__ void __launch_bounds__(RowSort<T>::run) sort_runs(RowSort<T> s) {
   s.keys(from)[base + begin + at] = key[me], s.rows(from)[base + begin + at] = row[me];
 }
 
-/// Merges pairs of sorted runs of `width`: each element searches the other run for the number of elements
-/// before it.
+/// Merges pairs of sorted runs of `width` elements: each element searches the other run for the number of
+/// elements that come before it.
 template <class T>
 __global__ void sort_merge(RowSort<T> s, std::int64_t width, int from) {
   const std::int64_t base = std::int64_t(blockIdx.y) * s.n;

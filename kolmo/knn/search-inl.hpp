@@ -1,4 +1,4 @@
-// Included once per vector target by foreach_target.h: no ordinary include guard.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
 #if defined(KOLMO_KNN_SEARCH_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KOLMO_KNN_SEARCH_INL
 #undef KOLMO_KNN_SEARCH_INL
@@ -23,7 +23,7 @@ struct Visit {
   std::int64_t node, a, b;
 };
 
-/// The k nearest points so far, by distance, then by row.
+/// Holds the k nearest points found so far, ordered by distance, then by row.
 template <class T>
 struct Nearest {
   int k;
@@ -45,13 +45,13 @@ struct Nearest {
   }
 };
 
-/// D: number of columns when known at compile time, else 0.
+/// Searches a tree. D is the number of columns if it is known at compile time, else 0.
 template <int D, class T>
 class Search {
  public:
   explicit Search(const Tree<T>& tree) : t_(tree), d_(D ? D : tree.d) {}
 
-  /// `skip(row)` is true for rows that are no neighbours.
+  /// Finds the k nearest points. skip(row) is true for rows that do not count as neighbours.
   template <class Skip>
   void nearest(const T* q, std::int64_t own_leaf, Nearest<T>& best, const Skip& skip) const {
     scan(own_leaf, q, best, skip);

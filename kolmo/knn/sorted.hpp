@@ -25,8 +25,9 @@ struct Sorted {
     }
   }
 
-  /// Positions [first, last) with |value - q| < radius around position p, where value[p] == q. The predicate
-  /// itself is bisected: a search for q - radius would miss points whose distance is rounded differently.
+  /// Positions [first, last) with |value - q| < radius around position p, where value[p] == q. The search
+  /// bisects this condition itself: a search for q - radius would miss points whose distance is rounded
+  /// differently.
   struct Range {
     std::int64_t first, last;
   };
@@ -58,8 +59,8 @@ struct Sorted {
   }
 };
 
-/// Starting positions for searches in an ascending array: cells of equal width, and the first position in
-/// each. The array is padded with infinities after its n values.
+/// Gives starting positions for searches in an ascending array: divides its range into cells of equal width,
+/// and stores the first position in each. The array is padded with infinities after its n values.
 template <class T>
 struct Cells {
   const T* value;

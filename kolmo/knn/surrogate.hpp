@@ -24,7 +24,7 @@ constexpr std::span<const std::string_view> names_of(SurrogateType) { return sur
 struct SurrogateOptions {
   SurrogateType type = SurrogateType::permute;
   std::int64_t block_length = 0;  ///< 0: the square root of the number of rows
-  std::int64_t min_shift = 1;     ///< at least 1 and at most half of the rows are used
+  std::int64_t min_shift = 1;     ///< limited to the range from 1 to half of the rows
   std::uint64_t seed = 0;
 };
 
@@ -37,8 +37,8 @@ constexpr std::int64_t different_shifts(std::int64_t n, std::int64_t min_shift) 
 /// Row i of a surrogate is row map(i) of x. Surrogate 0 is the observed data.
 struct SurrogateMap {
   std::uint32_t n;
-  std::uint32_t shift = 0;               // of all rows
-  std::uint32_t length = 0;              // of a block; 0: the order of the rows is kept
+  std::uint32_t shift = 0;               // by how much all rows are shifted
+  std::uint32_t length = 0;              // of a block; 0: the rows keep their order
   std::uint32_t short_at = 0, last = 0;  // position and length of the one short block
   Permutation permutation{};
 
@@ -63,11 +63,12 @@ struct SurrogateMap {
     if (length > 1) short_at = permutation.inverse(count - 1);
   }
 
-  /// Whether the rows only move round.
+  /// Whether the rows are only shifted cyclically.
   KOLMO_HD constexpr bool in_order() const { return length == 0; }
   KOLMO_HD constexpr bool identity() const { return in_order() && shift == 0; }
 
-  /// The end of the rows from row i on whose rows of x follow each other, but for the first one after the last.
+  /// Row i begins or continues a run of rows that come from consecutive rows of x (where the first row of x
+  /// follows the last). Returns the end of that run.
   KOLMO_HD constexpr std::uint32_t run_end(std::uint32_t i) const {
     if (in_order()) return n;
     const std::uint32_t begin = short_at * length;

@@ -1,5 +1,5 @@
 #pragma once
-// The instruction sets for which code is compiled: baseline x86-64, AVX2 and AVX-512. Must be included before
+// The instruction sets for which code is compiled: baseline x86-64, AVX2 and AVX-512. Include this before
 // Highway.
 #include <hwy/detect_targets.h>
 

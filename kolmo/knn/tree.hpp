@@ -37,7 +37,7 @@ struct Tree {
   int d = 0;
   T* point = nullptr;             // [leaf][column][slot]
   std::uint32_t* row = nullptr;   // [leaf][slot]
-  std::uint32_t* slot = nullptr;  // of each row: leaf * 16 + slot
+  std::uint32_t* slot = nullptr;  // slot of each row: leaf * 16 + slot
   T* box = nullptr;               // [node][2 d]: lower, then upper bounds
   Keyed* scratch = nullptr;
 

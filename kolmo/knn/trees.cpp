@@ -1,5 +1,5 @@
-// One estimate at a time: nearest neighbours from a k-d tree over (x, y, z). Marginal counts come from a
-// sorted column if the marginal has one column, else from a tree of its own.
+// Computes one estimate at a time. Nearest neighbours come from a k-d tree over (x, y, z). Marginal counts
+// come from a sorted column if the marginal has one column, else from a tree of its own.
 #include <cmath>
 #include <utility>
 
@@ -21,12 +21,12 @@
 #define KOLMO_KNN_TREES_ONCE
 namespace kolmo::knn {
 
-/// Counts of points near a row in some of the columns.
+/// Counts the points near a row in some of the columns.
 template <class T>
 struct Marginal {
   Columns<T> columns;  // row i is observation i of this estimate
-  Tree<T> tree;        // if there are two columns or more
-  T* value = nullptr;  // if there is one: ascending, padded with infinities
+  Tree<T> tree;        // used if there are two columns or more
+  T* value = nullptr;  // used if there is one column: ascending, padded with infinities
   Cells<T> cells{};
 
   void layout(std::int64_t n, int d, Arena& arena) {
@@ -43,14 +43,14 @@ struct Marginal {
   }
 };
 
-/// The memory of one estimate; the workspace holds one of these.
+/// The memory for one estimate at a time; the workspace holds one of these.
 template <class T>
 struct Workbench {
   Tree<T> joint;
   Marginal<T> first, second, condition;  // x and y; or (x, z), (y, z) and z
   T* shuffled;                           // the rows of x in this estimate
-  PsiTerm* terms;                        // by count
-  PsiSum* sums;                          // by thread
+  PsiTerm* terms;                        // terms by count
+  PsiSum* sums;                          // sums by thread
 
   void layout(const KsgProblem<T>& p, Arena& arena, int threads) {
     joint.layout(p.n, p.dx + p.dy + p.dz, arena);
@@ -91,7 +91,8 @@ std::int64_t near(const Marginal<T>& m, std::int64_t row, const T* q, const T* r
   return count;
 }
 
-/// The radii of the marginal counts, per column of (x, y, z); all counts are strict.
+/// Finds the radii of the marginal counts, per column of (x, y, z). A point counts if it is nearer than the
+/// radius.
 template <class T>
 void radii(const KsgProblem<T>& p, const Columns<T>& joint, const T* q, const Nearest<T>& best, T* radius) {
   if (p.algorithm == KsgAlgorithm::ksg1) {
