@@ -1,6 +1,6 @@
 #pragma once
-// matmul of few rows by a transposed factor, which is read once, along its rows: a warp computes the sums of a column of y,
-// for Rows rows.
+// matmul of few rows by a transposed factor b. A warp computes the sums of one column of y for all rows, so
+// that b is read once, along its rows.
 #include "kolmo/base/convert.hpp"
 #include "kolmo/base/pack.hpp"
 #include "kolmo/device/warp.cuh"
@@ -24,7 +24,8 @@ __device__ void add_products(SumOf<T> (&sum)[Rows], const Gemm<T>& g, const T* a
   }
 }
 
-/// `packs`: rows of a and b are made of 16 bytes each.
+/// Rows: the number of rows that sums are kept for, at least m. packs: rows of a and b consist of whole packs
+/// of 16 bytes.
 template <class T, int Rows>
 __global__ void __launch_bounds__(dot_block) dots(Gemm<T> g, bool packs) {
   constexpr int width = pack_width<T>;

@@ -10,7 +10,8 @@ namespace kolmo {
 namespace {
 
 /// A block's tile has rows x columns elements and takes `depth` products at a time, with `stages` pieces in
-/// shared memory. A warp's part is high x wide. `blocks` blocks share a multiprocessor's registers.
+/// shared memory. A warp computes high x wide of these elements. `blocks` blocks share a multiprocessor's
+/// registers.
 struct DoubleTileShape {
   int rows, columns, depth, high, wide, stages, blocks;
   StepTime step;
@@ -19,7 +20,8 @@ struct DoubleTileShape {
 constexpr DoubleTileShape double_tile_shapes[] = {{128, 64, 16, 64, 32, 3, 2, {0.70, 0.58}},
                                                   {64, 64, 16, 32, 32, 4, 2, {0.36, 0.32}}};
 
-/// Pieces of a and b as they lie in memory. The pads let a warp read 8 x 4 elements without bank conflicts.
+/// Pieces of a and b in shared memory, in the layout of the matrices. The padding lets a warp read 8 x 4
+/// elements without bank conflicts.
 template <int V, bool TurnedA, bool TurnedB>
 struct DoublePieces {
   static constexpr DoubleTileShape S = double_tile_shapes[V];
@@ -30,9 +32,10 @@ struct DoublePieces {
 template <int V>
 using DoubleSums = double[double_tile_shapes[V].high / 16][double_tile_shapes[V].wide / 8][4];
 
-/// Adds the products of a tile to sums of the warp's part from (row, column) on. The factors of the next four products
-/// are on their way while four are multiplied; there are no branches, so that the compiler spreads loads and copies
-/// between the products. Packs: rows of both factors begin at multiples of 16 bytes.
+/// Adds the products of a tile to the sums of the warp, whose part of the tile begins at (row, column). While
+/// four products are computed the factors of the next four are read. There are no branches, so that the
+/// compiler spreads loads and copies between the products. Packs: rows of both factors begin at multiples of
+/// 16 bytes.
 template <bool Packs, int V, bool TurnedA, bool TurnedB>
 __device__ void add_products(DoubleSums<V>& sum, DoublePieces<V, TurnedA, TurnedB>& pieces,
                              const Gemm<double>& g, const TileIndex& tile, int row, int column) {
@@ -42,7 +45,7 @@ __device__ void add_products(DoubleSums<V>& sum, DoublePieces<V, TurnedA, Turned
   static_assert(S.depth % 8 == 0);
   const int lane = int(threadIdx.x) % 32;
   const int first = tile.first_step * S.depth;
-  int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
+  int k_left = min(tile.last_step * S.depth, g.k) - first;  // steps through k that are left to multiply
   PieceCopies<double, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::right> copies_a(
       g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
   PieceCopies<double, S.depth, S.columns, S.threads(), TurnedB ? Layout::right : Layout::down> copies_b(
@@ -129,7 +132,8 @@ __global__ void __launch_bounds__(double_tile_shapes[V].threads(), double_tile_s
     return;
   }
 
-  // Through shared memory, where a thread takes neighbours, whose summands it waits for together.
+  // Other sums go through shared memory, from which each thread takes neighbouring ones: it can then wait for
+  // all that is added to them at once.
   double* const sums = cuda::dynamic_shared<double>();
   static_assert(sizeof(Pieces) >= sizeof(double) * S.rows * S.columns);
   __syncthreads();

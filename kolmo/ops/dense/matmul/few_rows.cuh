@@ -1,7 +1,7 @@
 #pragma once
-// matmul of at most 16 rows on tensor cores: f16 or bf16 factors, sums in f32. It takes as long as reading b, so b goes
-// from memory to the registers that the products take it from, a step ahead. A block computes 32 columns of y; its warps
-// share out the steps through k and add their sums in shared memory.
+// matmul of at most 16 rows on tensor cores: f16 or bf16 factors, sums in f32. Its time is that of reading b.
+// So b is read from memory directly into the registers in which the products take it, one step ahead. A block
+// computes 32 columns of y; its warps share out the steps through k and add their sums in shared memory.
 #include "kolmo/device/mma.cuh"
 #include "kolmo/device/read_once.cuh"
 #include "kolmo/device/spread.cuh"
@@ -15,9 +15,10 @@ struct FewRows {
   static constexpr StepTime step{0.1, 0.1};
 };
 
-/// a(row, k) of an entry is at a[row * of_row + k * of_k]; packs_a: 8 neighbours along k are 16 bytes at a multiple of 16.
-/// In a warp, thread 4 g + t has columns 4 g to 4 g + 3 and the summed indices 8 t to 8 t + 7 of a step: which of them
-/// count as which in a product does not matter, if a and b agree.
+/// a(row, k) of a batch entry is at a[row * of_row + k * of_k]. packs_a: 8 neighbours along k are 16 bytes at
+/// a multiple of 16. In a warp, thread 4 g + t has columns 4 g to 4 g + 3 and the summed indices 8 t to 8
+/// t + 7 of a step. These are not the indices that the tensor cores' layout asks for, but the order of
+/// summation does not matter as long as a and b agree.
 template <class T, bool TurnedB>
 __global__ void __launch_bounds__(FewRows::warps * 32, 1)
     few_rows(cuda::EarlyStart early, Gemm<T> g, bool packs_a, std::int64_t of_row, std::int64_t of_k) {
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(FewRows::warps * 32, 1)
       left[half] = std::bit_cast<Words>(elements);
     }
   };
-  /// Words of column j, whose summed indices are 2 i and 2 i + 1 of this thread's.
+  /// The word of b that holds the elements of column j at this thread's summed indices 2 i and 2 i + 1.
   const auto word = [&](int j, int i) {
     if constexpr (TurnedB) return right[j].value[i];
     return __byte_perm(right[i].value[j / 2], right[i].value[2 + j / 2], j % 2 ? 0x7632 : 0x5410);

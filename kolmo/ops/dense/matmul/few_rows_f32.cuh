@@ -1,8 +1,8 @@
 #pragma once
-// matmul of at most 16 rows in f32. It takes as long as reading b, which is copied to shared memory some steps ahead: copies end
-// in their order, while ptxas lets all reads into registers wait for the last.
-// A block computes 32 columns of y; its warps share out the steps through k, and the quads of a warp those of a step, and
-// add their sums.
+// matmul of at most 16 rows in f32. Its time is that of reading b, which is copied to shared memory some
+// steps ahead: copies complete in order, whereas ptxas makes a read into registers wait for all others. A
+// block computes 32 columns of y. Its warps share out the steps through k. The quads of a warp (four groups
+// of eight threads) share out the indices of a step and add their sums.
 #include <bit>
 #include <type_traits>
 
@@ -15,27 +15,28 @@ namespace {
 
 struct FewRowsF32 {
   static constexpr int rows = 16, columns = 32, depth = 32, warps = 8;
-  static constexpr int many_stages = 4, few_stages = 2;  ///< in 192 KB of shared memory, or in 96
+  static constexpr int many_stages = 4, few_stages = 2;  ///< for 192 KB and for 96 KB of shared memory
   static constexpr StepTime step{0.2, 0.2};
-  static constexpr std::int64_t most_k =
-      limit - (many_stages + 2) * warps * depth;  ///< for indices of steps beyond the end
+  /// Indices of steps beyond the end of k must not overflow.
+  static constexpr std::int64_t most_k = limit - (many_stages + 2) * warps * depth;
 };
 
-/// A step of a warp: elements of a, and those of b that each thread multiplies.
+/// One step of a warp: elements of a, and those of b, which each thread reads back itself.
 struct FewRowsF32Stage {
   alignas(16) float a[FewRowsF32::rows][FewRowsF32::depth];
   Pack<float, 4> b[8][32];
 };
-/// Sums of the warps, where the stages were.
+/// The sums of the warps, which overwrite the stages.
 using FewRowsF32Sums = float[FewRowsF32::warps][FewRowsF32::rows][FewRowsF32::columns + 4];
 constexpr std::size_t few_rows_bytes(int stages) {
   return std::size_t(FewRowsF32::warps) * std::size_t(stages) * sizeof(FewRowsF32Stage);
 }
 static_assert(sizeof(FewRowsF32Sums) <= few_rows_bytes(FewRowsF32::few_stages));
 
-/// a(row, k) of an entry is at a[row * of_row + k * of_k], with PacksA of_k = 1 and rows at multiples of 16 bytes.
-/// A thread has columns 4 c to 4 c + 3 and the summed indices 4 q to 4 q + 3 of each half of a step: quad q of 4, place c
-/// of 8 in it. Eight threads in a row read one row of b or, turned, from two columns.
+/// a(row, k) of a batch entry is at a[row * of_row + k * of_k]; with PacksA of_k is 1 and rows begin at
+/// multiples of 16 bytes. A thread is the c-th of the eight in quad q of 4. It has columns 4 c to 4 c + 3 and
+/// the summed indices 4 q to 4 q + 3 of each half of a step. Eight threads in a row read one row of b or, if
+/// b is transposed (TurnedB), from two columns.
 template <bool PacksA, bool TurnedB>
 __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
     few_rows_f32(cuda::EarlyStart early, Gemm<float> g, std::int64_t of_row, std::int64_t of_k, int stages) {
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
   using Stage = FewRowsF32Stage;
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
   const int quad = TurnedB ? lane % 4 : lane / 8, place = TurnedB ? lane / 4 : lane % 8;
-  constexpr int next_quad = TurnedB ? 1 : 8;  // how many lanes on
+  constexpr int next_quad = TurnedB ? 1 : 8;  // distance of quads, in lanes
   const unsigned strips = unsigned(g.n + S::columns - 1) / S::columns, entry = blockIdx.x / strips;
   const int first = int(blockIdx.x - entry * strips) * S::columns, column = first + place * 4;
   const float* const a = g.a + entry * std::int64_t(g.m) * g.k;
@@ -63,12 +64,14 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
                        reinterpret_cast<const Copied*>(from_a + i * of_row), row + i < rows);
     k_of_a += S::warps * S::depth, from_a += S::warps * S::depth * of_k;
   };
-  // The next of b to read: a row, or turned a column, of this thread, and how far the next one is.
+  // `from` is where this thread reads b next: 4 elements of a row or, if b is transposed, of a column. `next`
+  // is the distance to the next such row or column, `along` that of the next summed index.
   const std::int64_t next = TurnedB ? g.k : g.n, along = TurnedB ? 1 : g.n;
   int k = warp * S::depth + quad * 4;
   const float* from = b + (TurnedB ? std::int64_t(column) * g.k + k : std::int64_t(k) * g.n + column);
   constexpr int of_half = S::depth / 2;
-  /// Copies of b what this thread multiplies in a step, four summed indices at a time: of each a row or, turned, of each column.
+  /// Copies what this thread multiplies of b in a step: for each half four packs, one for each summed index
+  /// or, if b is transposed, for each column.
   const auto fetch_b = [&](Stage& stage) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -121,7 +124,7 @@ __global__ void __launch_bounds__(FewRowsF32::warps * 32, 1)
   }
   cuda::wait_copies<0>();
 
-  /// Of the rows that two quads have, each goes on with half.
+  /// Adds the sums of two quads: each of the two goes on with half of their rows.
   const auto add_quads = [&]<int Kept, int Other> {
     const bool upper = quad & Other;
 #pragma unroll

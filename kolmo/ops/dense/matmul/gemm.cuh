@@ -13,8 +13,8 @@
 namespace kolmo {
 namespace {
 
-/// A call with typed pointers. All arrays are contiguous; c and bias may be null. With several parts, k is
-/// split into parts that different blocks sum; each part has an array of the size of y in `partial`.
+/// A call with typed pointers. All arrays are contiguous; c and bias may be null. If there are several parts,
+/// k is split into parts that different blocks sum; each part has an array of the size of y in `partial`.
 template <class T>
 struct Gemm {
   using Sum = SumOf<T>;
@@ -39,7 +39,7 @@ struct Gemm {
       finish(at, column, sum);
   }
 
-  /// The same for 8 neighbouring elements, if rows of y begin at multiples of 16 bytes.
+  /// Stores 8 neighbouring sums. Rows of y must begin at multiples of 16 bytes.
   __device__ void put_pack(int part, std::int64_t entry, int row, int column,
                            const Pack<Sum, 8>& sums) const {
     static_assert(sizeof(T) == 2 && sizeof(Sum) == 4);
@@ -62,7 +62,8 @@ struct Gemm {
                                           done.value[half + 3]}});
   }
 
-  /// The same for elements in 16 bytes, if rows of y begin at multiples of 16 bytes and y has the type of the sums.
+  /// Stores neighbouring sums that fill 16 bytes. Rows of y must begin at multiples of 16 bytes, and y must
+  /// have the type of the sums.
   __device__ void put_pack(int part, std::int64_t entry, int row, int column,
                            const Pack<Sum, pack_width<Sum>>& sums) const {
     static_assert(sizeof(T) == sizeof(Sum));
@@ -75,7 +76,8 @@ struct Gemm {
     store_pack(static_cast<Sum*>(y) + at, done);
   }
 
-  /// The same for complete sums of W neighbours, which may begin anywhere, if y has their type.
+  /// Stores W neighbouring sums that are complete (k is not split). They may begin anywhere; y must have
+  /// their type.
   template <int W>
   __device__ void put_neighbors(std::int64_t entry, int row, int column, Pack<Sum, W> sums) const {
     if (row >= m || column >= n) return;
@@ -103,7 +105,7 @@ struct Gemm {
     if (bias) sum += Sum(bias[column]);
     return sum;
   }
-  /// The same for neighbouring elements, whose loads are under way together.
+  /// Does the same for neighbouring elements, whose loads are in flight together.
   template <int W>
   __device__ void combine(Pack<Sum, W>& sums, std::int64_t at, int column) const {
 #pragma unroll
@@ -119,7 +121,7 @@ struct Gemm {
       for (int w = 0; w < W; ++w) sums.value[w] += summands.value[w];
     }
   }
-  /// Neighbouring elements, which may begin anywhere.
+  /// Reads neighbouring elements, which may begin anywhere.
   template <int W>
   __device__ static Pack<Sum, W> elements(const T* from) {
     Pack<T, W> pack;
@@ -136,9 +138,10 @@ struct Gemm {
   }
 };
 
-/// Stores packs of sums of one part. Most calls take nothing but the product, a bias or relu, or write parts: a few
-/// instructions, which a kernel may have for every pack of a thread. Elements: also where rows of y begin anywhere; many
-/// packs make that more code than it is worth.
+/// Stores packs of sums of one part of k. Most calls add nothing but a bias, apply nothing but relu, or write
+/// parts. These take few instructions, which can be repeated for every pack of a thread; all other calls go
+/// through put_slowly(). Elements: rows of y may begin anywhere. A kernel with many packs leaves that out,
+/// since it makes the code larger than it is worth.
 template <class T, bool Elements>
 class PackWriter {
  public:
@@ -156,10 +159,10 @@ class PackWriter {
       if (g.activation == Activation::relu) least_ = 0;
     }
   }
-  /// Whether there is no more to do than put() does itself.
+  /// Whether put() can store the sums by itself, without put_slowly().
   __device__ bool plain() const { return to_; }
 
-  /// What put() adds in a pack of columns.
+  /// Returns what put() adds in a pack of columns.
   __device__ Sums bias(int column) const {
     Sums bias;
 #pragma unroll
@@ -184,7 +187,7 @@ class PackWriter {
   }
 
  private:
-  /// Whatever else there is.
+  /// Stores sums in all the cases that put() does not handle itself.
   [[gnu::noinline]] static __device__ void put_slowly(const Gemm<T>& g, int part, std::int64_t entry, int row,
                                                       int column, Sums sums, bool packs) {
     if (packs) return g.put_pack(part, entry, row, column, sums);
@@ -213,7 +216,8 @@ struct TileIndex {
   std::int64_t entry;  ///< index in the batch
   int row, column;     ///< first element
 
-  /// In 32 bits, as blocks are counted: 64-bit quotients would be a tenth of a short product's time.
+  /// Computes in 32 bits, in which blocks are counted: quotients of 64 bits would take a tenth of the time of
+  /// a short product.
   template <class T>
   __device__ TileIndex(const Gemm<T>& g, std::int64_t index, int rows, int columns, int depth) {
     const unsigned high = unsigned(g.m + rows - 1) / rows, wide = unsigned(g.n + columns - 1) / columns,
@@ -237,8 +241,8 @@ struct TileIndex {
 
 constexpr int combine_block = 1024;
 
-/// Adds the parts of every sum and calls finish(). Of each sum's threads each adds every Threads-th part in order, and the
-/// first adds these.
+/// Adds the parts of every sum and calls finish(). Threads threads work on each sum: each adds every
+/// Threads-th part in order, and the first adds their results.
 template <class T, int Threads>
 __global__ void __launch_bounds__(combine_block) combine(cuda::EarlyStart start, Gemm<T> g) {
   start.wait();
@@ -256,7 +260,7 @@ __global__ void __launch_bounds__(combine_block) combine(cuda::EarlyStart start,
       sums[y][x] = sum;
       __syncthreads();
 #pragma unroll
-      for (int i = 1; i < Threads; ++i) sum += sums[i][x];  // of the first thread's
+      for (int i = 1; i < Threads; ++i) sum += sums[i][x];  // only those of the first thread are used
       __syncthreads();
     }
     if (y == 0 && at < g.size()) g.finish(at, int(at % g.n), sum);

@@ -1,5 +1,6 @@
 #pragma once
-// What the sources of matmul share: which of them has a row's kernels, and how these are called.
+// What the sources of matmul share: which source has the kernels of which row of the table of variants, and
+// how these are called.
 #include <algorithm>
 
 #include "kolmo/device/grid.cuh"
@@ -8,7 +9,8 @@
 
 namespace kolmo {
 
-/// The configuration of a row: an engine, the row of its table of shapes, and the number of parts k is split into.
+/// The configuration of a variant: an engine, the index in its table of shapes, and the number of parts that
+/// k is split into.
 struct MatmulPlan {
   enum Engine : std::uint8_t {
     warpgroups,
@@ -57,7 +59,7 @@ inline bool whole_packs(const Tensor& t) {
   return row % 16 == 0 && reinterpret_cast<std::uintptr_t>(t.data) % 16 == 0;
 }
 
-/// Calls f.operator()<turned_a, turned_b>().
+/// Calls f.operator()<turned_a, turned_b>(), where turned means transposed.
 template <class F>
 void with_turns(const MatmulArgs& x, F&& f) {
   cuda::select<4>(2 * x.transpose_a + x.transpose_b,
@@ -72,7 +74,8 @@ std::int64_t blocks_of(const MatmulArgs& x, const Shape& shape, const MatmulPlan
          plan.parts;
 }
 
-/// Several threads for a sum where there are few. Grids are made such that they start early where this is possible.
+/// Adds the parts of k. Several threads compute each sum if there are few sums of many parts. The grid is
+/// made small where that lets it start early.
 template <class T>
 void combine_parts(const Gemm<T>& g, Stream& s) {
   if (g.parts == 1) return;
@@ -92,7 +95,7 @@ void combine_parts(const Gemm<T>& g, Stream& s) {
 
 namespace on_cuda {
 
-// Of the plan's shape. The workspace holds the sums of its parts.
+// Each launches the kernel of the plan's shape. The workspace holds the sums of its parts.
 void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);

@@ -40,16 +40,17 @@ double flops(const A& x) {
 }
 
 /// Bound of |got - want| / max(1, |want|) for k products of normal numbers. Each of the k + 3 additions and
-/// multiplications errs by at most `unit` of the sum of the magnitudes, which is 0.64 k on average and, over
-/// all elements of a case, below 0.64 k + 6 sqrt(k); the summands add 8 to it. y is rounded by `half_ulp`.
+/// multiplications errs by at most `unit` times the sum of the magnitudes. That sum is 0.64 k on average and,
+/// over all elements of a case, below 0.64 k + 6 sqrt(k); beta c and the bias add 8 to it. y is rounded by
+/// `half_ulp`.
 constexpr double bound(double k, double unit, double half_ulp = 0) {
   double root = 1 + k / 2;
   for (int i = 0; i < 60; ++i) root = (root + k / root) / 2;
   return (k + 3) * unit * (0.64 * k + 6 * root + 8) + half_ulp;
 }
 constexpr double f64 = 0x1p-53, f32 = 0x1p-24;
-// Tensor cores truncate: an error of up to 2^-22, but only once for at least eight products, so less in all
-// than f32's.
+// Tensor cores truncate: they err by up to 2^-22, but only once for at least eight products, so the error is
+// smaller than that of f32.
 constexpr double f16 = 0x1p-11, bf16 = 0x1p-8;
 
 void turn_a(A& x) { x.transpose_a = true; }
@@ -70,7 +71,7 @@ constexpr Case<A> cube(std::string_view name, std::int64_t n, DType dtype, std::
   return benchmark(name, 1, n, n, n, dtype, alias);
 }
 
-// Sizes next to those of the tiles: one less, one more, much less.
+// The sizes are near those of the tiles (one less, one more) or much smaller.
 constexpr Case<A> cases[] = {
     {.name = "1 1 1 f64",
      .sizes = {{"...", 1}, {"a0", 1}, {"a1", 1}, {"b0", 1}, {"b1", 1}},
@@ -171,7 +172,7 @@ constexpr Case<A> cases[] = {
      .tolerance = bound(19, f32),
      .setup = [](A& x) { turn_both(x), wide(x); },
      .alias = "tensor_core_matmul"},
-    {.name = "34 20 64 bf16, b transposed, to f32",  // rows of y end in half a pack of products
+    {.name = "34 20 64 bf16, b transposed, to f32",  // rows of y end with half a pack of sums
      .sizes = {{"...", 1}, {"a0", 34}, {"a1", 64}, {"b0", 20}, {"b1", 64}},
      .dtype = DType::bf16,
      .tolerance = bound(64, f32),
@@ -235,8 +236,8 @@ constexpr Row<Engine> engines[] = {{.name = "openblas", .config = matmul_openbla
                                    {.name = "naive", .config = matmul_naive, .naive = true}};
 constexpr int openblas = 0;
 
-// 16-bit factors have only tensor core variants, so these names cover all of them; with f32 or f64 no variant
-// fits.
+// 16-bit factors have only variants on tensor cores, so these names cover all of them; with f32 or f64 no
+// variant fits.
 constexpr AliasInfo aliases[] = {
     {.name = "tensor_core_matmul",
      .summary = "matmul on tensor cores: f16 or bf16 factors, sums in f32",

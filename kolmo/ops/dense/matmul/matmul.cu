@@ -155,7 +155,7 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
 #ifdef SIMT
 bool warpgroups_fit(const MatmulArgs&, int) { return false; }
 #else
-/// Copies by the copy engine need rows at multiples of 16 bytes.
+/// Whether the copy engine can copy the factors: their rows must begin at multiples of 16 bytes.
 bool warpgroups_fit(const MatmulArgs& x, int shape) {
 #ifdef KOLMO_SM90A
   const MatmulSizes s(x);
@@ -171,7 +171,7 @@ bool warpgroups_fit(const MatmulArgs& x, int shape) {
 
 constexpr std::size_t most_workspace = std::size_t(256) << 20;
 
-/// Whether every part has at least one step.
+/// Whether every part of k has at least one step.
 template <class Shape>
 bool shape_fits(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
   return blocks_of(x, shape, plan) < limit &&
@@ -213,7 +213,8 @@ bool fits(const MatmulArgs& x, int variant) {
 
 /// Estimated microseconds on an H200, without the cost that all plans have in common. A multiprocessor
 /// computes its share of the blocks in the time of their arithmetic, but not faster than one block takes for
-/// its steps; then it writes the tiles. Several parts additionally pass through memory and a second kernel.
+/// its steps; then it writes the tiles. If k is split, the parts' sums additionally pass through memory and a
+/// second kernel.
 template <class Shape>
 double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan, double of_element) {
   constexpr double multiprocessors = 132, of_byte = 2.5e-7, of_combine = 4;
@@ -225,15 +226,15 @@ double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan, doubl
   return plan.parts == 1 ? time : time + of_combine + bytes * of_byte;
 }
 
-/// The time of reading b.
+/// Estimates the time of the engine `dots`, which is that of reading b.
 double estimated_dots(const MatmulArgs& x) {
   constexpr double of_byte = 2.8e-7, of_round = 1;
   return of_round + double(x.b.size()) * double(size_of(x.b.dtype)) * of_byte;
 }
 
 double estimate(const MatmulArgs& x, const Plan& plan) {
-  constexpr double of_pipeline =
-      1.5;  // until the first pieces are there, of many stages or by the copy engine
+  // The time until the first pieces are there, if they have many stages or come by the copy engine.
+  constexpr double of_pipeline = 1.5;
   switch (plan.engine) {
 #ifndef SIMT
     case Engine::warpgroups: {
@@ -259,7 +260,7 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
   }
 }
 
-/// The plan of tiles with the shortest estimated time; never the vendor's library.
+/// Chooses the plan of tiles with the shortest estimated time; never the vendor's library.
 int preferred(const MatmulArgs& x) {
   constexpr int last = int(std::size(plans)) - 1;
   static_assert(plans[last].config.engine == Engine::naive);

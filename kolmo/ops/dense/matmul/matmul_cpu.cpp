@@ -32,7 +32,7 @@ struct Part {
 };
 
 /// Splits y into parts for a number of threads: by batch entry, then along the longer side in multiples of
-/// 16. Parts have at least worth_a_thread products.
+/// 16. Each part has at least worth_a_thread products.
 class Parts {
  public:
   Parts(const MatmulSizes& s, int threads) : s_(s) {
@@ -64,7 +64,7 @@ void for_each_part(const MatmulSizes& s, int threads, F&& work) {
   parallel_for(small ? 1 : threads, parts.count(), [&](std::int64_t i, int) { work(parts[i]); });
 }
 
-/// The tensor as numbers of type S: its own memory, or a widened copy in `to`.
+/// Returns the tensor as numbers of type S: its own memory, or a widened copy in `to`.
 template <class S, class T>
 const S* widened(const Tensor& t, [[maybe_unused]] float* to, int threads) {
   if constexpr (std::is_same_v<S, T>) {
@@ -136,7 +136,8 @@ void matmul_openblas(const A& x, Arena scratch, Stream& stream) {
             for (std::int64_t j = 0; j < p.columns; ++j) y[at + j] = Y(sums[at + j]);
         });
     };
-    // An epilogue follows while its rows are in the cache, unless the product takes much longer than a pass over y.
+    // What follows the product (bias, activation, rounding) is done while its rows are in the cache. If the
+    // product takes much longer than another pass over y, it is done in that pass.
     const bool epilogue = bias || x.activation != Activation::none || static_cast<void*>(y) != sums,
                strips = epilogue && k <= 512;
     for_each_part(s, threads, [&](const Part& p) {

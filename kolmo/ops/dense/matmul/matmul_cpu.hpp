@@ -4,18 +4,18 @@
 
 namespace kolmo {
 
-/// Memory for 16-bit tensors as f32, for OpenBLAS: both factors, and the sums if y has 16 bits.
+/// Memory for 16-bit tensors as f32, which OpenBLAS needs: both factors, and the sums if y has 16 bits.
 struct MatmulFloats {
   float *a = nullptr, *b = nullptr, *sums = nullptr;
   MatmulFloats(Arena& arena, const MatmulArgs& x);
 };
 
-/// Uses OpenBLAS, with parts of y distributed over the stream's threads; 16-bit tensors are widened in the
-/// workspace.
+/// Computes by OpenBLAS, with parts of y distributed over the stream's threads. 16-bit tensors are widened in
+/// the workspace.
 void matmul_openblas(const MatmulArgs& x, Arena scratch, Stream& stream);
 bool matmul_openblas_fits(const MatmulArgs& x);
 
-/// Baseline: three plain loops over rows of y, 256 columns at a time.
+/// The baseline: three plain loops over rows of y, 256 columns at a time.
 void matmul_naive(const MatmulArgs& x, Arena scratch, Stream& stream);
 
 }  // namespace kolmo

@@ -9,8 +9,8 @@
 namespace kolmo {
 namespace {
 
-/// A factor for the copy engine: `others` is its extent other than k, of which boxes have `rows`. Along: k is
-/// contiguous in memory.
+/// Describes a factor to the copy engine. `others` is the extent of its index other than k; a box has `rows`
+/// of these. Along: k is contiguous in memory.
 cuda::TensorMap boxes_of(const MatmulArgs& x, const Tensor& t, bool along, std::int64_t others, int rows) {
   const MatmulSizes s(x);
   if (along) return cuda::tensor_map({t.data, s.batch, others, s.k, rows});

@@ -1,5 +1,5 @@
 #pragma once
-// Pieces of the factors of matmul on their way into shared memory.
+// Copies pieces of the factors of matmul into shared memory.
 #include <cstdint>
 #include <type_traits>
 
@@ -9,11 +9,14 @@
 namespace kolmo {
 namespace {
 
-/// How a factor lies in memory, and its pieces in shared memory. down: k x extent, pieces the same. right: extent x k,
-/// pieces the same. turned: extent x k, pieces k x extent.
+/// How a factor lies in memory, and its pieces in shared memory:
+///   down     the factor is k x extent, and so are its pieces
+///   right    the factor is extent x k, and so are its pieces
+///   turned   the factor is extent x k, and its pieces are k x extent
 enum class PieceLayout : std::uint8_t { down, right, turned };
 
-/// What PieceCopies do where packs are not possible. `rows` and `columns` of the matrix are left from `from` on.
+/// Copies a piece by single elements, where PieceCopies cannot copy packs. From `from` on the matrix has
+/// `rows` more rows and `columns` more columns.
 template <class T, int Rows, int Columns, int Threads, int Row>
 __device__ void copy_elements(T (*to)[Row], const T* from, int rows, int columns, int of_row) {
   if (rows <= 0 || columns <= 0) {  // beyond the matrix
@@ -36,9 +39,9 @@ __device__ void copy_elements(T (*to)[Row], const T* from, int rows, int columns
   }
 }
 
-/// A thread's share in copying pieces of Depth by Extent elements of a factor, one after the other along k. Elements
-/// outside the matrix become 0. The pointer moves with the pieces: computed anew for each, it would be most of what a step
-/// takes besides the products.
+/// A thread's share in copying pieces of Depth by Extent elements of a factor, one after the other along k.
+/// Elements outside the matrix become 0. The pointer advances from piece to piece: computing it anew for each
+/// would take longer than all else in a step but the products.
 template <class T, int Depth, int Extent, int Threads, PieceLayout Layout>
 class PieceCopies {
   static constexpr bool turned = Layout == PieceLayout::turned, down = Layout == PieceLayout::down;
@@ -49,7 +52,7 @@ class PieceCopies {
   static_assert(Threads % across == 0 && copies * apart == rows);
 
  public:
-  /// From (k, e) on, of `depth` by `extent` elements.
+  /// Copies from (k, e) on, in a factor of `depth` by `extent` elements.
   __device__ PieceCopies(const T* from, int k, int e, int depth, int extent)
       : of_row_(down ? extent : depth),
         extent_left_(extent - e),
@@ -57,7 +60,8 @@ class PieceCopies {
         column_(int(threadIdx.x) % across * width),
         at_(from + std::int64_t((down ? k : e) + row_) * of_row_ + (down ? e : k) + column_) {}
 
-  /// Starts copying the next piece, of which k ends after k_left. Packs: rows of the matrix begin at multiples of 16 bytes.
+  /// Starts copying the next piece, in which k ends after k_left indices. Packs: rows of the matrix begin at
+  /// multiples of 16 bytes.
   template <bool Packs, int Row>
   __device__ void next(T (*to)[Row], int k_left) {
     const int rows_left = down ? k_left : extent_left_, columns_left = down ? extent_left_ : k_left;

@@ -9,7 +9,8 @@ namespace kolmo {
 namespace {
 
 /// A block's tile has rows x columns elements and takes `depth` products at a time, with `stages` pieces in
-/// shared memory. A warp's part is high x wide. `blocks` blocks share a multiprocessor's registers.
+/// shared memory. A warp computes high x wide of these elements. `blocks` blocks share a multiprocessor's
+/// registers.
 struct WarpTileShape {
   int rows, columns, depth, high, wide, stages, blocks;
   StepTime step;
@@ -39,7 +40,8 @@ struct WarpTiles {
   static_assert(S.threads() / 32 * 16 * 16 * int(sizeof(float)) <= bytes);
 };
 
-/// Stores 16x16 sums from (row, column) of y on, by a warp. Not inlined: a kernel has up to 16 of these.
+/// Stores 16x16 sums of a warp, from (row, column) of y on. The function is not inlined, because a kernel
+/// calls it for up to 16 fragments.
 template <class T>
 [[gnu::noinline]] __device__ void put_fragment(const Gemm<T>& g, int part, std::int64_t entry, int row,
                                                int column, const float* sums, bool packs) {
@@ -63,7 +65,7 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
   using Layout = PieceLayout;
   const int first = tile.first_step * S.depth;
-  int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
+  int k_left = min(tile.last_step * S.depth, g.k) - first;  // steps through k that are left to multiply
   PieceCopies<T, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::right> copies_a(
       g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
   PieceCopies<T, S.depth, S.columns, S.threads(), TurnedB ? Layout::right : Layout::down> copies_b(

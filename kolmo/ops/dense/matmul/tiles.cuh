@@ -11,9 +11,10 @@
 namespace kolmo {
 namespace {
 
-/// A block's tile has rows x columns elements and takes `depth` products at a time, with `stages` pieces in shared
-/// memory. A thread's part is high x wide, in packs of 16 bytes spread evenly over the tile. Each of `teams` teams of
-/// threads computes the tile's sums for a part of the depth. `blocks` blocks share a multiprocessor's registers.
+/// A block's tile has rows x columns elements and takes `depth` products at a time, with `stages` pieces in
+/// shared memory. A thread computes high x wide of these elements, in packs of 16 bytes spread evenly over
+/// the tile. Each of `teams` teams of threads computes the tile's sums for a part of the depth. `blocks`
+/// blocks share a multiprocessor's registers.
 struct TileShape {
   int rows, columns, depth, high, wide, stages, teams, blocks;
   StepTime step;
@@ -43,10 +44,10 @@ __device__ void read_part(T (&part)[Count], const T* row, int thread) {
 template <class T, int V>
 struct TilePieces {
   static constexpr TileShape S = tile_shapes[V];
-  T a[S.stages][S.depth][S.rows + pack_width<T>];  // the pad keeps rows aligned and avoids bank conflicts
+  T a[S.stages][S.depth][S.rows + pack_width<T>];  // the padding keeps rows aligned and avoids bank conflicts
   T b[S.stages][S.depth][S.columns + pack_width<T>];
 };
-/// Of shared memory, which holds the sums of all teams after the pieces.
+/// Bytes of shared memory, which holds the pieces and later the sums of all teams.
 template <class T, int V>
 constexpr std::size_t tile_bytes() {
   constexpr TileShape S = tile_shapes[V];
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   const TileIndex tile(g, blockIdx.x, S.rows, S.columns, S.depth);
   using Layout = PieceLayout;
   const int first = tile.first_step * S.depth;
-  int k_left = min(tile.last_step * S.depth, g.k) - first;  // to be multiplied
+  int k_left = min(tile.last_step * S.depth, g.k) - first;  // steps through k that are left to multiply
   PieceCopies<T, S.depth, S.rows, S.threads(), TurnedA ? Layout::down : Layout::turned> copies_a(
       g.a + tile.entry * g.m * g.k, first, tile.row, g.k, g.m);
   PieceCopies<T, S.depth, S.columns, S.threads(), TurnedB ? Layout::turned : Layout::down> copies_b(
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(tile_shapes[V].threads(), tile_shapes[V].block
   }
 }
 
-/// With a shape that is one of Count from First on.
+/// Launches the kernel of the plan's shape, which is one of Count from First on.
 template <class T, int First, int Count>
 void launch_tiles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
   const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);

@@ -1,9 +1,9 @@
 #pragma once
-// matmul on Hopper's tensor cores: f16 or bf16 factors, sums in f32. Of a block's three warpgroups one thread
-// of the first keeps pieces of a and b coming, through the copy engine, while the other two multiply them; the
+// matmul on Hopper's tensor cores: f16 or bf16 factors, sums in f32. A block has three warpgroups. One thread
+// of the first copies pieces of a and b by the copy engine, while the other two warpgroups multiply them; the
 // first pieces of the next tile arrive while the last tile is written. Blocks stay until no tile is left. The
-// blocks of a cluster compute tiles below each other, and each brings its share of b to all. Where the pieces come from
-// is said by a `Source`, so that conv2d is a product of this kind too.
+// blocks of a cluster compute tiles below each other, and each copies a share of b to all of them. A `Source`
+// says where the pieces come from, so that conv2d can use the same kernel.
 #include "kolmo/device/hopper.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -12,12 +12,12 @@ namespace kolmo {
 namespace {
 
 /// A block's tile has rows x columns elements and takes 64 products at a time, with `stages` pieces in shared
-/// memory. The warpgroups that multiply share a tile.
+/// memory. The two warpgroups that multiply share the tile.
 struct WarpgroupShape {
   int rows, columns, stages, cluster;
   StepTime step;
   static constexpr int depth = 64;
-  static constexpr int multipliers = 2;  ///< warpgroups
+  static constexpr int multipliers = 2;  ///< number of warpgroups that multiply
   constexpr int threads() const { return (multipliers + 1) * 128; }
 };
 constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.70, 0.70}},
@@ -26,26 +26,27 @@ constexpr WarpgroupShape warpgroup_shapes[] = {{128, 256, 4, 2, {0.70, 0.70}},
                                                {256, 128, 4, 1, {0.62, 0.62}},  // conv2d
                                                {256, 64, 5, 1, {0.38, 0.38}}};  // conv2d
 
-/// Those that matmul has rows for.
+/// The first shapes are those that matmul uses.
 constexpr int matmul_warpgroup_shapes = 3;
 
-/// How results are written: one by one, or in packs of 16 bytes, which the rows of y are made of; plain: y =
-/// activation(alpha a b + bias), and a bias that begins at a multiple of 4 bytes.
+/// How results are written. single: one by one. packs: 16 bytes at a time; rows of y consist of such packs.
+/// plain_packs: likewise, where y is only activation(alpha a b + bias) and the bias begins at a multiple of 4
+/// bytes.
 enum class Writing : std::uint8_t { single, packs, plain_packs };
 inline Writing writing_of(bool packs, const Tensor& bias, bool adds_c) {
   const bool plain = reinterpret_cast<std::uintptr_t>(bias.data) % 4 == 0 && !adds_c;
   return !packs ? Writing::single : plain ? Writing::plain_packs : Writing::packs;
 }
 
-/// Number of clusters' tiles of a product.
+/// Number of tiles of y if the tiles of a cluster are counted as one.
 inline std::int64_t clusters_of(const MatmulArgs& x, const WarpgroupShape& shape) {
   const MatmulSizes s(x);
   const std::int64_t rows = std::int64_t(shape.rows) * shape.cluster;
   return s.batch * ((s.m + rows - 1) / rows) * ((s.n + shape.columns - 1) / shape.columns);
 }
 
-/// Layout of shared memory: pieces of a and b for each stage, at multiples of 1024 bytes, what each warp
-/// writes of y at a time, and barriers.
+/// Layout of shared memory: pieces of a and b for each stage, at multiples of 1024 bytes; a buffer for what
+/// each warp writes of y at a time; the barriers.
 template <int Shape>
 struct WarpgroupMemory {
   static constexpr WarpgroupShape S = warpgroup_shapes[Shape];
@@ -58,7 +59,7 @@ struct WarpgroupMemory {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// The stage in use, and the parity of its barriers' phase.
+/// The stage in use, and the parity of the phase of its barriers.
 template <int Stages>
 struct Ring {
   int stage = 0, parity = 0;
@@ -79,9 +80,10 @@ __device__ void copy_rows(std::uint32_t to, const cuda::TensorMap& map, std::uin
       cuda::copy_box<Blocks>(to + i * 128, map, barrier, first + i, k, entry);
 }
 
-/// Writes the 16 x Columns sums of a warp, as cuda::multiply leaves them, from (row, column) of y on: 32
-/// columns at a time go through `out`, so that neighbouring threads write neighbouring elements, in packs where rows of
-/// y are made of these. A loop over registers that move, as unrolled it would hold each activation many times.
+/// Writes the 16 x Columns sums of a warp, as cuda::multiply leaves them, from (row, column) of y on. 32
+/// columns at a time go through `out`, so that neighbouring threads write neighbouring elements, in packs if
+/// rows of y consist of packs. The loop is not unrolled, since every copy of its body would hold the code of
+/// each activation; instead the sums move down in the registers.
 template <int Columns, class T>
 __device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned char* out,
                            std::int64_t entry, int row, int column, bool packs) {
@@ -115,7 +117,8 @@ __device__ void write_sums(const Gemm<T>& g, float (&sum)[Columns / 2], unsigned
   }
 }
 
-/// The summands of the columns whose sums a thread has, two of every eight: 0 without a bias and outside the matrix.
+/// The bias of the columns whose sums a thread has, two of every eight. It is 0 if there is no bias, and
+/// outside the matrix.
 template <int Columns, class T>
 using BiasOfTile = Pack<T, 2>[Columns / 8];
 template <int Columns, class T>
@@ -128,7 +131,7 @@ __device__ void read_bias(const Gemm<T>& g, int column, BiasOfTile<Columns, T>& 
   }
 }
 
-/// The same for plain packs, with y of type U. `sum` changes.
+/// Writes such sums as plain packs (see Writing), with y of type U. `sum` changes.
 template <class U, int Columns, class T>
 __device__ void write_packs(const Gemm<T>& g, float (&sum)[Columns / 2], const BiasOfTile<Columns, T>& bias,
                             unsigned char* out, std::int64_t entry, int row, int column) {
@@ -179,7 +182,7 @@ __device__ void write_packs(const Gemm<T>& g, float (&sum)[Columns / 2], const B
 
 #endif
 
-/// Pieces of the matrices of matmul.
+/// Pieces of matmul's own matrices.
 template <bool TurnedA, bool TurnedB>
 struct MatrixSource {
   static constexpr bool along_a = !TurnedA, along_b = TurnedB;
@@ -191,7 +194,8 @@ struct MatrixSource {
 #endif
   }
 
-  /// Starts the copies of a step: rows of a from `row` on, and of b, which begins at `column`, the share of this block.
+  /// Starts the copies of a step: the rows of a from `row` on, and this block's share of the columns of b,
+  /// which begin at `column`.
   template <int Shape>
   __device__ void copy(std::uint32_t to_a, std::uint32_t to_b, std::uint32_t barrier, int step, int row,
                        int column, int entry, int rank) const {
@@ -205,7 +209,7 @@ struct MatrixSource {
   }
 };
 
-// Other architectures refuse the attribute.
+// For other architectures nvcc refuses this attribute.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define KOLMO_CLUSTER(blocks)
 #else
@@ -220,7 +224,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using M = WarpgroupMemory<Shape>;
   constexpr WarpgroupShape S = M::S;
-  constexpr int high = S.rows / (S.multipliers * 64);  // products of 64 rows for a warpgroup
+  constexpr int high = S.rows / (S.multipliers * 64);  // how many products of 64 rows a warpgroup computes
   unsigned char* const shared = cuda::dynamic_shared<unsigned char>();
   const std::uint32_t start = (cuda::shared_address(shared) + 1023) / 1024 * 1024, full = start + M::barriers,
                       empty = full + S.stages * 8;
@@ -302,7 +306,7 @@ __global__ void KOLMO_CLUSTER(warpgroup_shapes[Shape].cluster)
       }
     }
   }
-  if constexpr (S.cluster > 1) cuda::meet_cluster();  // others still arrive at the barriers of this block
+  if constexpr (S.cluster > 1) cuda::meet_cluster();  // other blocks still arrive at the barriers of this one
 #endif
 }
 #undef KOLMO_CLUSTER
