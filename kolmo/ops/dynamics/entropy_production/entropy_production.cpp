@@ -10,9 +10,10 @@ namespace kolmo {
 namespace {
 using A = EntropyProductionArgs;
 
-// A term takes a logarithm within 6 roundings, or two of 1 ulp below 16, and 6 more roundings, and the sums of terms, which
-// are positive, of a state and of all of them at most 32 each (base/sums.hpp). Where two logarithms are taken of nearly equal
-// fluxes, the error of a term is 2^-49 of a flux; there are terms enough that are not small.
+// A term takes either one logarithm within 6 roundings, or two of 1 ulp below 16, and 6 more roundings. The
+// terms are positive; their sum over a state, and the sum over all states, add at most 32 roundings each
+// (base/sums.hpp). Where two logarithms of nearly equal fluxes are taken, the error of a term is 2^-49 of a
+// flux; the cases have enough other terms that this is small in the sum.
 constexpr double t = 100 * 0x1p-53;
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"...", 3}, {"n", 1}}},
@@ -39,7 +40,7 @@ constinit const Definition<A> definition{
      .source = "Schnakenberg 1976",
      .determinism = Determinism::everywhere,
      .faults = faults},
-    // A logarithm (30 operations), two products with p, a difference, a product and a sum a pair.
+    // A pair takes a logarithm (30 operations), two products with p, a difference, a product and a sum.
     {.flops = [](const A& a) { return 17.5 * double(a.rates.size()); }, .cases = cases}};
 
 }  // namespace

@@ -10,8 +10,8 @@ constexpr int flux_states = 8, flux_block = 32 * flux_states, flux_step = flux_b
 
 [[gnu::noinline]] __device__ double flux_term_called(double f, double g) { return flux_term_of_any(f, g); }
 
-/// The sums of `flux_states` states next to each other, a warp each; of each step, rates back to these states are read
-/// together, so that sectors of memory are read whole.
+/// Sums the fluxes of `flux_states` neighbouring states by a block, each by a warp. In each step the block
+/// reads the rates back to these states together, so that it reads whole sectors of memory.
 template <class T>
 __global__ void __launch_bounds__(flux_block, 3)
     sum_fluxes(cuda::EarlyStart early, StateSums<T> job, std::int64_t items) {
@@ -59,7 +59,8 @@ __global__ void __launch_bounds__(flux_block, 3)
           const int column = (first_lane + w) * 32 + thread;
           f[w] = exact_mul(p_of_i, double(there[first_lane + w]));
           g[w] = exact_mul(p_of[column], double(back[warp][column]));
-          // Of no flux in both directions, as of no pair: the term of 1 and 1 is 0, too.
+          // A pair without flux in either direction must add 0. The fluxes 1 and 1 do, and take no special
+          // way.
           if ((std::bit_cast<std::uint64_t>(f[w]) | std::bit_cast<std::uint64_t>(g[w])) << 1 == 0)
             f[w] = g[w] = 1;
           moderate &= is_moderate(f[w]) & is_moderate(g[w]);
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(flux_block, 3)
   }
 }
 
-/// Sums over few states by parts of a warp.
+/// Runs the sums: those over few states by parts of a warp.
 struct SumFluxes {
   Stream& s;
   template <class Job>

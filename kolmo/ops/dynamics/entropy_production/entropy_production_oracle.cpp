@@ -8,7 +8,7 @@ namespace kolmo::check {
 namespace {
 using A = EntropyProductionArgs;
 
-/// Half the sum over all ordered pairs.
+/// Computes half the sum over all ordered pairs.
 void expected(const A& a) {
   const std::int64_t n = a.rates.dim(-1);
   for (std::int64_t b = 0; b < a.production.size(); ++b) {

@@ -8,16 +8,17 @@
 
 namespace kolmo {
 
-/// (f - g) ln(f / g), of fluxes of which not both are from 2^-450 to 2^450.
+/// (f - g) ln(f / g) for any fluxes, also those outside the range from 2^-450 to 2^450.
 KOLMO_HD inline double flux_term_of_any(double f, double g) {
   if (f == 0 && g == 0) return 0;
   if (!(f - f == 0 && g - g == 0)) return std::numeric_limits<double>::quiet_NaN();
   return exact_mul(exact_add(f, -g), exact_add(log_exact(f), -log_exact(g)));
 }
 
-/// (f - g) ln(f / g) of W pairs of moderate fluxes; the logarithm within 6 roundings. Each coefficient is used W times.
-/// Method: ln(f / g) = k ln 2 + 2 artanh(s) with G = 2^k g in [f / 1.502, 1.502 f] and s = (f - G) / (f + G); f - G is exact.
-/// The series of artanh is interpolated at Chebyshev nodes, to 2^-53.9.
+/// (f - g) ln(f / g) for W pairs of moderate fluxes, with the logarithm within 6 roundings. W pairs are
+/// computed together, since each coefficient then serves W times. Method: ln(f / g) = k ln 2 + 2 artanh(s)
+/// with G = 2^k g in [f / 1.502, 1.502 f] and s = (f - G) / (f + G), where f - G is exact. The series of
+/// artanh is interpolated at Chebyshev nodes, to 2^-53.9.
 template <int W>
 KOLMO_HD void flux_terms(const double (&f)[W], const double (&g)[W], double (&to)[W]) {
   double k[W], s[W], z[W], sum[W];
@@ -39,7 +40,7 @@ KOLMO_HD void flux_terms(const double (&f)[W], const double (&g)[W], double (&to
   for (const double c : {0x1.3900f50437d68p-3, 0x1.746bcc38e0c89p-3, 0x1.c71c3c81e8af8p-3,
                          0x1.2492495261d21p-2, 0x1.999999997c1bcp-2, 0x1.555555555556p-1})
     each([&](int w) { sum[w] = exact_add(c, exact_mul(sum[w], z[w])); });
-  // ln 2 in two parts; k times the first is exact.
+  // ln 2 is stored in two parts; k times the first is exact.
   constexpr double ln2_high = 0x1.62e42fefap-1, ln2_low = 0x1.cf79abc9e3b3ap-40;
   each([&](int w) {
     const double small = exact_add(exact_mul(s[w], exact_mul(z[w], sum[w])), exact_mul(k[w], ln2_low));
@@ -48,7 +49,8 @@ KOLMO_HD void flux_terms(const double (&f)[W], const double (&g)[W], double (&to
   });
 }
 
-/// A job of base/sums.hpp: for each state i of each process the terms of the pairs with states j above it.
+/// A job of base/sums.hpp: sums, for each state i of each process, the terms of the pairs with states j above
+/// i.
 template <class T>
 struct StateSums {
   static constexpr int sums = 1;
@@ -57,7 +59,7 @@ struct StateSums {
   std::int64_t n;
 
   struct Terms {
-    const T *rates, *p;  ///< of the process
+    const T *rates, *p;  ///< those of one process
     std::int64_t n, i, count;
     KOLMO_HD double flux(std::int64_t from, std::int64_t to) const {
       const auto w = double(rates[from * n + to]);
@@ -88,7 +90,7 @@ struct ProductionOfProcess {
   }
 };
 
-/// The sums of each state, and partial sums of these.
+/// The workspace: the sum of each state, and partial sums of these.
 struct FluxScratch {
   std::int64_t processes, n;
   double* states;
@@ -101,7 +103,7 @@ struct FluxScratch {
         partial(take_partial_sums<1>(arena, processes, n)) {}
 };
 
-/// `run` is that of sum_rows.
+/// Computes the operator; `run` is the argument of sum_rows.
 template <class Run>
 void produce_entropy(const EntropyProductionArgs& a, Arena& arena, const Status& status, const Run& run) {
   const FluxScratch s(arena, a);

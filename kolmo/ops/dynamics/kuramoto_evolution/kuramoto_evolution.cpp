@@ -18,11 +18,11 @@ void launch(const A& a, Arena arena, Stream& s, int) {
 double flops(const A& a) {
   const double n = double(a.theta.dim(-1)), stages = double(a.steps) * (a.method == Integrator::rk4 ? 4 : 1);
   const double pairs = a.offsets.given() ? double(a.columns.size()) : a.adjacency.given() ? n * n : n;
-  // Sine and cosine (40 operations), two sums, and the step.
+  // A phase takes a sine and cosine (40 operations), two sums, and the step.
   return stages * double(a.theta.size()) / n * (50 * n + 4 * pairs);
 }
 
-/// A random sparse matrix: about as many elements in every row, some rows without any.
+/// Draws a random sparse matrix: most rows have about the same number of elements, some have none.
 void draw_sparse(A& a, CaseRandom& random) {
   const std::int64_t n = a.theta.dim(-1), e = a.columns.size();
   for (std::int64_t i = 0; i <= n; ++i) a.offsets.as<std::int64_t>()[i] = i / 3 * 3 * e / (n / 3 * 3);
@@ -30,9 +30,9 @@ void draw_sparse(A& a, CaseRandom& random) {
   a.offsets.as<std::int64_t>()[n] = e;
 }
 
-// In a step, a phase below 16 gets the errors of 10 operations on numbers of its size, of K dt / N times those
-// of n summands below |A| (at most 32 roundings of 0.8 n); the flow expands errors by at most
-// e^(2 K t) < 8 here. A 32-bit result is rounded once, below 16.
+// In a step, a phase below 16 gets the errors of 10 operations on numbers of its size, and K dt / N times the
+// errors of n summands below |A| (at most 32 roundings of 0.8 n). The flow expands errors by at most e^(2 K
+// t) < 8 here. A 32-bit result is rounded once, below 16.
 constexpr Tolerance f64 = absolute(8 * 5 * (10 * 16 + 32) * 0x1p-53), f32 = absolute(16 * 0x1p-24);
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"...", 3}, {"n", 1}}, .tolerance = f64},

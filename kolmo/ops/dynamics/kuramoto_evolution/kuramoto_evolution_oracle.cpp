@@ -12,7 +12,8 @@ namespace {
 using A = KuramotoEvolutionArgs;
 using Row = std::vector<long double>;
 
-/// The weights of all pairs as a dense matrix; none for many that are all coupled alike.
+/// Returns the weights of all pairs as a dense matrix; an empty one for many oscillators that are all coupled
+/// alike.
 Row matrix(const A& a, std::int64_t n) {
   if (n > 1000 && !a.adjacency.given() && !a.offsets.given()) return {};
   Row m(std::size_t(n * n), a.adjacency.given() || a.offsets.given() ? 0 : 1);

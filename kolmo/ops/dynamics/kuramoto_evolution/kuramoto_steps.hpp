@@ -8,16 +8,17 @@
 
 namespace kolmo {
 
-/// sin and cos of the phases at which the derivative is taken, side by side.
+/// Sine and cosine, side by side, of a phase at which the derivative is taken.
 struct SinCos {
   double sin, cos;
 };
 
-/// Sums of A_ij (sin, cos)(theta_j) over j, for each i; for all pairs coupled alike, one sum for all i.
+/// Terms of the sums of A_ij (sin, cos)(theta_j) over j, for each i. If all pairs are coupled alike, one sum
+/// serves all i.
 template <class T>
 struct CouplingRows {
   const SinCos* phase;
-  const T* adjacency;  ///< null: all 1, and a row is a batch index
+  const T* adjacency;  ///< null: A is 1, and a row is a batch entry
   std::int64_t n;
 
   struct Row {
@@ -40,10 +41,12 @@ struct KeepSums {
   KOLMO_HD void operator()(std::int64_t row, const Sums<2>& s) const { sums[row] = s; }
 };
 
-/// The workspace: sums per row, phases at the beginning of a step, weighted derivatives of its stages.
+/// The workspace: sums per row, phases at the beginning of a step, and the weighted derivatives of its
+/// stages.
 struct KuramotoSpace {
-  std::int64_t n, batch, rows;  ///< rows of sums; 0 if A is sparse
-  SinCos *phase, *next;         ///< of sparse A, whose rows read neighbours, two different ones
+  std::int64_t n, batch, rows;  ///< `rows` counts the sums; 0 if A is sparse
+  /// These differ only if A is sparse, since its rows read the phases of others.
+  SinCos *phase, *next;
   double *theta, *slope;
   Sums<2>*sums, *partial;
 
@@ -74,8 +77,9 @@ struct BeginKuramoto {
   }
 };
 
-/// The derivative of a stage, added to the slope of the step with a weight, and the phase of the next stage:
-/// `reach` times the derivative from the beginning of the step. The last stage ends the step.
+/// One stage of a step. Adds the derivative, times `weight`, to the slope of the step. Computes the phase of
+/// the next stage, which is `reach` times the derivative away from the beginning of the step. The last stage
+/// ends the step.
 template <class T>
 struct AdvanceKuramoto {
   const T* omega;
@@ -84,7 +88,7 @@ struct AdvanceKuramoto {
   double *theta, *slope;
   const SinCos* phase;
   SinCos* next;  ///< may be `phase`
-  T* result;     ///< of the last stage of all, else null
+  T* result;     ///< set in the very last stage, else null
   std::int64_t n, count;
   bool own_sum, last;
   double factor, weight, reach;
@@ -114,7 +118,8 @@ struct AdvanceKuramoto {
   }
 };
 
-/// sum(job, items, terms) runs a job of base/sums.hpp; each(f) calls f(i) for all its items.
+/// Computes the operator. sum(job, items, terms) runs a job of base/sums.hpp; each(f) calls f(i) for all
+/// items of f.
 template <class T, class Sum, class Each>
 void evolve(const KuramotoEvolutionArgs& a, KuramotoSpace w, Status status, const Sum& sum,
             const Each& each) {

@@ -24,11 +24,11 @@ struct UnitVectors {
   KOLMO_HD Row operator()(std::int64_t row) const { return {theta + row * n}; }
 };
 
-// r: sine and cosine of 2 ulp and at most 32 roundings (base/sums.hpp) of sums of n terms below 1, divided by
-// n. The error of psi is that of r, divided by r, which is above 0.02 / sqrt n here: psi
-// for n up to 10^4.
+// r: sine and cosine err by 2 ulp; a sum of n terms below 1 adds at most 32 roundings (base/sums.hpp) and is
+// divided by n. The error of psi is that of r divided by r, which is above 0.02 / sqrt n in these cases;
+// `psi` holds for n up to 10^4.
 constexpr double r = 40 * 0x1p-53, psi = 40 * 5000 * 0x1p-53;
-/// Phases of either sign and of every size, up to 10^8.
+/// Makes phases of either sign and of every size, up to 10^8.
 void large(A& a, CaseRandom&) {
   for (std::int64_t i = 0; i < a.theta.size(); ++i) a.theta.as<double>()[i] *= std::pow(10.0, double(i % 9));
 }
@@ -61,7 +61,7 @@ constinit const Definition<A> definition{
     {.name = "order_parameter",
      .summary = "r e^{i psi} = (1/n) sum_j e^{i theta_j} along the last axis",
      .source = "Kuramoto 1984"},
-    // Sine and cosine (40 operations) and two sums for each phase.
+    // Each phase takes a sine and cosine (40 operations) and two sums.
     {.flops = [](const A& a) { return 42.0 * double(a.theta.size()); }, .cases = cases}};
 
 }  // namespace

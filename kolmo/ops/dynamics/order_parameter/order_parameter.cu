@@ -30,7 +30,8 @@ struct PhaseRows {
 
 constexpr int phase_block = 256;
 
-/// The sums of chunks of rows, a warp each. A thread adds W neighbours at a time, as the sums need not be those of a CPU.
+/// Sums the chunks of rows by a warp each. A thread adds W neighbours at a time: the bits need not be those
+/// of a CPU.
 template <int W, class Chunks>
 __global__ void __launch_bounds__(phase_block, 3)
     sum_phases(cuda::EarlyStart early, Chunks chunks, std::int64_t items) {
@@ -57,7 +58,8 @@ __global__ void __launch_bounds__(phase_block, 3)
   }
 }
 
-/// Short rows by parts of a warp. Others that are not aligned are read one phase at a time.
+/// Runs the sums. Short rows are summed by parts of a warp. Longer rows are read in packs if they are
+/// aligned, else one phase at a time.
 struct SumPhases {
   Stream& s;
   bool packed;

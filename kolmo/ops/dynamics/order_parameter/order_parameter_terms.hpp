@@ -15,7 +15,7 @@ struct MeanVector {
   }
 };
 
-/// Rows<T> are the unit vectors of rows of phases: cos theta, sin theta.
+/// Sums unit vectors. Rows<T> gives the vectors of rows of phases: cos theta and sin theta.
 template <template <class> class Rows>
 struct OrderSums {
   using A = OrderParameterArgs;

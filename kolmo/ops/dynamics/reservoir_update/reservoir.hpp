@@ -9,7 +9,7 @@
 
 namespace kolmo {
 
-/// sum + W s for a sparse W, for each neuron of each state.
+/// Computes sum + W s for a sparse W, for each neuron of each state.
 template <class T>
 struct SparseDrive {
   SparseRows<T> weights;
@@ -41,7 +41,7 @@ struct LeakyStep {
   KOLMO_HD void operator()(std::int64_t i) const { next[i] = leaky(sum[i], state[i], leak); }
 };
 
-/// The workspace, and the matrix products on it.
+/// The workspace, and the matrix products that use it.
 struct ReservoirSums {
   Tensor sum;
   MatmulArgs of_input, of_state;
@@ -68,7 +68,7 @@ struct ReservoirSums {
   }
 };
 
-/// each(f) calls f(i) for all its items.
+/// Computes the operator; each(f) calls f(i) for all items of f.
 template <class T, class Each>
 void update_reservoir(const ReservoirUpdateArgs& a, Arena& arena, Stream& s, const Each& each) {
   const ReservoirSums sums(arena, a);

@@ -19,11 +19,11 @@ void check(const A& a) {
 }
 double flops(const A& a) {
   const double n = double(a.state.dim(-1)), pairs = a.weights.given() ? n * n : double(a.columns.size());
-  // Products and sums, and 30 operations for a hyperbolic tangent.
+  // A neuron takes products and sums, and 30 operations for a hyperbolic tangent.
   return double(a.state.size()) / n * (2 * n * double(a.input.dim(-1)) + 2 * pairs + 33 * n);
 }
 
-/// A random sparse matrix: rows of three sizes, the last of them empty.
+/// Draws a random sparse matrix with rows of three sizes, the last of which is 0.
 void draw_sparse(A& a, CaseRandom& random) {
   const std::int64_t n = a.state.dim(-1), e = a.columns.size();
   auto* const offsets = a.offsets.as<std::int64_t>();
@@ -31,8 +31,9 @@ void draw_sparse(A& a, CaseRandom& random) {
   for (std::int64_t i = 0; i < e; ++i) a.columns.as<std::int64_t>()[i] = random.below(n);
 }
 
-// tanh contracts: the error is that of a sum of K = n + k products of normal numbers, with partial sums near sqrt K.
-// K roundings of these add up like a random walk (Higham & Mary 2019), to less than 4 K + 32 units with the rest.
+// tanh does not increase errors, so the error is that of a sum of K = n + k products of normal numbers, whose
+// partial sums are near sqrt K. K roundings of these add up like a random walk (Higham & Mary 2019), to less
+// than 4 K + 32 units together with the rest.
 constexpr double bound(double terms) { return 4 * terms + 32; }
 constexpr Case<A> cases[] = {
     {.name = "one neuron",

@@ -7,7 +7,7 @@ namespace kolmo {
 namespace {
 using A = ReservoirUpdateArgs;
 
-/// A lane's share of the dot product of two vectors, W neighbours of each at once.
+/// A lane's share of the dot product of two vectors; it reads W neighbours of each at once.
 template <int W, class T>
 __device__ T dot(const T* a, const T* b, std::int64_t n, int lane) {
   constexpr int together = 8, step = 32 * W;
@@ -29,13 +29,16 @@ __device__ T dot(const T* a, const T* b, std::int64_t n, int lane) {
   return sum[0];
 }
 
-/// The step of few states: a warp reads the weights of a neuron, and computes it in each state.
+/// The step of at most `most` states: a warp reads the weights of a neuron, and computes the neuron in each
+/// state.
 template <class T>
 struct FewStates {
   static constexpr int block = 256;
   static constexpr std::int64_t most = 4;
   const T *input, *state, *input_weights, *weights, *bias;
-  T *next, *sum, leak;  ///< with `sum` that alone is written: others still read the state
+  /// `sum` is null, or `next` is `state`, which other warps still read: then sums are stored, and a second
+  /// kernel ends the step.
+  T *next, *sum, leak;
   std::int64_t states, n, k;
   bool packs;
 

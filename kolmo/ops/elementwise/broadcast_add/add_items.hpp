@@ -7,7 +7,7 @@
 
 namespace kolmo {
 
-/// An item is 16 bytes of a row, or one element if rows do not start at multiples of 16 bytes.
+/// An item consists of 16 bytes of a row, or of one element if rows do not start at multiples of 16 bytes.
 template <class T>
 struct AddItem {
   static constexpr int width = pack_width<T>;

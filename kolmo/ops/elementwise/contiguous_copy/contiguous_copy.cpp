@@ -12,7 +12,7 @@ namespace kolmo {
 namespace {
 using A = ContiguousCopyArgs;
 
-/// x transposed, as a view of the same memory: its rows, of `columns` elements, are columns of the view.
+/// Makes x a transposed view of its own memory: the rows of `columns` elements become columns of the view.
 template <std::int64_t columns>
 void transposed(A& a) {
   if (a.x.rank < 1) return;
@@ -64,7 +64,7 @@ constinit const Definition<A> definition{{.name = "contiguous_copy",
                                           .determinism = Determinism::everywhere},
                                          {.flops = [](const A&) { return 0.0; }, .cases = cases}};
 
-/// A transposition by blocks of 64 KB, which are first turned in the cache, 16 x 16 elements at once.
+/// Transposes by blocks of 64 KB, which are first turned in the cache, 16 elements at a time.
 template <class T>
 struct Blocks {
   static constexpr std::int64_t size = (1 << 16) / std::int64_t(sizeof(T)), some = 16;
@@ -104,7 +104,7 @@ struct Blocks {
   }
 };
 
-/// Elements begin to end of y, as many at once as have one step in x.
+/// Copies the elements [begin, end) of y. Elements that are evenly spaced in x are copied together.
 template <class T>
 void copy_range(const CopyItem<T>& f, std::int64_t begin, std::int64_t end) {
   const int last = f.walk.rank - 1;

@@ -12,16 +12,16 @@ constexpr Row<Way> rows[] = {{"element by element", Way::items}, {"tiles in shar
 
 constexpr int block = 256;
 
-/// e / extent by its inverse, for less than 2^16.
+/// e / extent for a quotient below 2^16, by a product with the inverse.
 __device__ int share(int e, int extent, std::uint32_t inverse) {
   return extent == 1 ? e : int(__umulhi(unsigned(e), inverse));
 }
 
-/// Whether elements are of a size, and aligned to it, that is copied to shared memory without a register.
+/// Whether elements have a size that asynchronous copies bring to shared memory without using registers.
 template <class T>
 constexpr bool by_copies = sizeof(T) == 4 || sizeof(T) == 8;
 
-/// Copies a tile.
+/// Copies tiles of a transposition through shared memory.
 template <class T>
 __global__ void __launch_bounds__(block, by_copies<T> ? 6 : 4)
     copy_turned(cuda::EarlyStart early, const T* x, T* y, Turn t) {
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block, by_copies<T> ? 6 : 4)
   t.outer.at(entry, at);
   const T* const from = x + at[0] + first_last * t.last_in_x + first_near;
   T* const to = y + at[1] + first_near * t.near_in_y + first_last;
-  // Elements of the tile that exist.
+  // How many elements the tile has in each direction; fewer at the edges.
   const int near = int(t.near - first_near < t.tile_near ? t.near - first_near : t.tile_near),
             last = int(t.last - first_last < t.tile_last ? t.last - first_last : t.tile_last);
   const auto element = [](int k) { return int(threadIdx.x) + k * block; };
@@ -42,7 +42,8 @@ __global__ void __launch_bounds__(block, by_copies<T> ? 6 : 4)
 #pragma unroll
     for (int k = 0; k < each; ++k) {
       const int l = share(element(k), t.tile_near, t.inverse_near), n = element(k) - l * t.tile_near;
-      // The first for absent ones: reads without a branch are all in flight at once.
+      // In place of elements beyond the edge the first one is read: reads without a branch are all in flight
+      // at once.
       f(k, from + (l < last && n < near ? l * last_in_x + n : 0), part + l * padded + n);
     }
   };

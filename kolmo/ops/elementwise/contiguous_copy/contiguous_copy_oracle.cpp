@@ -8,7 +8,7 @@
 namespace kolmo::check {
 namespace {
 
-/// One element after the other, by its indices.
+/// Copies one element after the other, by its indices.
 void expected(const ContiguousCopyArgs& a) {
   std::int64_t index[max_rank] = {};
   for (std::int64_t i = 0; i < a.y.size(); ++i) {

@@ -8,7 +8,7 @@
 
 namespace kolmo {
 
-/// 16 bytes, copied at once.
+/// Bytes that are copied at once.
 struct SixteenBytes {
   std::uint64_t low, high;
 };
@@ -33,16 +33,17 @@ struct CopyItem {
   }
 };
 
-/// A transposition: x goes on by 1 along a dimension other than the last. A tile of it and of the last
-/// dimension is read along the former and written along the latter. `outer` walks over the other dimensions,
-/// in x and in y.
+/// A transposition: elements that are neighbours in x lie along a dimension `near`, which is not the last
+/// one. Tiles span these two dimensions; a tile is read along `near` and written along the last dimension.
+/// `outer` walks over the other dimensions, in x and in y.
 struct Turn {
   bool found = false;
   std::int64_t near = 1, last = 1, near_in_y = 0, last_in_x = 0, outer_size = 1, high = 1, wide = 1;
   int tile_near = 1, tile_last = 1;
-  std::uint32_t inverse_near = 0, inverse_last = 0;  ///< 2^32 / extent of a tile, rounded up; not if it is 1
+  /// 2^32 / extent of a tile, rounded up; not used for an extent of 1.
+  std::uint32_t inverse_near = 0, inverse_last = 0;
   Walk<2> outer;
-  /// Elements of a tile, which takes 24 KiB at most.
+  /// Number of elements of a tile, which takes 24 KiB at most.
   static constexpr int tile(std::size_t size) { return size < 4 ? 4096 : 16384 / int(size); }
 
   Turn(const Walk<1>& w, std::size_t size) {
@@ -62,9 +63,10 @@ struct Turn {
     const std::int64_t most = tile(size);
     tile_near = int(std::min(near, std::max<std::int64_t>(32, most / last)));
     tile_last = int(std::min(last, most / tile_near));
-    if (tile_last > 32) tile_last -= tile_last % 32;  // rows of it begin where sectors of 32 bytes do
+    // Rows of a tile then begin where sectors of 32 bytes do.
+    if (tile_last > 32) tile_last -= tile_last % 32;
     high = (near + tile_near - 1) / tile_near, wide = (last + tile_last - 1) / tile_last;
-    constexpr std::int64_t limit = std::int64_t(1) << 31;  // of places within a tile, and of blocks
+    constexpr std::int64_t limit = std::int64_t(1) << 31;  // for offsets within a tile, and for blocks
     found = std::abs(last_in_x) < limit / tile_last && near_in_y < limit / tile_near && tiles() < limit;
     inverse_near = ~0u / unsigned(tile_near) + 1, inverse_last = ~0u / unsigned(tile_last) + 1;
   }

@@ -34,7 +34,8 @@ void every_half(A& a) {
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"...", 1}}},
     {.name = "n=1003", .sizes = {{"...", 1003}}},
-    {.name = "every half", .sizes = {{"...", 0x10003}}, .setup = every_half},  // of two ranges of the CPU
+    // So many elements are two ranges on the CPU.
+    {.name = "every half", .sizes = {{"...", 0x10003}}, .setup = every_half},
     {.name = "n=2^24", .sizes = {{"...", 1 << 24}}, .benchmark_only = true},
 };
 

@@ -28,7 +28,7 @@ constexpr Row<NoConfig> rows[] = {{"F16C vectors"}, {.name = "one by one", .naiv
 void cpu(const A& a, Arena, Stream& s, int row) { row == 0 ? vectors(a, s) : simple(a, s); }
 bool fits(const A&, int row) { return row != 0 || f16c::available(); }
 
-/// Each f16 and the midpoint to the next, with both signs, and the neighbouring floats.
+/// Makes every f16 and the midpoint to the next, with both signs, and the floats next to them.
 void around_every_half(A& a) {
   auto* const x = a.x.as<float>();
   for (std::int64_t i = 0; i < a.x.size(); ++i) {

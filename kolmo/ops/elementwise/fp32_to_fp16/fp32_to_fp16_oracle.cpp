@@ -8,7 +8,7 @@
 namespace kolmo::check {
 namespace {
 
-/// The nearest multiple of the spacing of halves at |x|, by nearbyint, which rounds ties to even.
+/// Rounds x to a multiple of the spacing of halves at |x|, by nearbyint, which rounds ties to even.
 void expected(const Fp32ToFp16Args& a) {
   for (std::int64_t i = 0; i < a.x.size(); ++i) {
     const double x = double(get(a.x, i));

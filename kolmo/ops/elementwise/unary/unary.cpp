@@ -37,7 +37,7 @@ void unary(const Args& a, Arena, Stream& s, int) {
   });
 }
 
-/// Arguments from -Bound to Bound, so that the functions are seen far from 0, too.
+/// Makes arguments from -Bound to Bound, so that cases reach far from 0.
 template <int Bound, class Args>
 void far(Args& a) {
   const std::int64_t n = a.x.size();
@@ -47,7 +47,7 @@ void far(Args& a) {
   });
 }
 
-/// For functions whose relative error is at most U roundings, to which a 16-bit dtype adds its half ulp.
+/// Cases of functions whose relative error is at most U roundings. A 16-bit dtype adds half an ulp.
 template <int U>
 constexpr Case<A> cases[] = {
     {.name = "one", .sizes = {{"...", 1}}, .tolerance = relative(U * 0x1p-53)},
@@ -77,8 +77,9 @@ template <int Flops, int U>
 constexpr OpCode<A> code{.flops = [](const A& a) { return double(Flops) * double(a.x.size()); },
                          .cases = cases<U>};
 
-// Two units in the last place of an exponential, and the sum and quotient of sigmoid, each doubled; tanh is
-// a quotient of two exponentials less 1 of 4 units. An exponential and an error function count 20 operations.
+// An exponential errs by two units in the last place; sigmoid adds a sum and a quotient; each is doubled.
+// tanh is a quotient of two exponentials less 1, of 4 units. An exponential and an error function count as 20
+// operations.
 constinit const Definition<A> of_exp{{.name = "elementwise_exp",
                                       .summary = "y = e^x, element by element",
                                       .source = "elementary",
@@ -103,9 +104,9 @@ using G = GeluArgs;
 void by_tanh(G& a) { a.form = GeluForm::tanh; }
 void far_by_tanh(G& a) { far<8>(a), by_tanh(a); }
 
-// form=erf: the argument of erfc has two roundings, and erfc magnifies a relative error of its argument by
-// x^2 or less: 25 for a normal number, 64 below 8. form=tanh: 1 + tanh cancels, so roundings of 1 are
-// magnified by |x| / 2.
+// form=erf: the argument of erfc has two roundings, and erfc magnifies a relative error of its argument by at
+// most x^2, which is 25 for a normal number and 64 below 8. form=tanh: 1 + tanh cancels, so roundings of 1
+// are magnified by |x| / 2.
 constexpr Case<G> gelu_cases[] = {
     {.name = "one", .sizes = {{"...", 1}}, .tolerance = relative(66 * 0x1p-53)},
     {.name = "n=1000 f64", .sizes = {{"...", 1000}}, .tolerance = relative(66 * 0x1p-53)},

@@ -14,7 +14,7 @@ void check(const A& a) {
   require(a.thresholds.size() < 1 << 16, "image_segmentation: there may be at most 65535 thresholds");
 }
 
-/// Pixels 0 to 255 that depend on their neighbours, so that regions have many sizes.
+/// Draws pixels from 0 to 255 that depend on their neighbours, so that regions have many sizes.
 template <class T>
 void draw_patches(A& a, CaseRandom& random) {
   T* const x = a.x.as<T>();
@@ -25,7 +25,7 @@ void draw_patches(A& a, CaseRandom& random) {
   }
   for (std::int64_t j = 0; j < a.thresholds.size(); ++j) a.thresholds.as<T>()[j] = T(40 * (j + 1));
 }
-/// Two spirals, whose regions are as long as they can be.
+/// Draws two spirals, whose regions are as long as they can be.
 void draw_spirals(A& a, CaseRandom&) {
   const std::int64_t h = a.x.dim(-2), w = a.x.dim(-1);
   for (std::int64_t i = 0; i < a.x.size(); ++i) {
@@ -90,7 +90,7 @@ constinit const Definition<A> definition{
          "connected components of the pixels between thresholds; those below min_area join a neighbour",
      .source = "Rosenfeld & Pfaltz 1966; Playne & Hawick 2018",
      .determinism = Determinism::everywhere},
-    // A comparison with each threshold, and three sums for each pixel.
+    // Each pixel takes a comparison with each threshold, and three sums.
     {.check = check,
      .flops = [](const A& a) { return double(a.x.size()) * (double(a.thresholds.size()) + 3); },
      .cases = cases}};

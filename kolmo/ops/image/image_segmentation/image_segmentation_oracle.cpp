@@ -12,7 +12,7 @@ namespace {
 using A = ImageSegmentationArgs;
 using Labels = std::vector<std::int64_t>;
 
-/// f(j) for every neighbour j of pixel i.
+/// Calls f(j) for every neighbour j of pixel i.
 template <class F>
 void each_neighbour(const A& a, std::int64_t i, const F& f) {
   const std::int64_t h = a.x.dim(-2), w = a.x.dim(-1), row = i / w % h, column = i % w;
@@ -23,7 +23,7 @@ void each_neighbour(const A& a, std::int64_t i, const F& f) {
     }
 }
 
-/// Fills regions one after another; each has the number of its first pixel.
+/// Fills regions one after another. The number of a region is that of its first pixel.
 Labels filled(const A& a) {
   const auto n = std::size_t(a.x.size());
   Labels level(n, 0), region(n, -1);
@@ -47,7 +47,7 @@ Labels filled(const A& a) {
   return region;
 }
 
-/// A round of merging; false if nothing changed.
+/// Does a round of merging; returns false if nothing changed.
 bool merged(const A& a, Labels& region) {
   std::map<std::int64_t, std::int64_t> area, joins;
   std::map<std::int64_t, std::set<std::int64_t>> beside;
@@ -66,7 +66,7 @@ bool merged(const A& a, Labels& region) {
     });
     tied[r].insert(best), tied[best].insert(r);
   }
-  for (const auto& [r, unused] : tied) {  // ascending: r is the first of its chain
+  for (const auto& [r, unused] : tied) {  // in ascending order, so r is the first of its chain
     if (joins.contains(r)) continue;
     Labels open = {r};
     joins[r] = r;

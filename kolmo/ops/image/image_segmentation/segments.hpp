@@ -9,15 +9,15 @@
 
 namespace kolmo {
 
-/// The workspace and the sizes. Regions are trees of pixels: `parent` of a root is itself, of others a pixel that
-/// comes before. So the root of a region is its first pixel.
+/// The workspace and the sizes. Regions are trees of pixels: the parent of a root is the root itself, that of
+/// any other pixel is a pixel that comes before it. So the root of a region is its first pixel.
 struct Segments {
   static constexpr Word none = ~Word(0);
   static constexpr std::int64_t strip = 64;  ///< pixels of a row that one item follows
   std::int64_t h, w, n, strips, capacity;
   int neighbours;
   std::uint16_t* level;
-  Word *parent, *area, *largest, *choice;  ///< of roots; the last three for merging
+  Word *parent, *area, *largest, *choice;  ///< used for roots; the last three serve merging
   Word* sums;                              ///< area, sum of rows and sum of columns of each listed region
   Ranks ranks;
 
@@ -37,7 +37,7 @@ struct Segments {
         ranks(arena, n) {}
 
   std::int64_t all_strips() const { return w ? n / w * strips : 0; }
-  /// f(i, column) for the pixels of a strip, in order.
+  /// Calls f(i, column) for the pixels of a strip, in order.
   template <class F>
   KOLMO_HD void each_of_strip(std::int64_t item, const F& f) const {
     const std::int64_t row = quotient(item, strips), begin = (item - row * strips) * strip;
@@ -45,7 +45,8 @@ struct Segments {
   }
   KOLMO_HD bool has_region(std::int64_t i) const { return parent[i] != none; }
   KOLMO_HD bool has_above(std::int64_t row) const { return row != quotient(row, h) * h; }
-  /// f(j) for the neighbours j < i: left, above, and with eight neighbours above on the left and on the right.
+  /// Calls f(j) for the neighbours j < i: those on the left and above and, if pixels have eight neighbours,
+  /// those above on the left and on the right.
   template <class F>
   KOLMO_HD void each_before(std::int64_t i, const F& f) const {
     const std::int64_t row = quotient(i, w), column = i - row * w;
@@ -55,8 +56,8 @@ struct Segments {
     if (neighbours == 4 && above && column > 0) f(i - w - 1);
     if (neighbours == 4 && above && column + 1 < w) f(i - w + 1);
   }
-  /// The root of i. Shortens the path; a parent that is replaced at the same time stays connected by the thread
-  /// that replaced it.
+  /// Finds the root of i, and shortens the path to it. If another thread replaces a parent at the same time,
+  /// that thread keeps the old parent connected.
   KOLMO_HD Word root(Word i) const {
     Word up = atomic_read(parent + i);
     while (up != i) {
@@ -90,7 +91,7 @@ struct ClassifyPixels {
   }
 };
 
-/// Equal neighbours in a strip become one region.
+/// Makes equal neighbours in a strip one region.
 struct BeginRegions {
   Segments s;
   bool background;
@@ -126,7 +127,8 @@ struct LinkNeighbours {
 struct FlattenRegions {
   Segments s;
   std::int64_t items() const { return s.n; }
-  /// Follows the path without shortening it, which could undo what another thread has written.
+  /// Follows the path to the root. The path is not shortened, since that could undo what another thread has
+  /// written.
   KOLMO_HD void operator()(std::int64_t i) const {
     Word up = atomic_read(s.parent + i);
     if (up == Segments::none) return;
@@ -158,7 +160,8 @@ struct AddAreas {
   }
 };
 
-/// f(small, other) for both directions of every border between regions.
+/// Calls f(small, other) for every border between two regions, in both directions, where `small` has less
+/// than `least` pixels.
 template <class F>
 KOLMO_HD void each_border(const Segments& s, Word least, std::int64_t i, const F& f) {
   const Word own = s.parent[i];
@@ -201,7 +204,7 @@ struct JoinChosen {
     if (s.choice[i] != Segments::none) s.unite(Word(i), s.choice[i]);
   }
 };
-/// Gives the areas of regions that were joined to the regions they belong to now.
+/// Adds the areas of regions that were joined to the regions they now belong to.
 struct MoveAreas {
   Segments s;
   std::int64_t items() const { return s.n; }
@@ -227,7 +230,7 @@ struct IsRoot {
   KOLMO_HD bool operator()(std::int64_t i) const { return s.parent[i] == Word(i); }
 };
 
-/// Labels, and sums over the pixels of the regions that are listed.
+/// Writes the labels, and sums over the pixels of the regions that are listed.
 struct LabelPixels {
   Segments s;
   std::int64_t *labels, *first;
@@ -273,7 +276,7 @@ struct ListRegions {
 /// A region that merges in every round has at least 2^r pixels after r rounds.
 inline int merging_rounds(std::int64_t least) { return least > 1 ? std::bit_width(Word(least - 1)) : 0; }
 
-/// step(f) calls f(i) for all items of f.
+/// Computes the operator; step(f) calls f(i) for all items of f.
 template <class Step>
 void segment(const ImageSegmentationArgs& a, const Segments& s, const Step& step) {
   visit<double, float, std::uint16_t, std::uint8_t>(a.x.dtype, [&]<class T> {

@@ -9,7 +9,8 @@
 namespace kolmo {
 namespace {
 
-/// Pairs of births and lives that are numbers of eighths, so that thresholds coincide with some. One never dies.
+/// Draws pairs whose births and lives are multiples of 1/8, so that some coincide with thresholds. One pair
+/// never dies.
 template <class Args>
 void draw_pairs(Args& a, CaseRandom& random) {
   visit<double, float>(a.pairs.dtype, [&]<class T> {
@@ -53,8 +54,8 @@ void check(const PersistenceImageArgs& a) {
           "persistence_image: sigma must be between 1e-150 and 1e150");
 }
 
-// The exponent, below 2 (3 / 0.4)^2 = 113 here, has 5 roundings of 2^-53 and the errors of differences of numbers
-// below 4; the exponential, 6 products and a sum of positive terms add less than 50.
+// The exponent, below 2 (3 / 0.4)^2 = 113 here, has 5 roundings of 2^-53 and the errors of differences of
+// numbers below 4. The exponential, 6 products and a sum of positive terms add less than 50.
 constexpr double f64 = 2000 * 0x1p-53;
 constexpr Case<PersistenceImageArgs> images[] = {
     {.name = "one pair, one cell",
@@ -85,7 +86,7 @@ constinit const Definition<BettiCurveArgs> curve{
      .summary = "betti_j = number of pairs with birth <= t_j < death",
      .source = "Edelsbrunner & Harer 2010",
      .determinism = Determinism::everywhere},
-    // Two comparisons and a sum.
+    // A pair takes two comparisons and a sum for each threshold.
     {.flops = [](const BettiCurveArgs& a) { return 3.0 * double(a.betti.size()) * double(a.pairs.dim(-2)); },
      .cases = curves}};
 constinit const Definition<PersistenceImageArgs> image{
@@ -93,7 +94,7 @@ constinit const Definition<PersistenceImageArgs> image{
      .summary = "image_ij = sum over pairs of w(d - b) N(b - x_j, d - b - y_i; sigma)",
      .source = "Adams et al. 2017",
      .determinism = Determinism::everywhere},
-    // An exponential of 25 operations and 10 more.
+    // A pair takes an exponential of 25 operations and 10 more for each cell.
     {.check = check,
      .flops =
          [](const PersistenceImageArgs& a) {

@@ -7,7 +7,7 @@
 namespace kolmo::check {
 namespace {
 
-/// f(b, d) for the pairs of a batch entry.
+/// Calls f(b, d) for the pairs of a batch entry.
 template <class F>
 void each_pair(const Tensor& pairs, const Tensor& count, std::int64_t entry, const F& f) {
   const std::int64_t n = pairs.dim(-2), most = count.given() ? std::int64_t(get(count, entry)) : n;

@@ -31,19 +31,19 @@ void launch(const A& a, Arena arena, Stream& s, int) {
   });
 }
 
-/// Every level of an 8-bit image occurs, and a constant region.
+/// Draws an image in which every 8-bit level occurs, and a constant region.
 void all_levels(A& a, CaseRandom& random) {
   for (std::int64_t i = 0; i < a.x.size(); ++i)
     a.x.as<std::uint8_t>()[i] = std::uint8_t(i % 3 ? 255 - i % 256 : random.below(256));
   for (std::int64_t i = 0; i < a.x.size() / 4; ++i) a.x.as<std::uint8_t>()[i] = 7;
 }
-/// Values at the ends of 16 bits, and near each other.
+/// Draws values at the ends of the range of 16 bits, and near each other.
 void wide_levels(A& a, CaseRandom& random) {
   for (std::int64_t i = 0; i < a.x.size(); ++i)
     a.x.as<std::uint16_t>()[i] = std::uint16_t(i % 2 ? 65535 - random.below(3) : random.below(1 << 16));
 }
 
-// As the contract says: each of at most c rounded terms of c pixels has an error of half a unit of 2^-40.
+// The contract's bound: each of at most c rounded terms of c pixels has an error of half a unit of 2^-40.
 constexpr Tolerance bits = absolute(0x1p-40);
 constexpr Case<A> cases[] = {
     {.name = "one pixel u8",
@@ -98,7 +98,8 @@ constinit const Definition<A> definition{
      .source = "Shannon 1948; skimage.filters.rank.entropy",
      .determinism = Determinism::everywhere,
      .faults = faults},
-    // A pixel enters and one leaves in each column of the window, with two sums each; then the quotient.
+    // In each column of the window one pixel enters and one leaves, with two sums each; then follows the
+    // quotient.
     {.check = check,
      .flops = [](const A& a) { return double(a.x.size()) * (4 * (2 * double(a.radius) + 1) + 3); },
      .cases = cases}};

@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(window_block)
   for (std::int64_t i = cuda::thread_index(); i < windows.items(); i += cuda::thread_count()) windows(i, own);
 }
 
-/// Number of threads, each with a histogram; all of these have at most 256 MiB.
+/// Number of threads. Each has a histogram; all histograms together have at most 256 MiB.
 std::int64_t workers(const A& a) {
   constexpr std::int64_t most = 1 << 17, counts = std::int64_t(1) << 27;
   const std::int64_t items = SlidingWindow<std::uint8_t>(a, nullptr, nullptr).items(),

@@ -9,7 +9,7 @@
 
 namespace kolmo {
 
-/// Levels of floating pixels.
+/// Computes the grey levels of floating-point pixels.
 template <class T>
 struct GreyLevels {
   const T* x;
@@ -34,7 +34,8 @@ struct GreyLevels {
   }
 };
 
-/// term[c] = c log2 c in units of 2^-40. Sums of these are exact, so they do not depend on their order.
+/// Fills the table term[c] = c log2 c in units of 2^-40. Sums of these integers are exact, so they do not
+/// depend on their order.
 struct EntropyTerms {
   std::int64_t *term, n;
   std::int64_t items() const { return n; }
@@ -52,8 +53,8 @@ struct ClearCounts {
   KOLMO_HD void operator()(std::int64_t i) const { count[i] = 0; }
 };
 
-/// An item is a strip of a column. Its window slides down, and a histogram, which is empty before and after the
-/// item, follows it.
+/// An item is a strip of a column. Its window slides down, and a histogram follows it, which is empty before
+/// and after the item.
 template <class Level>
 struct SlidingWindow {
   const Level* level;
@@ -117,7 +118,8 @@ struct SlidingWindow {
     }
     KOLMO_HD void clear(std::int64_t at) { count[level[at]] = 0; }
   };
-  /// f(c, high) for the columns of the window that lie in the image; high: half its height there.
+  /// Calls f(c, high) for the columns c of the window that lie in the image; `high` is half the height of the
+  /// window there.
   template <class F>
   KOLMO_HD void each_column(std::int64_t column, const F& f) const {
     for (int d = -radius; d <= radius; ++d) {
@@ -127,7 +129,7 @@ struct SlidingWindow {
   }
 };
 
-/// The workspace. Each of `workers` has a histogram.
+/// The workspace. Each of `workers` threads has a histogram.
 struct EntropySpace {
   std::int64_t levels, terms, counts;
   std::int64_t* term;
@@ -148,7 +150,8 @@ struct EntropySpace {
   }
 };
 
-/// step(f) calls f(i) for all its items; slide(window, count) the items of a window with histograms.
+/// Computes the operator. step(f) calls f(i) for all items of f; slide(window, count) does the items of a
+/// window, which need histograms.
 template <class Step, class Slide>
 void entropy_of_windows(const PixelEntropyArgs& a, const EntropySpace& space, Status status, const Step& step,
                         const Slide& slide) {

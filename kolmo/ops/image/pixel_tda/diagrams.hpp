@@ -8,7 +8,7 @@
 
 namespace kolmo {
 
-/// Births and deaths of images of T.
+/// The type of births and deaths in images of T.
 template <class T>
 using Persistence = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -25,7 +25,7 @@ struct TdaSpace {
         ranks(arena, a.x.size()) {}
 };
 
-/// Life of the component, or hole, that pixel i of all images is the first of.
+/// For pixel i of all images: the birth and death of the component, or hole, whose first pixel it is.
 template <class T>
 struct Lives {
   using Y = Persistence<T>;
@@ -76,7 +76,7 @@ struct WriteDiagram {
   }
 };
 
-/// step(f) calls f(i) for all items of f.
+/// Computes the operator; step(f) calls f(i) for all items of f.
 template <class Step>
 void find_diagrams(const PixelTdaArgs& a, const TdaSpace& space, Status status, const Step& step) {
   visit<double, float, std::uint16_t, std::uint8_t>(a.x.dtype, [&]<class T> {

@@ -17,18 +17,19 @@ KOLMO_HD bool is_nan([[maybe_unused]] T v) {
     return false;
 }
 
-/// The merge trees of images, built by all threads at once. Pixels enter in an order; a component is known by its
-/// first pixel. Each pixel u has a triplet (u, s, v): when s has entered, u is in the component of the older v. A
-/// pixel that joins an older component at once has s = u; any other begins a component, and in the complete tree s
-/// is the pixel at which this dies.
-/// With `holes` pixels enter in reverse, after all that surrounds an image: holes of the sublevel sets are the
+/// The merge trees of images, built by all threads at once. Pixels enter in an order; the first pixel of a
+/// component stands for the component. Each pixel u has a triplet (u, s, v): when s has entered, u is in the
+/// component of the older pixel v. For a pixel that joins an older component as it enters, s = u. Any other
+/// pixel begins a component, and in the complete tree s is the pixel at which that component dies. With
+/// `holes` pixels enter in reverse, after all that surrounds an image: holes of the sublevel sets are the
 /// components that this finds (Alexander duality), with birth and death exchanged.
 template <class T>
 struct MergeTree {
   using Pixel = std::uint32_t;
   static constexpr Pixel never = ~Pixel(0);
   const T* x;
-  Word* triplet;  ///< for each image h w pixels and the outside: s in the upper half, v in the lower one
+  /// For each image, of its h w pixels and the outside: s in the upper half of a word, v in the lower one.
+  Word* triplet;
   std::int64_t h, w, images;
   bool corners;  ///< whether pixels are neighbours across a corner
   bool holes;
@@ -49,7 +50,7 @@ struct MergeTree {
 
     KOLMO_HD Pixel outside() const { return Pixel(h * w); }
     KOLMO_HD Triplet at(Pixel u) const { return {atomic_read(triplet + u)}; }
-    /// Whether p enters before q. NaN are the largest.
+    /// Whether p enters before q. A NaN counts as the largest value.
     KOLMO_HD bool before(Pixel p, Pixel q) const {
       if (p == outside() || q == outside()) return p == outside() && p != q;
       const T a = x[holes ? q : p], b = x[holes ? p : q];
@@ -62,7 +63,7 @@ struct MergeTree {
     /// Whether u joins an older component when it enters.
     KOLMO_HD bool joins_at_once(Pixel u) const { return at(u).saddle() == u; }
 
-    /// The component of u when s has entered. Shortens the path.
+    /// Finds the component of u when s has entered, and shortens the path to it.
     KOLMO_HD Pixel component(Pixel u, Pixel s) const {
       Triplet own = at(u);
       while (reaches(own.saddle(), s)) {
@@ -74,7 +75,7 @@ struct MergeTree {
       }
       return u;
     }
-    /// The components of u and v meet at s.
+    /// Records that the components of u and v meet at s.
     KOLMO_HD void merge(Pixel u, Pixel s, Pixel v) const {
       for (;;) {
         u = component(u, s), v = component(v, s);
@@ -87,17 +88,18 @@ struct MergeTree {
         if (reaches(own.saddle(), s)) continue;
         if (atomic_exchange_if(triplet + u, own.bits, pack(s, v)) != own.bits) continue;
         if (own.saddle() == never) return;
-        u = v, s = own.saddle(), v = own.older();  // what u was known to meet later is now met by v
+        // What u was known to meet later is now met by v.
+        u = v, s = own.saddle(), v = own.older();
       }
     }
-    /// The neighbour number k of 8, clockwise from above; `outside` beyond the border.
+    /// Neighbour number k of 8, clockwise from the one above; `outside` beyond the border.
     KOLMO_HD Pixel neighbour(std::int64_t row, std::int64_t column, int k) const {
       const std::int64_t r = row + (k >= 3 && k <= 5) - (k == 7 || k <= 1),
                          c = column + (k >= 1 && k <= 3) - (k >= 5);
       return r < 0 || r >= h || c < 0 || c >= w ? outside() : Pixel(r * w + c);
     }
-    /// The neighbours that enter before p, as bits. An odd one, at a corner, is in the set exactly if it connects
-    /// the two beside it, or is a neighbour itself.
+    /// The set of neighbours that enter before p, as bits. A neighbour at a corner has an odd number. It is
+    /// in the set if it connects the two beside it, or if pixels are neighbours across a corner.
     KOLMO_HD unsigned earlier(Pixel p, std::int64_t row, std::int64_t column) const {
       unsigned set = 0;
       for (int k = 0; k < 8; ++k) {
@@ -115,7 +117,7 @@ struct MergeTree {
   std::int64_t pixels() const { return images * h * w; }
 };
 
-/// Every pixel joins its first neighbour, if this enters before it.
+/// Lets every pixel join the neighbour that enters first, if this enters before the pixel.
 template <class T>
 struct JoinFirstNeighbour {
   MergeTree<T> tree;
@@ -138,7 +140,8 @@ struct JoinFirstNeighbour {
   }
 };
 
-/// Pixels that joined another at once follow it, `steps` further, towards the first of its component.
+/// Lets pixels that joined another one as they entered follow it by `steps` more, towards the first pixel of
+/// its component.
 template <class T>
 struct FollowNeighbours {
   MergeTree<T> tree;
@@ -156,7 +159,8 @@ struct FollowNeighbours {
   }
 };
 
-/// Components that meet at a pixel: its earlier neighbours, but for those that are connected beside it.
+/// Merges the components that meet at a pixel: those of its earlier neighbours, except neighbours that are
+/// connected beside it.
 template <class T>
 struct MeetAtPixel {
   MergeTree<T> tree;
@@ -180,11 +184,11 @@ struct MeetAtPixel {
   }
 };
 
-/// step(f) calls f(i) for all items of f.
+/// Builds the trees; step(f) calls f(i) for all items of f.
 template <class T, class Step>
 void build(const MergeTree<T>& tree, Status status, const Step& step) {
   step(JoinFirstNeighbour<T>{tree, status});
-  // Paths of up to 8^4 pixels become one step long; longer ones are followed to their ends.
+  // Paths of up to 8^4 pixels become one step long. Longer ones are followed to their ends.
   for (const std::int64_t steps : {8, 8, 8, 8}) step(FollowNeighbours<T>{tree, steps});
   step(FollowNeighbours<T>{tree, std::int64_t(1) << 62});
   step(MeetAtPixel<T>{tree});

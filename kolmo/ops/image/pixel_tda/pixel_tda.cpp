@@ -18,12 +18,13 @@ void check(const A& a) {
 
 void sizes(const A& a, Dims& dims) { dims.set_dtype("Y", a.x.dtype == DType::f64 ? DType::f64 : DType::f32); }
 
-/// Many equal pixels.
+/// Draws images with many equal pixels.
 template <class T>
 void draw_levels(A& a, CaseRandom& random) {
   for (std::int64_t i = 0; i < a.x.size(); ++i) a.x.as<T>()[i] = T(random.below(12));
 }
-/// Waves that grow along a slope, with noise: long descents, and components that die into components that die.
+/// Draws waves that grow along a slope, with noise. They have long descents, and components that merge into
+/// others which merge again.
 void draw_waves(A& a, CaseRandom& random) {
   const std::int64_t w = a.x.dim(-1);
   for (std::int64_t i = 0; i < a.x.size(); ++i) {
@@ -33,7 +34,7 @@ void draw_waves(A& a, CaseRandom& random) {
   }
 }
 
-// Births and deaths are pixels. The difference of two f32 is rounded once.
+// Births and deaths are values of pixels. The difference of two f32 is rounded once.
 constexpr Tolerance f32 = relative(0x1p-24);
 constexpr Case<A> cases[] = {
     {.name = "one pixel", .sizes = {{"...", 1}, {"h", 1}, {"w", 1}}},
@@ -92,7 +93,7 @@ constinit const Definition<A> definition{
      .source = "Edelsbrunner & Harer 2010; Wagner, Chen & Vucini 2012; Smirnov & Morozov 2017",
      .determinism = Determinism::everywhere,
      .faults = faults},
-    // Comparisons with 8 neighbours, to descend and to meet, for components and for holes.
+    // A pixel is compared with 8 neighbours, to descend and to meet, for components and for holes.
     {.check = check,
      .sizes = sizes,
      .flops = [](const A& a) { return 32.0 * double(a.x.size()); },

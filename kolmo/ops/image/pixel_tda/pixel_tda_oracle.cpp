@@ -12,13 +12,13 @@ namespace kolmo::check {
 namespace {
 using A = PixelTdaArgs;
 
-/// Pixels at birth and death; -1: never.
+/// The pixels at birth and death of a component or hole; death is -1 if it never dies.
 struct Pair {
   std::int64_t birth, death;
 };
 
-/// The whole cubical complex of an image on a grid of points, lines and squares: the parity of row plus that of
-/// column is the dimension.
+/// The whole cubical complex of an image on a grid of points, lines and squares. The dimension of a cell is
+/// the parity of its row plus that of its column.
 class Complex {
  public:
   Complex(const Tensor& x, std::int64_t image, bool squares)
@@ -31,7 +31,7 @@ class Complex {
     std::ranges::stable_sort(order, {}, [&](auto i) { return get(x, image * h_ * w_ + i); });
     std::vector<std::int64_t> rank(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) rank[std::size_t(order[i])] = std::int64_t(i);
-    // A cell enters with the first of its squares, or the last of its points.
+    // A cell enters with the first of its squares (squares) or with the last of its points (vertices).
     owner_.resize(std::size_t(rows_ * columns_));
     for (std::int64_t r = 0; r < rows_; ++r)
       for (std::int64_t c = 0; c < columns_; ++c) {
@@ -53,11 +53,11 @@ class Complex {
       return std::pair(rank[std::size_t(owner_[std::size_t(c)])], dimension(c));
     });
   }
-  /// The pairs of dimension 0 and 1, by reduction of the boundary matrix modulo 2.
+  /// Finds the pairs of dimension 0 and 1, by reduction of the boundary matrix modulo 2.
   std::array<std::vector<Pair>, 2> pairs() const {
     std::vector<std::int64_t> place(cells_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) place[std::size_t(cells_[i])] = std::int64_t(i);
-    std::map<std::int64_t, std::vector<std::int64_t>> reduced;  // by their last entry
+    std::map<std::int64_t, std::vector<std::int64_t>> reduced;  // columns, by their last entry
     std::vector<char> dead(cells_.size(), 0);
     std::array<std::vector<Pair>, 2> found;
     for (const auto cell : cells_) {
@@ -146,7 +146,8 @@ std::vector<double> noise(std::size_t n, unsigned seed) {
   return x;
 }
 
-/// Whether every point of p that is farther than e from the diagonal has a partner of its own in q within e.
+/// Whether every point of p that is farther than e from the diagonal has a partner of its own in q at a
+/// distance of at most e.
 bool matches(const Diagram& p, const Diagram& q, double e) {
   std::vector<std::ptrdiff_t> partner(q.size(), -1);
   std::vector<char> seen;
@@ -172,7 +173,7 @@ bool matches(const Diagram& p, const Diagram& q, double e) {
 std::int64_t alive(const Diagram& d, double t) {
   return std::ranges::count_if(d, [&](const auto& p) { return p[0] <= t && t < p[1]; });
 }
-/// Points - lines + squares of the sublevel set at t, whose pixels are vertices.
+/// Euler's number (points - lines + squares) of the sublevel set at t, whose pixels are vertices.
 std::int64_t euler(const std::vector<double>& x, std::int64_t w, double t) {
   const std::int64_t n = std::int64_t(x.size());
   const auto in = [&](std::int64_t i) { return i < n && x[std::size_t(i)] <= t; };
