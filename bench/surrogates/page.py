@@ -29,7 +29,7 @@ def text_of(cell: dict | None) -> str:
 
 
 def table(cells: list, kinds, methods=METHODS, told=True) -> str:
-    rows = [f"| | {' | '.join(methods)} |" + (" told of, circular |" if told else ""),
+    rows = [f"| | {' | '.join(methods)} |" + (" warned of, circular |" if told else ""),
             "|---" * (len(methods) + 1 + told) + "|"]
     for kind in kinds:
         found = [cells.get((kind, m)) for m in methods]
