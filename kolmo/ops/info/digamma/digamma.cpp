@@ -40,8 +40,8 @@ constinit const Definition<DigammaArgs> definition{
      .source = "Abramowitz & Stegun, section 6.3",
      .determinism = Determinism::everywhere,
      .in_place = true},
-    // Below 10: 22 coefficients and a quotient. Beyond: a logarithm and 8 coefficients, about as many
-    // operations.
+    // Arguments below 10 take 22 coefficients and a quotient; larger ones a logarithm and 8 coefficients,
+    // which is about as many operations.
     {.flops = [](const DigammaArgs& a) { return 60.0 * double(a.x.size()); }, .cases = cases}};
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace kolmo {
 namespace {
 using A = FreeEnergyArgs;
 
-// As kl_divergence: 32 roundings of 2^-53 times the sums of magnitudes, below 18.
+// The error is that of kl_divergence: 32 roundings of 2^-53 times the sums of magnitudes, which are below 18.
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = 1e-13},
     {.name = "k=5 f64",
@@ -37,7 +37,7 @@ constinit const Definition<A> definition{
      .source = "Parr, Pezzulo & Friston 2022",
      .determinism = Determinism::everywhere,
      .faults = faults},
-    // A logarithm (24 operations), a quotient, two products and two sums for each state.
+    // Each state takes a logarithm (24 operations), a quotient, two products and two sums.
     {.flops = [](const A& a) { return 29.0 * double(a.q.size()); }, .cases = cases}};
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace kolmo {
 
-/// The terms of complexity and accuracy.
+/// The terms of complexity and accuracy of rows of states.
 template <class T>
 struct BeliefRows {
   using Element = T;
@@ -34,7 +34,7 @@ struct BeliefRows {
     KOLMO_HD Sums<2> of(const State& s) const {
       return {{divergence_term(double(s.q), double(s.p)), accuracy(s)}};
     }
-    /// Whether of_plain() gives the terms of all, without a branch between them.
+    /// Whether of_plain(), which has no branches, gives all N terms.
     template <int N, class At>
     KOLMO_HD static bool are_plain(const At& at) {
       return are_plain_divergences<N>(at);

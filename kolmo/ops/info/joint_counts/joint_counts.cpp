@@ -19,12 +19,12 @@ void cpu(const typename Of::A& a, Arena scratch, Stream& s, int) {
 template <class Of>
 constexpr Impl<typename Of::A> impl{{.launch = cpu<Of>, .lay = lay_tables<typename Of::A>}};
 
-/// One bin of no count is no distribution.
+/// Makes all counts positive. A single bin with the count 0 would be no distribution.
 template <class A>
 void above_zero(A& a) {
   for (std::int64_t i = 0; i < a.joint.size(); ++i) ++a.joint.template as<double>()[i];
 }
-/// Counts of which no logarithm is looked up, among small ones.
+/// Mixes large counts, whose logarithms are computed, with small ones, whose logarithms are looked up.
 template <class A>
 void some_large(A& a) {
   for (std::int64_t i = 0; i < a.joint.size(); i += 3) a.joint.template as<std::int64_t>()[i] *= 1000;
@@ -34,7 +34,7 @@ void miller_madow(A& a) {
   a.miller_madow = true;
 }
 
-// Two passes of 32 roundings (base/sums.hpp) of 2^-53, times at most 2 ln N < 18: below 2e-13.
+// Two passes err by 32 roundings each (base/sums.hpp) of 2^-53, times at most 2 ln N < 18: below 2e-13.
 template <class A>
 constexpr Case<A> cases[] = {
     {.name = "1 x 1",
@@ -86,7 +86,7 @@ constexpr Case<A> cases[] = {
 
 bool has_bins(const Tensor& joint) { return joint.dim(-1) > 0 && joint.dim(-2) > 0; }
 
-// A logarithm (24 operations), a product and three sums for each bin.
+// Each bin takes a logarithm (24 operations), a product and three sums.
 constinit const Definition<ConditionalEntropyArgs> of_entropy{
     {.name = "conditional_entropy",
      .summary = "H(Y|X) = - sum_xy p_xy ln(p_xy / p_x) from joint counts, in nats",
@@ -99,7 +99,7 @@ constinit const Definition<ConditionalEntropyArgs> of_entropy{
          },
      .flops = [](const ConditionalEntropyArgs& a) { return 28.0 * double(a.joint.size()); },
      .cases = cases<ConditionalEntropyArgs>}};
-// And a sum over columns.
+// Each bin takes one sum more, that over columns.
 constinit const Definition<MutualInformationArgs> of_information{
     {.name = "mutual_information",
      .summary = "I(X;Y) = sum_xy p_xy ln(p_xy / (p_x p_y)) from joint counts, in nats",

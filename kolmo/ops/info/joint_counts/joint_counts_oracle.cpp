@@ -85,7 +85,7 @@ double information(std::vector<T> joint, std::int64_t bx, Stream& s, bool miller
 
 const double ln2 = std::log(2.0);
 
-/// `of_ones` is the result of a 2 x 2 table of ones.
+/// Checks the faults of weights. `of_ones` is the result for a 2 x 2 table of ones.
 template <class A>
 void refuses_wrong_weights(const Op<A>& op, Out A::*result, const std::string& name, double of_ones,
                            Stream& s) {
@@ -164,7 +164,7 @@ constexpr Fact information_facts[] = {
      [](Stream& s) {
        const double want = ln2 + 0.75 * std::log(0.75) + 0.25 * std::log(0.25);
        expect_near(information<std::int64_t>({3, 1, 1, 3}, 2, s), want, 1e-15, "plug-in");
-       // K_x + K_y - K_xy - 1 = 2 + 2 - 4 - 1 = -1, N = 8.
+       // The correction is (K_x + K_y - K_xy - 1) / (2 N) = -1 / 16, as 2 + 2 - 4 - 1 = -1 and N = 8.
        expect_near(information<std::int64_t>({3, 1, 1, 3}, 2, s, true), want - 1.0 / 16, 1e-15,
                    "Miller-Madow");
      }},

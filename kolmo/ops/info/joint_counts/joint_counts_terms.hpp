@@ -9,7 +9,7 @@
 
 namespace kolmo {
 
-/// H(Y|X) = sum_x (w_x ln w_x - sum_y w_xy ln w_xy) / N; Miller-Madow adds (K_xy - K_x) / (2 N).
+/// Stores H(Y|X) = sum_x (w_x ln w_x - sum_y w_xy ln w_xy) / N. Miller-Madow adds (K_xy - K_x) / (2 N).
 struct ConditionalEntropyOfTable {
   double* entropy;
   bool miller_madow;
@@ -22,7 +22,7 @@ struct ConditionalEntropyOfTable {
   }
 };
 
-/// I(X;Y) = H(Y) - H(Y|X); Miller-Madow adds (K_x + K_y - K_xy - 1) / (2 N).
+/// Stores I(X;Y) = H(Y) - H(Y|X). Miller-Madow adds (K_x + K_y - K_xy - 1) / (2 N).
 struct MutualInformationOfTable {
   double* information;
   bool miller_madow;
@@ -38,7 +38,8 @@ struct MutualInformationOfTable {
   }
 };
 
-/// What the operators differ in: whether they need the sums of columns, and what they make of those of a table.
+/// How the two operators differ: whether they need the sums of columns, and what they compute from the sums
+/// of a table.
 template <class Args>
 struct OfTables {
   using A = Args;

@@ -17,7 +17,8 @@ double divergence(std::vector<double> p, std::vector<double> q, Stream& s) {
   return d;
 }
 
-/// Numbers that sum to 1: those given, each times a random factor from 1 - spread to 1.
+/// Returns numbers that sum to 1: those given, each times a random factor from 1 - spread to 1, then
+/// normalised.
 std::vector<double> near(std::vector<double> p, double spread, std::uint64_t seed) {
   double sum = 0;
   for (std::size_t i = 0; i < p.size(); ++i) sum += p[i] *= 1 - spread * double(philox32(seed, i)) * 0x1p-32;

@@ -29,7 +29,7 @@ struct DivergenceRows {
       return {load_pack<W>(p + i), load_pack<W>(q + i)};
     }
     KOLMO_HD Sums<1> of(const Pair& x) const { return {{divergence_term(double(x.p), double(x.q))}}; }
-    /// Whether of_plain() gives the terms of all, without a branch between them.
+    /// Whether of_plain(), which has no branches, gives all N terms.
     template <int N, class At>
     KOLMO_HD static bool are_plain(const At& at) {
       return are_plain_divergences<N>(at);

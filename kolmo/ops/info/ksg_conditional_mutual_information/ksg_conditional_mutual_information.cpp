@@ -79,8 +79,8 @@ KsgProblem<T> problem(const Args& a, std::int64_t index) {
   return p;
 }
 
-/// Lays out the workspace of the problem that needs most. The engine depends on a problem's size, so all are
-/// tried.
+/// Lays out the workspace of the problem that needs the most. How a problem is computed depends on its size,
+/// so all problems are tried.
 template <class T>
 void lay_problems(Arena& arena, const Args& a, int threads) {
   std::size_t most = 0;
@@ -152,7 +152,7 @@ void cpu(const Args& a, Arena scratch, Stream& stream, int) {
   });
 }
 
-// Estimates equal the oracle's except for the rounding of its long double digamma sums to f64.
+// Estimates equal those of the oracle except for the rounding of its long double digamma sums to f64.
 constexpr double rounding = 1e-13;
 constexpr Case<Args> cases[] = {
     {.name = "n=60 1,1,1",

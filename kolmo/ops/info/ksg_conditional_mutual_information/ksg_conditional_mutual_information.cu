@@ -16,8 +16,9 @@ using Args = KsgConditionalMutualInformationArgs;
 using cuda::KsgPlan;
 using cuda::NeighbourList;
 
-// Row 0 lists each point's neighbours in (y, z) once, and each lane of a warp computes one estimate of the
-// point; for many estimates of the same y and z. In row 1 a warp computes one point of one estimate.
+// Variant 0 lists each point's neighbours in (y, z) once, and each lane of a warp computes one estimate of
+// the point. It serves many estimates of the same y and z. In variant 1 a warp computes one point of one
+// estimate.
 constexpr Row<NoConfig> variants[] = {{"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}};
 constexpr int listed = 0, block = cuda::ksg_block;
 constexpr int most_columns = 3;                  // of x
@@ -34,7 +35,7 @@ std::int64_t lanes_at_once(const Args& a, int variant) {
   return std::min({all, most, room});
 }
 
-/// Places the workspace; without memory the arena only counts.
+/// Lays out the workspace. An arena without memory only counts its bytes.
 template <class T>
 KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
   const auto n = std::size_t(a.y.extent[0]);
@@ -86,7 +87,7 @@ KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
 
 template <int K, int D, class T>
 void launch_points(const KsgPlan<T>& p, cudaStream_t s) {
-  // Enough warps to fill a device, few enough additions to memory.
+  // So many points a warp leave enough warps to fill a device, and make few additions to memory.
   const int each = int(std::clamp<std::int64_t>(p.n * p.lanes / 65536, 1, 8));
   const dim3 grid(cuda::blocks((p.n + each - 1) / each, block / 32, 1u << 31), unsigned(p.lanes));
   cuda::launch(cuda::ksg_points<K, D, T>, grid, block, 0, s, p, each);
@@ -154,7 +155,8 @@ void lay(Arena& arena, const Args& a, const Site& site) {
   visit<double, float>(a.x.dtype, [&]<class T> { make_plan<T>(a, site.row, arena); });
 }
 
-/// Rows of a problem without a condition. With more the lists are often too short, and the other row is faster.
+/// The most rows of a problem without a condition for the variant with lists. With more rows the lists are
+/// often too short, and the other variant is faster.
 constexpr std::int64_t most_listed_pairs = 10000;
 
 bool fits(const Args& a, int variant) {

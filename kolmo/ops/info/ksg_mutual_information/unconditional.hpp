@@ -5,7 +5,7 @@
 
 namespace kolmo {
 
-/// The arguments of the equivalent conditional mutual information, without a condition.
+/// Returns the arguments of the equivalent conditional mutual information, which has no condition.
 inline KsgConditionalMutualInformationArgs unconditional(const KsgMutualInformationArgs& a) {
   KsgConditionalMutualInformationArgs c{
       .x = a.x,

@@ -28,7 +28,8 @@ template <class T>
 struct TransferEntropyRows {
   TransferEntropyEmbedding embedding;
   const T *source, *target, *given;
-  std::int64_t sources, samples, all_samples, rows, all_rows;  // of a trial, of all trials
+  // `samples` and `rows` are those of one trial, the others those of all trials.
+  std::int64_t sources, samples, all_samples, rows, all_rows;
   T *x, *y, *z;
   std::int64_t *time, window;
   Status status;
@@ -73,7 +74,7 @@ struct TransferEntropyRows {
           [&](std::int64_t, std::int64_t t) { return read(Fault::source, source, s * all_samples + t); });
   }
 
-  /// The arguments of the estimation on the embedded rows.
+  /// Returns the arguments of the estimation on the embedded rows.
   KsgConditionalMutualInformationArgs estimation(const KsgTransferEntropyArgs& a) const {
     const Device device = a.target.device;
     KsgConditionalMutualInformationArgs c{
@@ -88,7 +89,7 @@ struct TransferEntropyRows {
   }
 };
 
-/// The workspace on every device: the rows, then the workspace of the estimation.
+/// Lays out the workspace, on every device: the rows, then the workspace of the estimation.
 inline void lay_transfer_entropy(Arena& arena, const KsgTransferEntropyArgs& a, const Site& site) {
   visit<double, float>(a.source.dtype, [&]<class T> {
     const TransferEntropyRows<T> rows(a, arena);

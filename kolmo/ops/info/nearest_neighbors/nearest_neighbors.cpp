@@ -24,14 +24,14 @@ void check(const NearestNeighborsArgs& a) {
                           " rows, needs more than k + 2 theiler = " + std::to_string(a.k + 2 * a.theiler));
 }
 
-/// Rows in the order of their first column, with the columns of a point stored contiguously.
+/// The rows in the order of their first column. The columns of a point are stored contiguously.
 template <class T>
 struct Sorted {
   std::int64_t n, d;
   std::int64_t* row;
   T* point;
 
-  /// Places the arrays; without memory the arena only counts.
+  /// Lays out the arrays. An arena without memory only counts their bytes.
   Sorted(const NearestNeighborsArgs& a, Arena& arena)
       : n(a.x.dim(0)), d(a.x.dim(1)), row(arena.take<std::int64_t>(n)), point(arena.take<T>(n * d)) {}
 
@@ -47,7 +47,7 @@ struct Sorted {
   }
 };
 
-/// The k nearest rows so far, by distance, then row.
+/// Holds the k nearest rows so far, ordered by distance, then by row.
 struct Best {
   explicit Best(std::int64_t wanted) : k(wanted) {}
   std::int64_t k, count = 0;
@@ -106,7 +106,7 @@ void lay(Arena& arena, const NearestNeighborsArgs& a, const Site&) {
   visit<double, float>(a.x.dtype, [&]<class T> { Sorted<T>(a, arena); });
 }
 
-// Points on a grid, which have many equal distances.
+// Draws points on a grid, which have many equal distances.
 void on_a_grid(NearestNeighborsArgs& a) {
   visit<double, float>(a.x.dtype, [&]<class T> {
     T* x = a.x.as<T>();

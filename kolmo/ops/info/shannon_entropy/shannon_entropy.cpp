@@ -26,7 +26,7 @@ void probabilities(A& a) {
     for (std::int64_t i = 0; i < k; ++i) p[i] /= total;
   }
 }
-/// One bin of no count is no distribution.
+/// Makes all counts positive. A single bin with the count 0 would be no distribution.
 void above_zero(A& a) {
   for (std::int64_t i = 0; i < a.weights.size(); ++i) ++a.weights.as<double>()[i];
 }
@@ -86,7 +86,7 @@ constinit const Definition<ShannonEntropyArgs> definition{
      .source = "Shannon 1948; Miller 1955",
      .determinism = Determinism::everywhere,
      .faults = weight_faults},
-    // A logarithm (24 operations), a product and three sums for each weight.
+    // Each weight takes a logarithm (24 operations), a product and three sums.
     {.check = check, .flops = [](const A& a) { return 28.0 * double(a.weights.size()); }, .cases = cases}};
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 namespace kolmo {
 
-/// Entropy from the sums of WeightRows. Counts: ln N - (sum w ln w) / N with N = sum w, and 0 for a single
-/// weight. Miller-Madow adds (K - 1) / (2 N) with K the number of w > 0. Probabilities: - sum w ln w.
+/// Stores the entropy of a row, from the sums of WeightRows. Counts: ln N - (sum w ln w) / N with N = sum w,
+/// and 0 for a single weight. Miller-Madow adds (K - 1) / (2 N) with K the number of w > 0.
+/// Probabilities: - sum w ln w.
 struct EntropyOfRow {
   double* entropy;
   bool counts, miller_madow;

@@ -6,7 +6,7 @@
 
 namespace kolmo {
 
-/// A neuron for one sample.
+/// Computes a neuron for one sample.
 template <class T>
 struct DendriticNeuron {
   const T *input, *weights;
@@ -60,7 +60,7 @@ struct DendriticNeuron {
   }
 
  private:
-  /// a_b, or m_b of the multiplicative kind.
+  /// Computes a_b or, for the multiplicative kind, m_b.
   template <class Team>
   KOLMO_HD double drive_of(const Team& team, const T* x, const T* w) const {
     if (kind != Dendrite::multiplicative)

@@ -12,7 +12,8 @@ void check(const A& a) { require(a.weights.dim(0) > 0, "dendritic_integration: w
 
 double flops(const A& a) {
   const double synapses = double(a.soma.size()) * double(a.weights.dim(1)) * double(a.weights.dim(2));
-  // A product and a sum (or two products and a sum) for each synapse, 40 for the function of a branch.
+  // Each synapse takes a product and a sum (or two products and a sum), the function of a branch 40
+  // operations.
   return (a.nonlinearity == Dendrite::multiplicative ? 3 : 2) * synapses +
          40 * double(a.soma.size()) * double(a.weights.dim(1));
 }
@@ -29,9 +30,9 @@ void multiplying(A& a) {
   for (std::int64_t i = 0; i < a.weights.size(); ++i) a.weights.as<double>()[i] /= 8;
 }
 
-// A drive is a sum of at most 130 products of normal numbers (of 3 times these for nmda): its error is below
-// 130 * 0.64 * 130 * 3 * 2^-53 = 4e-12, far less in practice. Slopes are at most 2 (nmda: 1 + 0.062 * 100) for a
-// branch and there are 9 of them; soma and branches are below 2^9. f32 is rounded once.
+// A drive is a sum of at most 130 products of normal numbers (for nmda 3 times as large): its error is below
+// 130 * 0.64 * 130 * 3 * 2^-53 = 4e-12, far less in practice. The slope of a branch is at most 2 (nmda:
+// 1 + 0.062 * 100), and there are 9 branches; soma and branches are below 2^9. f32 is rounded once.
 constexpr Tolerance f64 = absolute(1e-11), f32 = {1e-7, 0x1p-23};
 constexpr Case<A> cases[] = {
     {.name = "one synapse", .sizes = {{"...", 3}, {"n", 1}, {"b", 1}, {"i", 1}}, .tolerance = f64},

@@ -10,9 +10,9 @@
 
 namespace kolmo {
 
-// States of a batch have a power of two of amplitudes each, so that together they are treated as one state.
+// Each state of a batch has a power of two of amplitudes. So the gates treat the whole batch as one state.
 
-/// H on K qubits, for the 2^K amplitudes that differ in them alone.
+/// Applies H to K qubits, for the 2^K amplitudes that differ in these qubits alone.
 template <class T, int K>
 struct HadamardGroup {
   const Complex<T>* in;
@@ -44,7 +44,8 @@ struct HadamardGroup {
   }
 };
 
-/// Calls run(group) for groups of up to three qubits; the first reads the state, the others the result.
+/// Calls run(group) for groups of up to three qubits. The first group reads the state, the others the result
+/// of the one before.
 template <class T, class Run>
 void hadamard_groups(const GateArgs& a, const Run& run) {
   using C = Complex<T>;
@@ -63,13 +64,13 @@ void hadamard_groups(const GateArgs& a, const Run& run) {
   if (sorted.count - first == 1) group.template operator()<1>(first);
 }
 
-/// Calls f.operator()<T>() with the type of the parts of the state.
+/// Calls f.operator()<T>() with the type of the real and imaginary parts of the state.
 template <class A, class F>
 void visit_parts(const A& a, F&& f) {
   visit<double, float>(real_of(a.state.dtype), std::forward<F>(f));
 }
 
-/// X on the qubits of a mask swaps amplitudes i and i ^ mask; an item is such a pair, of which the first has
+/// X on the qubits of a mask swaps amplitudes i and i ^ mask. An item is such a pair; its first amplitude has
 /// a 0 in the highest qubit of the mask.
 template <class C>
 struct PauliXPair {
@@ -92,15 +93,15 @@ struct PauliXPair {
   }
 };
 
-/// Every amplitude is multiplied by the power of the phase that counts its qubits in state 1. An item is 16 bytes, or
-/// one amplitude if states do not start at multiples of 16 bytes.
+/// Multiplies every amplitude by a power of the phase; the exponent counts its qubits that are 1. An item is
+/// 16 bytes, or one amplitude if states do not start at multiples of 16 bytes.
 template <class C>
 struct PhaseFactor {
   static constexpr int width = pack_width<C>;
   const C* in;
   C* out;
   std::int64_t amplitudes;
-  bool packed;  // there is a qubit, so amplitudes are even in number
+  bool packed;  // states have at least one qubit, so the number of amplitudes is even
   int bit[Integers::capacity], count;
   C power[Integers::capacity + 1];
 
@@ -139,7 +140,7 @@ struct PhaseFactor {
   }
 };
 
-/// Amplitudes that differ in the target alone are swapped where the control qubits are 1.
+/// Swaps amplitudes that differ in the target alone, where the control qubits are 1.
 template <class C>
 struct CnotPair {
   const C* in;

@@ -30,8 +30,8 @@ constexpr Case<Args> benchmark(const char* name, std::int64_t n, DType dtype,
 constexpr auto all_of_five = [](auto& a) { a.qubits = {4, 0, 2, 1, 3}; };
 constexpr auto two_of_ten = [](auto& a) { a.qubits = {9, 3}; };
 
-// A group takes 3 sums, and a product by a rounded factor: 5 roundings of numbers below 8, before and after the
-// factor. Five qubits take two groups.
+// A group takes 3 sums, and a product by a rounded factor: 5 roundings of numbers below 8, before and after
+// the factor. Five qubits make two groups.
 constexpr double f64 = 2 * 5 * 8 * 0x1p-53, f32 = 2 * 5 * 8 * 0x1p-24;
 struct GateCases {
   Case<GateArgs> list[5];
@@ -64,7 +64,7 @@ constinit const Definition<GateArgs> hadamard_definition{
      .source = "Nielsen & Chuang 2000",
      .determinism = Determinism::everywhere,
      .in_place = true},
-    // A complex sum for each qubit, and a factor for every three.
+    // Each qubit takes a complex sum, and every three of them a factor.
     {.check = [](const GateArgs& a) { check_named("hadamard", a.state, a.qubits); },
      .flops =
          [](const GateArgs& a) {
@@ -82,7 +82,7 @@ constinit const Definition<GateArgs> pauli_x_definition{
      .flops = [](const GateArgs&) { return 0.0; },
      .cases = pauli_x_cases.list}};
 
-// Two products and a sum, by a factor rounded once: 4 roundings of an amplitude below 8 sqrt 2.
+// Two products by a factor that is rounded once, and a sum, make 4 roundings of an amplitude below 8 sqrt 2.
 constexpr double phase64 = 48 * 0x1p-53, phase32 = 48 * 0x1p-24;
 constexpr Case<PhaseGateArgs> phase_cases[] = {
     {.name = "one qubit",

@@ -12,7 +12,8 @@ namespace {
 using C = std::complex<long double>;
 using State = std::complex<double>;
 
-/// result_i = sum over j of U_ij state_j, where U is the product of one 2 x 2 matrix for each listed qubit.
+/// Computes result_i = sum over j of U_ij state_j, where U is the product of one 2 x 2 matrix for each listed
+/// qubit.
 template <class Args>
 void multiply(const Args& a, const C (&gate)[2][2]) {
   const std::int64_t n = a.state.dim(-1);

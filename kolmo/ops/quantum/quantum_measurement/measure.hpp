@@ -12,8 +12,8 @@
 
 namespace kolmo {
 
-/// Which amplitudes belong to which outcome. Bits of an outcome are those of the measured qubits, in ascending
-/// order.
+/// Tells which amplitudes belong to which outcome. The bits of an outcome are those of the measured qubits,
+/// in ascending order.
 struct MeasuredQubits {
   std::int64_t mask, n, outcomes;
   int log_n;
@@ -23,9 +23,9 @@ struct MeasuredQubits {
         n(a.state.dim(-1)),
         outcomes(a.qubits.empty() ? n : std::int64_t(1) << a.qubits.count),
         log_n(std::countr_zero(std::uint64_t(n))) {}
-  /// The state that the i-th of all amplitudes belongs to.
+  /// The number of the state to which the i-th of all amplitudes belongs.
   KOLMO_HD std::int64_t state(std::int64_t i) const { return i >> log_n; }
-  /// The i-th of the n / outcomes amplitudes of an outcome.
+  /// The number of the i-th of the n / outcomes amplitudes of an outcome.
   KOLMO_HD std::int64_t amplitude(std::int64_t outcome, std::int64_t i) const {
     if (outcomes == n) return outcome;
     for (std::int64_t rest = mask; rest; rest &= rest - 1, outcome >>= 1) {
@@ -48,14 +48,14 @@ KOLMO_HD double weight(const Complex<T>& a) {
   return exact_add(exact_mul(double(a.re), double(a.re)), exact_mul(double(a.im), double(a.im)));
 }
 
-/// Those of W neighbouring amplitudes, aligned to their size.
+/// Loads the weights |a|^2 of W neighbouring amplitudes, aligned to their size.
 template <class T, int W>
 KOLMO_HD void load_weights(const Complex<T>* from, Sums<1> (&weights)[W]) {
   const Pack<Complex<T>, W> a = load_pack<W>(from);
   for (int w = 0; w < W; ++w) weights[w] = {{weight(a.value[w])}};
 }
 
-/// |a|^2 of the amplitudes of an outcome; row b outcomes + o is that of outcome o of state b.
+/// Terms |a|^2 of the amplitudes of an outcome. Row b outcomes + o belongs to outcome o of state b.
 template <class T>
 struct OutcomeRows {
   const Complex<T>* state;
@@ -68,7 +68,7 @@ struct OutcomeRows {
     KOLMO_HD Sums<1> operator()(std::int64_t i) const {
       return {{weight(state[qubits.amplitude(outcome, i)])}};
     }
-    /// Of neighbours, if packed().
+    /// Loads the terms of W neighbouring amplitudes, if packed().
     template <int W>
     KOLMO_HD void load(std::int64_t i, Sums<1> (&terms)[W]) const {
       load_weights(state + qubits.amplitude(outcome, i), terms);
@@ -80,7 +80,7 @@ struct OutcomeRows {
   }
 };
 
-/// Sums of |a|^2 of k neighbouring amplitudes.
+/// Terms |a|^2 of k neighbouring amplitudes.
 template <class T>
 struct AmplitudeRows {
   const Complex<T>* state;
@@ -97,8 +97,9 @@ struct AmplitudeRows {
   KOLMO_HD Row operator()(std::int64_t row) const { return {state + row * k}; }
 };
 
-/// The weights of the outcomes of each state, and above them sums of 256 neighbours at a time, up to the sum of
-/// all. Where each amplitude is an outcome, its weight is computed when it is asked for, and so is the sum of two outcomes.
+/// The weights of the outcomes of each state, and above them a tree of sums of 256 neighbours at a time, up
+/// to the sum of all. If each amplitude is an outcome, weights are not stored but computed from the
+/// amplitudes. The sum of only two outcomes is not stored either.
 template <class T>
 struct WeightTree {
   static constexpr std::int64_t fan = 256;
@@ -123,16 +124,17 @@ struct WeightTree {
   KOLMO_HD double of(int l, std::int64_t i) const {
     return l == 0 && amplitudes ? weight(amplitudes[i]) : level[l][i];
   }
-  /// The outcome o with weights before o <= t < weights up to o. Never one of weight 0. read(weights, count) tells what
-  /// weights(i) are, i < count <= Read::together, all read at once.
+  /// Finds the outcome o for which the sum of the weights before o is at most t, and t is below the sum up to
+  /// o. Never finds one of weight 0. read(weights, count) reads weights(i) for all
+  /// i < count <= Read::together at once.
   template <class Read>
   KOLMO_HD std::int64_t find(std::int64_t state, double t, Read read) const {
-    constexpr int each = 8;  // that are subtracted before the sign tells whether one of them is found
+    constexpr int each = 8;  // this many are subtracted before a test for the sign
     std::int64_t at = 0;
     for (int l = levels - 2; l >= 0; --l) {
       const std::int64_t first = at * fan, end = first + fan < length[l] ? first + fan : length[l];
       const auto weight_of = [&](std::int64_t i) { return i < end ? of(l, state * length[l] + i) : 0; };
-      std::int64_t group = first;  // the last one with weights
+      std::int64_t group = first;  // the last group of `each` that has weights
       double before = t;
       for (std::int64_t i = first; i < end && t >= 0; i += Read::together) {
         const int count = int(end - i < Read::together ? end - i : Read::together);
@@ -144,7 +146,8 @@ struct WeightTree {
           t = rest;
         }
       }
-      // The last weight there that is reached, which is found, or is the last one of all if rounding led past the end.
+      // Finds the last weight of the group that t reaches. If rounding led past the end, that is the last
+      // weight of all.
       double some[each], left = before;
       for (int k = 0; k < each; ++k) some[k] = weight_of(group + k);
       at = group;
@@ -155,7 +158,7 @@ struct WeightTree {
   }
 };
 
-/// Reads for WeightTree::find.
+/// The argument `read` of WeightTree::find for a single thread.
 struct ReadByThread {
   static constexpr int together = 16;
   double w[together];
@@ -178,7 +181,7 @@ struct DrawOutcome {
 
   std::int64_t items() const { return draws; }
   KOLMO_HD void operator()(std::int64_t i) const { draw(i, ReadByThread{}, true); }
-  /// By several threads that do the same, of which one `writes`.
+  /// Draws by one or several threads, which all do the same. One of them `writes`.
   template <class Read>
   KOLMO_HD void draw(std::int64_t i, Read read, bool writes) const {
     const std::int64_t state = i / shots;
@@ -208,8 +211,8 @@ struct NormalizedWeights {
   }
 };
 
-/// W neighbouring amplitudes of a state, aligned to their size; from the last on, as caches hold what was read last for the
-/// weights.
+/// Collapses a state, W neighbouring amplitudes at a time, aligned to their size. Begins with the last
+/// amplitudes, since caches still hold what was read last for the weights.
 template <class T, int W>
 struct Collapse {
   const Complex<T>* in;
@@ -263,9 +266,9 @@ struct MeasurementSpace {
         tree(arena, a.state.as<Complex<T>>(), states, qubits) {}
 };
 
-/// The steps of a measurement: sum(packed, rows, done, count, k, partial) sums rows as sum_rows of base/sums.hpp; if they
-/// are packed, amplitudes may be read 16 bytes at once. each(f) calls f(i) for all its items, draw(f) for those of a
-/// DrawOutcome.
+/// Runs the steps of a measurement. sum(packed, rows, done, count, k, partial) sums rows as sum_rows of
+/// base/sums.hpp does; if `packed`, amplitudes may be read 16 bytes at once. each(f) calls f(i) for all items
+/// of f, draw(f) for those of a DrawOutcome.
 template <class T, class Sum, class Draw, class Each>
 void measure(const QuantumMeasurementArgs& a, Arena arena, Status status, const Sum& sum, const Draw& draw,
              const Each& each) {

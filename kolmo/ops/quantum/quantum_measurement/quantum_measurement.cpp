@@ -89,7 +89,7 @@ constinit const Definition<A> definition{
      .faults = faults},
     {.check = [](const A& a) { check_qubits("quantum_measurement", "qubits", a.state, a.qubits); },
      .sizes = [](const A& a, Dims& dims) { dims.set("outcomes", MeasuredQubits(a).outcomes); },
-     // A squared modulus and its sum, then two products, for each amplitude.
+     // Each amplitude takes a squared modulus and its sum, then two products.
      .flops = [](const A& a) { return 6.0 * double(a.state.size()); },
      .cases = cases,
      .bytes_read_again = bytes_read_again}};

@@ -9,7 +9,7 @@ using A = QuantumMeasurementArgs;
 
 constexpr int draw_block = 128;
 
-/// Reads for WeightTree::find: a warp reads for all its threads.
+/// The argument `read` of WeightTree::find for a warp, whose threads share the reading.
 struct ReadByWarp {
   static constexpr int together = 256;
   double* shared;
@@ -20,7 +20,7 @@ struct ReadByWarp {
 #pragma unroll
     for (int a = 0; a < together / 32; ++a)
       if (lane + 32 * a < count) w[a] = weight(lane + 32 * a);
-    __syncwarp();  // others may still read what was there
+    __syncwarp();  // other lanes may still read what was there
 #pragma unroll
     for (int a = 0; a < together / 32; ++a)
       if (lane + 32 * a < count) shared[lane + 32 * a] = w[a];
@@ -29,7 +29,7 @@ struct ReadByWarp {
   }
 };
 
-/// A warp for each draw.
+/// Draws outcomes, each by a warp.
 template <class T>
 __global__ void __launch_bounds__(draw_block) draw_by_warps(cuda::EarlyStart early, DrawOutcome<T> f) {
   __shared__ double weights[draw_block / 32][ReadByWarp::together];
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(draw_block) draw_by_warps(cuda::EarlyStart ear
     f.draw(i, ReadByWarp{weights[warp]}, threadIdx.x % 32 == 0);
 }
 
-/// A Collapse that leaves the caches to what they hold of the state.
+/// Collapses states by stores that do not displace what the caches hold of them.
 template <class F>
 struct WriteOnce {
   F collapse;
@@ -72,7 +72,8 @@ void launch(const A& a, Arena arena, Stream& s, int) {
         steps(f);
     };
     const auto draw = [&](const DrawOutcome<T>& f) {
-      constexpr std::int64_t few = 1 << 14;  // of more, threads are enough to hide how long reads take
+      // Where there are more, single threads are enough to hide how long reads take.
+      constexpr std::int64_t few = 1 << 14;
       if (f.items() > few) return each(f);
       cuda::launch_early(draw_by_warps<T>, cuda::blocks(f.items(), draw_block / 32), draw_block, 0,
                          cuda::native(s), f);

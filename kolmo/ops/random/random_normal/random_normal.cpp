@@ -41,7 +41,8 @@ constinit const Definition<RandomNormalArgs> definition{
      .summary = "values = mean + deviation z, z standard normal, by Box and Muller, from Philox4x32-10",
      .source = "Salmon et al., SC 2011; Box, Muller, Ann. Math. Statist. 29, 1958",
      .determinism = Determinism::everywhere},
-    // Half a logarithm, root, sine and cosine, then product and sum. Integer operations are not counted.
+    // Each number takes half a logarithm, a root, a sine and cosine, a product and a sum. Operations on
+    // integers are not counted.
     {.check = check, .flops = [](const A& a) { return 40.0 * double(a.n); }, .cases = cases}};
 
 }  // namespace

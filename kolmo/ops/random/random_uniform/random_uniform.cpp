@@ -15,8 +15,8 @@ void check(const A& a) {
           "random_uniform: low must not exceed high, and both must be finite");
 }
 
-// The oracle computes the same in long double: exactly for [0, 1), else with two roundings of numbers below
-// 8.
+// The oracle computes in long double. For [0, 1) the results are equal; for other ranges there are two
+// roundings of numbers below 8.
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"n", 1}}},
     {.name = "n=1001 f64 from 3",
@@ -41,7 +41,8 @@ constinit const Definition<RandomUniformArgs> definition{
      .summary = "values = low + (high - low) u, u uniform on [0, 1), from Philox4x32-10",
      .source = "Salmon et al., SC 2011",
      .determinism = Determinism::everywhere},
-    // A conversion, a product, then product and sum with the bounds. Integer operations are not counted.
+    // Each number takes a conversion and a product, then a product and a sum with the bounds. Operations on
+    // integers are not counted.
     {.check = check, .flops = [](const A& a) { return 4.0 * double(a.n); }, .cases = cases}};
 
 }  // namespace

@@ -1,19 +1,19 @@
 #pragma once
-// A row of logits from which words are drawn, by a group of threads: of a block on a GPU, or a single one on
-// the CPU. A Group has
+// A row of logits from which words are drawn by a group of threads: those of a block on a GPU, or a single one
+// on the CPU. A Group has
 //   int thread, threads;
 //   int lane, lanes, team, teams;                   // teams of neighbouring threads
-//   static constexpr int digit_bits;                // of a key, found in one pass
+//   static constexpr int digit_bits;                // how many bits of a key are found in one pass
 //   SamplingMemory<threads, teams, digit_bits>& memory;  // shared by the group
 //   const std::uint64_t* weights;                   // of all words, or null if they are to be computed
 //   void sync() const;
 //   C largest(C value) const;                       // over the group
-//   void add(std::uint64_t* sum, std::uint64_t) const;  // by any threads at once
+//   void add(std::uint64_t* sum, std::uint64_t) const;  // several threads may add at once
 //   std::uint64_t before(std::uint64_t value) const;    // the sum over the team's lanes before this one
 //   std::uint64_t team_sum(std::uint64_t value) const;
 //   void walk<packs>(const T* row, int begin, int end, int first, int step, const F& f) const;
-//       // f(i, row[i]) for begin <= i < end, shared by `step` threads of which this is number `first`; `packs` that
-//       // each reads at once: more for less work
+//       // Calls f(i, row[i]) for begin <= i < end. `step` threads share the calls; this one is number `first`. Each
+//       // reads `packs` packs at once, which may be more the less f does.
 #include <bit>
 #include <limits>
 #include <type_traits>
@@ -26,14 +26,15 @@
 
 namespace kolmo {
 
-/// Sums of bins, and of the threads and teams before each; the last one is that of all.
+/// Sums of bins, and sums over the threads and teams before each thread and team. The last of `sums`, `ties`
+/// and `weights` is the sum of all.
 template <int Threads, int Teams, int DigitBits>
 struct SamplingMemory {
   std::uint64_t bins[1 << DigitBits], sums[Threads + 1], ties[Threads + 1], weights[Threads + 1];
   std::uint64_t of_team[Teams], found[2];
 };
 
-/// The bits of a logit as an integer: larger for larger logits, the same for both zeros, 0 for none but a NaN.
+/// Maps a logit to an integer of the same order. Both zeros give the same integer, and only a NaN gives 0.
 template <class T>
 struct SamplingKey {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
@@ -58,13 +59,13 @@ KOLMO_HD constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) 
   return a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
-/// The number below `total` that the sequence has at `place`.
+/// Returns the number below `total` that stands at `place` of the random sequence.
 KOLMO_HD inline std::uint64_t sampled(const Philox& philox, std::uint64_t place, std::uint64_t total) {
   const Philox::Words words = philox(place / 2, 0);
   const std::uint32_t high = place % 2 ? words.w[2] : words.w[0], low = place % 2 ? words.w[3] : words.w[1];
   return high_product(std::uint64_t(high) << 32 | low, total);
 }
-/// What the weights must sum to at least, of a sum of `total`.
+/// Returns the least sum that the weights kept by top_p must have, where `total` is the sum of all.
 KOLMO_HD inline std::uint64_t sampling_share(double top_p, std::uint64_t total) {
   const auto share = std::uint64_t(exact_mul(top_p, double(total)));
   return share > 1 ? share : 1;
@@ -87,8 +88,8 @@ class SamplingRow {
   KOLMO_HD SamplingRow(const Group& group, const T* logits, int v, double temperature)
       : g_(group), logits_(logits), v_(v), temperature_(temperature) {}
 
-  /// Finds the largest logit; false if the row is faulty, which is reported. `own`: the largest of those that this
-  /// thread reads.
+  /// Finds the largest logit. Reports a faulty row, and then returns false. `own` becomes the largest of the
+  /// logits that this thread reads.
   KOLMO_HD bool measure(std::int64_t row, const Status& status, C& own) {
     constexpr C infinity = std::numeric_limits<C>::infinity();
     C most = -infinity, faulty = 0;
@@ -104,7 +105,7 @@ class SamplingRow {
     if (g_.thread == 0) status.report(1, row);
     return false;
   }
-  /// Restricts the words that may be drawn.
+  /// Restricts the words that may be drawn to those that top_k and top_p leave.
   KOLMO_HD void restrict_to(std::int64_t top_k, double top_p) {
     if (top_k > 0 && top_k < v_)
       cut([](C) { return std::uint64_t(1); }, [](int, T) { return std::uint64_t(1); },
@@ -114,13 +115,14 @@ class SamplingRow {
           [=](std::uint64_t total) { return sampling_share(top_p, total); });
     sum_up();
   }
-  /// Writes n draws, each by a team. Element e is the first one's place in the sequence.
+  /// Writes n draws, each by a team. The first one is at place e of the random sequence.
   KOLMO_HD void draw(const Philox& philox, std::int64_t e, std::int64_t n, std::int64_t* index,
                      double* probability) const {
     const std::uint64_t total = g_.memory.weights[g_.threads];
     for (std::int64_t j = g_.team; j < n; j += g_.teams) {
       const std::uint64_t at = sampled(philox, std::uint64_t(e + j), total);
-      int low = 0, high = g_.threads - 1;  // the last part whose words begin at or below `at`
+      // Finds the last part whose words begin at or below `at`.
+      int low = 0, high = g_.threads - 1;
       while (low < high) {
         const int middle = (low + high + 1) / 2;
         if (g_.memory.weights[middle] <= at)
@@ -150,8 +152,9 @@ class SamplingRow {
  private:
   KOLMO_HD std::uint64_t weight_of(int i, T x) const { return g_.weights ? g_.weights[i] : weight(C(x)); }
 
-  /// Restricts the words that may be drawn to the shortest beginning of the order whose measures, of a logit or of a
-  /// word, sum to target(sum of all), which all together reach. Finds its last key digit by digit.
+  /// Words are ordered by logit. Restricts those that may be drawn to the first ones whose measures sum to at
+  /// least target(sum of all). measure(logit) and measure_of(number, logit) give a word's measure. The key of
+  /// the last word is found digit by digit.
   template <class Measure, class MeasureOf, class Target>
   KOLMO_HD void cut(const Measure& measure, const MeasureOf& measure_of, const Target& target) {
     std::uint64_t* const bins = g_.memory.bins;
@@ -192,7 +195,8 @@ class SamplingRow {
     last_ = prefix, ties_ = (rest + of_one - 1) / of_one;
   }
 
-  /// Words lie in as many parts as there are threads. A team reads each but the first and the last in whole packs.
+  /// Returns where a part of the row begins; there are as many parts as threads. A team reads each part in
+  /// whole packs, but for the first and the last part.
   KOLMO_HD int begin_of(int part) const {
     const int pack = g_.lanes > 1 ? 16 / int(sizeof(T)) : 1, step = g_.lanes * pack;
     const int past = int(reinterpret_cast<std::uintptr_t>(logits_) / sizeof(T) % unsigned(pack));
@@ -200,7 +204,7 @@ class SamplingRow {
     const int begin = part * each - past;
     return begin < 0 ? 0 : begin < v_ ? begin : v_;
   }
-  /// Finds how many ties, and what weight, come before the words of each part.
+  /// Finds how many words with the last key come before each part, and the sum of the weights before it.
   KOLMO_HD void sum_up() {
     std::uint64_t *const ties = g_.memory.ties, *const weights = g_.memory.weights;
     g_.sync();
@@ -221,7 +225,7 @@ class SamplingRow {
     const std::uint64_t kept = equal < left ? equal : left;
     sums_before(weights, kept ? sum + kept * weight(Keys::value(last_)) : sum);
   }
-  /// sums[t] = values of the threads before t; the sum of all is the last.
+  /// Sets sums[t] to the sum of the values of the threads before t. The last element is the sum of all.
   KOLMO_HD void sums_before(std::uint64_t* sums, std::uint64_t value) const {
     std::uint64_t sum = g_.before(value);
     g_.sync();
@@ -238,12 +242,13 @@ class SamplingRow {
   int v_;
   double temperature_;
   C largest_ = 0;
-  Key last_ = 0;  ///< words with larger keys may be drawn, and the first ties_ with this one
+  /// Words with larger keys than this one may be drawn, and the first `ties_` words with this one.
+  Key last_ = 0;
   std::uint64_t ties_ = 0;
 };
 
-/// Draws from one row. `row` is its number. few(words, own largest logit, philox, first place, index, probability) may
-/// do so after the row is measured; it is true if it has.
+/// Draws from row number `row`. Once the row is measured, few(words, own largest logit, philox, first place,
+/// index, probability) may draw in another way; it returns whether it did.
 template <class T, class Group, class Few>
 KOLMO_HD void sample_row(const TopKSamplingArgs& a, const Group& group, std::int64_t row, int v,
                          const Status& status, const Few& few) {

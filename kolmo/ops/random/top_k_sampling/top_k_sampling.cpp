@@ -43,12 +43,12 @@ struct Single {
   }
 };
 
-/// Memory with which a thread leaves out most words that top_k excludes.
+/// Memory in which a thread makes a shortlist, which leaves out most of the words that top_k excludes.
 template <class T>
 struct ShortlistSpace {
   using C = Compute<T>;
   std::int64_t v, blocks, most;
-  C *row, *maxima, *order;  ///< row: 16-bit logits as floats
+  C *row, *maxima, *order;  ///< `row` holds 16-bit logits as floats
   T* logits;
   std::int64_t* words;
 
@@ -62,8 +62,9 @@ struct ShortlistSpace {
         logits(arena.take<T>(most)),
         words(arena.take<std::int64_t>(most)) {}
 
-  /// Finds words among which the top_k largest are, all those of the same logits included; the k-th largest of the
-  /// blocks' maxima is a bound. Returns their number, 0 if the list would save nothing or a logit is faulty.
+  /// Finds words among which the top_k largest are, with all words of equal logits. The k-th largest of the
+  /// blocks' maxima is a lower bound of their logits. Returns the number of words; 0 if the list would save
+  /// nothing, or if a logit is faulty.
   std::int64_t find(const T* from, std::int64_t top_k) const {
     if (top_k == 0 || top_k > blocks / 2) return 0;
     const C* x = nullptr;
@@ -88,7 +89,7 @@ struct ShortlistSpace {
   }
 };
 
-/// Draws from one row: from its shortlist, with the same results, or from all words.
+/// Draws from one row: from its shortlist if there is one, else from all words. The results are the same.
 template <class T>
 void sample(const A& a, const Single& group, const ShortlistSpace<T>& list, std::int64_t row,
             const Status& status) {
@@ -129,8 +130,8 @@ void top_5(A& a) { a.top_k = 5, a.seed = 3; }
 void nucleus(A& a) { a.top_p = 0.7, a.temperature = 0.8, a.seed = 4, a.offset = (1ll << 33) + 1; }
 void both(A& a) { a.top_k = 40, a.top_p = 0.9, a.temperature = 1.5; }
 
-// A probability is a quotient of weights that are rounded by 2^-41 of the largest, of which at most 5000 are
-// summed; it is then below 5000 2^-41 off. Indices are exact.
+// A probability is a quotient of weights that are rounded by 2^-41 of the largest. At most 5000 of them are
+// summed, so it errs by less than 5000 2^-41. Indices are exact.
 constexpr Tolerance p = 3e-9;
 constexpr Tolerance p_of_long_rows = 1e-8;  // below 20011 2^-41 = 9.1e-9
 constexpr Case<A> cases[] = {
@@ -168,7 +169,8 @@ constexpr Case<A> cases[] = {
      .tolerance = p,
      .optional = "probability",
      .setup = [](A& a) { both(a), a.top_k = 20; }},
-    // On a GPU, rows that do not begin at multiples of 16 bytes: all words compared, few of them, none, weights stored.
+    // These rows do not begin at multiples of 16 bytes. On a GPU they take the different ways: all words are
+    // compared, few of them, none, or weights are stored.
     {.name = "v=511 f32, top_p 0.7",
      .sizes = {{"...", 3}, {"v", 511}, {"n", 30}},
      .dtype = DType::f32,
@@ -239,7 +241,7 @@ constinit const Definition<A> definition{
      .source = "Fan et al., ACL 2018; Holtzman et al., ICLR 2020",
      .determinism = Determinism::everywhere,
      .faults = faults},
-    // An exponential of 25 operations with difference and quotient, once for each logit.
+    // Each logit takes an exponential of 25 operations, a difference and a quotient.
     {.check = check, .flops = [](const A& a) { return 28.0 * double(a.logits.size()); }, .cases = cases}};
 
 }  // namespace

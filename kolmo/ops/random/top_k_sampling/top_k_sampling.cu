@@ -7,7 +7,7 @@ namespace kolmo {
 namespace {
 using A = TopKSamplingArgs;
 
-/// A block for each row; its teams are its warps.
+/// A block of threads computes a row; its teams are its warps.
 struct BlockGroup {
   static constexpr int threads = 512, lanes = 32, teams = threads / lanes, digit_bits = 11;
   int thread, lane, team;
@@ -19,7 +19,7 @@ struct BlockGroup {
   __device__ C largest(C value) const {
     return cuda::combine<threads>(value, cuda::Larger());
   }
-  /// In two halves: shared memory adds 32 bits by one instruction, 64 by a loop.
+  /// Adds in two halves, since shared memory adds 32 bits by one instruction, but 64 bits by a loop.
   __device__ void add(std::uint64_t* sum, std::uint64_t value) const {
     auto* const half = reinterpret_cast<unsigned*>(sum);
     const auto low = static_cast<unsigned>(value);
@@ -38,11 +38,11 @@ struct BlockGroup {
   __device__ std::uint64_t team_sum(std::uint64_t value) const {
     return cuda::warp_sum(static_cast<unsigned long long>(value));
   }
-  /// Packs that lie at multiples of their size, and single elements before and behind them.
+  /// Walks over packs at multiples of their size, and over single elements before and behind them.
   template <int packs, class T, class F>
   __device__ void walk(const T* row, int begin, int end, int first, int step, const F& f) const {
-    constexpr int width =
-        packs == 1 && pack_width < T >> 4 ? 4 : pack_width<T>;  // 8 of much work take too many registers
+    // Packs of 8 elements, each with much work, would take too many registers.
+    constexpr int width = packs == 1 && pack_width < T >> 4 ? 4 : pack_width<T>;
     const auto past = int(reinterpret_cast<std::uintptr_t>(row + begin) / sizeof(T) % width);
     const int n = end - begin, skipped = past ? width - past : 0, head = skipped < n ? skipped : n;
     const int packed = (n - head) / width * width, tail = n - head - packed;
@@ -69,7 +69,7 @@ struct BlockGroup {
   }
 };
 
-/// At most a word for each thread of a block, among which are all that may be drawn.
+/// A list of words that includes all that may be drawn. It has at most one word for each thread of a block.
 template <class T>
 struct FewWords {
   using Keys = SamplingKey<T>;
@@ -79,11 +79,12 @@ struct FewWords {
   int number[most];
   int count;
 
-  /// Finds words whose keys are at least the top_k-th of the threads' largest, so that the top_k largest are among
-  /// them, or all words if a row has no more; false if they are too many. All threads must call it.
+  /// Makes the list. A row with no more words than threads is listed as a whole. Of a longer row, words are
+  /// listed whose keys are at least the top_k-th of the threads' largest ones, so that the top_k largest are
+  /// among them. Returns false if these are too many. All threads must call it.
   __device__ bool find(const BlockGroup& g, const T* row, int v, std::int64_t top_k, Key largest) {
-    constexpr int known_bits =
-        Keys::bits < 22 ? Keys::bits : 22;  // of a bound that may be lower than it need be
+    // Only so many bits of the bound are found: it may be somewhat lower than necessary.
+    constexpr int known_bits = Keys::bits < 22 ? Keys::bits : 22;
     Key bound = 0;
     if (v > most) {
       if (top_k == 0 || top_k > most / 2) return false;
@@ -102,7 +103,8 @@ struct FewWords {
     __syncthreads();
     return count <= most;
   }
-  /// Draws from them. Thread t looks after word t, and compares it with all.
+  /// Draws from the list. Thread t computes the rank and the weight of word t, by comparing it with all
+  /// others.
   __device__ void draw(const A& a, const BlockGroup& g, const SamplingRow<T, BlockGroup>& words,
                        const Philox& philox, std::int64_t first, std::int64_t* index,
                        double* probability) const {
@@ -145,7 +147,8 @@ struct FewWords {
     const std::uint64_t total = starts[words_count - 1] + weights[last];
     for (std::int64_t j = g.thread; j < a.n; j += g.threads) {
       const std::uint64_t at = sampled(philox, std::uint64_t(first + j), total);
-      int low = 0, high = words_count - 1;  // the last word that begins at or below `at`: its weight is not 0
+      // Finds the last word that begins at or below `at`. Its weight is not 0.
+      int low = 0, high = words_count - 1;
       while (low < high) {
         const int middle = (low + high + 1) / 2;
         if (starts[middle] <= at)
@@ -180,12 +183,12 @@ __global__ void __launch_bounds__(BlockGroup::threads, 2)
   }
 }
 
-/// Weights of a few long rows, which many blocks compute.
+/// Memory for the weights of a few long rows, which are computed by many blocks before words are drawn.
 template <class T>
 struct StoredWeights {
   using C = Compute<T>;
-  static constexpr int threads = 256, blocks = 128;  ///< that share a row
-  C* largest = nullptr;                              ///< of each block's logits
+  static constexpr int threads = 256, blocks = 128;  ///< blocks that share a row
+  C* largest = nullptr;                              ///< largest logit of each block
   std::uint64_t* weights = nullptr;
 
   StoredWeights(Arena& arena, const A& a) {

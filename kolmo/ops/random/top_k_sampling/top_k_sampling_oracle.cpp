@@ -56,7 +56,8 @@ Draws draws(std::vector<double> logits, std::int64_t n, A a, Stream& s) {
   return d;
 }
 
-/// Whether only these words are drawn, with probabilities as given, and as often: chi-square at 0.1 %.
+/// Checks that only these words are drawn, with the probabilities given, and as often as these say
+/// (chi-square at 0.1 %).
 void check_draws(const std::vector<double>& logits, const std::vector<double>& p, const A& a, Stream& s,
                  std::int64_t n = 100000) {
   const Draws d = draws(logits, n, a, s);
@@ -72,7 +73,7 @@ void check_draws(const std::vector<double>& logits, const std::vector<double>& p
     expect(p[i] > 0 || count[i] == 0, "a word was drawn that may not be");
     if (p[i] > 0) chi_square += std::pow(count[i] - p[i] * double(n), 2) / (p[i] * double(n)), ++categories;
   }
-  constexpr double limit[] = {0, 1e-9, 10.83, 13.82, 16.27, 18.47};  // of categories - 1 degrees of freedom
+  constexpr double limit[] = {0, 1e-9, 10.83, 13.82, 16.27, 18.47};  // for categories - 1 degrees of freedom
   expect(chi_square < limit[categories], "chi-square is " + std::to_string(chi_square));
 }
 const std::vector<double>& logits_of_tenths() {  // probabilities 0.2, 0.1, 0.4, 0.3

@@ -8,7 +8,8 @@ namespace kolmo {
 namespace {
 using A = ReduceSumArgs;
 
-// Half an ulp of the dtype. f64: 25 roundings (base/sums.hpp) of 2^-53 times sum |x_i|, about 0.8 k.
+// Results may err by half an ulp of the dtype. f64 adds 25 roundings (base/sums.hpp) of 2^-53 times sum
+// |x_i|, which is about 0.8 k.
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 5}, {"k", 1}}},
     {.name = "k=7 f64", .sizes = {{"...", 100}, {"k", 7}}, .tolerance = 0x1p-46},

@@ -14,8 +14,8 @@ float sum_of(std::vector<float>& x, Stream& s) {
   return sum;
 }
 
-/// Rows of k neighbouring patterns of bits of T each, whose sums are exact in double, as their exponents differ by at most 32;
-/// some with infinities as well.
+/// Sums rows that hold every pattern of bits of T. A row has k neighbouring patterns; their exponents differ
+/// by at most 32, so that the sum is exact in double. Some rows hold infinities as well.
 template <class T>
 void sum_every_pattern(std::int64_t k, Stream& s) {
   const std::int64_t n = std::int64_t(1) << 21, rows = n / k;

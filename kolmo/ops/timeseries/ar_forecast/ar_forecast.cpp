@@ -22,12 +22,13 @@ void check(const A& a) {
 }
 double flops(const A& a) {
   const double n = double(a.x.dim(-1)), p = double(a.order), h = double(a.horizon);
-  // Two sums and products for each autocovariance, five of each in a stage of Burg's, then the recursions.
+  // Each autocovariance takes a sum and a product for each sample, a stage of Burg's method five of each or
+  // less; then follow the recursions.
   const double fit = a.fit == ArFit::burg ? 9 * n * p : 2 * n * p;
   return double(a.noise_variance.size()) * (fit + 2 * p * p + 4 * h * p);
 }
 
-/// Random walks that are pulled back, so that there is something to fit.
+/// Makes random walks that are pulled back to 0, so that there is something to fit.
 template <class T>
 void correlate(A& a) {
   const std::int64_t n = a.x.dim(-1);
@@ -35,8 +36,9 @@ void correlate(A& a) {
     if (i % n) a.x.as<T>()[i] += T(0.7) * a.x.as<T>()[i - 1];
 }
 
-// r_k has the error of a sum of n <= 1025 terms, n roundings of r_0. The condition of the normal equations is that of
-// the spectrum of phi = 0.7, (1.7 / 0.3)^2 = 32, and the given model forecasts without growth.
+// r_k has the error of a sum of n <= 1025 terms, which is n roundings of r_0. The condition of the normal
+// equations is that of the spectrum for phi = 0.7, (1.7 / 0.3)^2 = 32. The given model forecasts without
+// growth.
 constexpr double t = 1025 * 32 * 0x1p-53;
 constexpr Case<A> cases[] = {
     {.name = "n=2",

@@ -16,7 +16,7 @@ struct Model {
   long double noise = 0;
 };
 
-/// The Yule-Walker equations R phi = r, by elimination.
+/// Solves the Yule-Walker equations R phi = r by elimination.
 Model yule_walker(const Values& x, std::size_t p) {
   const auto r = [&](std::size_t k) {
     long double sum = 0;

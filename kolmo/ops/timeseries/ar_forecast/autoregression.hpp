@@ -48,7 +48,7 @@ struct Autoregression {
     const T* const values = x + item * n;
     double *phi = memory, *covariance = phi + order, *before = covariance + order + 1,
            *sigma2 = before + order, *ahead = sigma2 + 1, *psi = ahead + horizon, *errors = psi + horizon;
-    const double first = double(values[0]);  // from it, so that the mean of equal samples is exact
+    const double first = double(values[0]);  // subtracted, so that the mean of equal samples is exact
     const double mean = keep_mean ? 0 : first + team_sum(team, n, [&](std::int64_t t) {
                                                   return double(values[t]) - first;
                                                 }) / double(n);
@@ -91,7 +91,7 @@ struct Autoregression {
   }
 
  private:
-  /// phi from a reflection coefficient and the phi of the order m below.
+  /// Computes phi from a reflection coefficient and the phi of order m, the next lower one.
   KOLMO_HD static void extend(std::int64_t m, double reflection, double* before, double* phi) {
     for (std::int64_t i = 0; i < m; ++i) before[i] = phi[i];
     for (std::int64_t i = 0; i < m; ++i) phi[i] = before[i] - reflection * before[m - 1 - i];
@@ -108,7 +108,8 @@ struct Autoregression {
     }
     return left;
   }
-  /// errors: those of prediction forward, and two buffers for those backward.
+  /// Fits by Burg's method. `errors` holds the errors of forward prediction and two buffers for those of
+  /// backward prediction.
   template <class Team, class Sample>
   KOLMO_HD void burg(const Team& team, const Sample& sample, double* errors, double* before, double* phi,
                      double* sigma2) const {
@@ -136,7 +137,7 @@ struct Autoregression {
     }
     if (team.first()) *sigma2 = left;
   }
-  /// Forecasts without the mean, and psi weights.
+  /// Computes the forecasts without the mean, and the weights psi.
   template <class Sample>
   KOLMO_HD void look_ahead(const Sample& sample, const double* phi, double* ahead, double* psi) const {
     for (std::int64_t h = 0; h < horizon; ++h) {

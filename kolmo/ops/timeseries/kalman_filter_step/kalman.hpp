@@ -66,7 +66,7 @@ struct KalmanFilter {
       prior[i * n + j] = prior[j * n + i] = sum;
     });
 
-    // Innovation and its covariance S = L L'.
+    // The innovation, and its covariance S = L L'.
     const auto of_prior = [&](std::int64_t i, std::int64_t k) { return prior[i * n + k]; };
     const auto of_ht = [&](std::int64_t k, std::int64_t j) { return double(H[j * n + k]); };
     multiply(team, n, m, n, of_prior, of_ht, cross);
@@ -82,7 +82,7 @@ struct KalmanFilter {
     });
     if (!factorize(team, S) && team.first()) status.report(0, item);
 
-    // The gain, and y' S^-1 y = v' v with L v = y.
+    // The gain, and y' S^-1 y, which is v' v with L v = y.
     team.each(n + 1, [&](std::int64_t i) {
       if (i < n)
         solve(cross + i * m, S, K + i * m);
@@ -107,7 +107,7 @@ struct KalmanFilter {
       double sum = 0;
       for (std::int64_t k = 0; k < n; ++k) sum += work[i * n + k] * left[j * n + k];
       for (std::int64_t k = 0; k < m; ++k) sum += noise[i * m + k] * K[j * m + k];
-      if (sizeof(T) == 4 && i == j) sum *= 1 + double(n + 1) * 0x1p-24;  // above all roundings of a row
+      if (sizeof(T) == 4 && i == j) sum *= 1 + double(n + 1) * 0x1p-24;  // outweighs all roundings of a row
       T* const to = p_next + item * n * n;
       to[i * n + j] = to[j * n + i] = T(sum);
     });
@@ -126,7 +126,7 @@ struct KalmanFilter {
   }
 
  private:
-  /// The lower triangle of S becomes L; whether S is positive definite.
+  /// Replaces the lower triangle of S by L. Returns whether S is positive definite.
   template <class Team>
   KOLMO_HD bool factorize(const Team& team, double* S) const {
     bool positive = true;
@@ -144,7 +144,7 @@ struct KalmanFilter {
     }
     return positive;
   }
-  /// w with L w = b.
+  /// Solves L w = b.
   KOLMO_HD void substitute(const double* b, const double* L, double* w) const {
     for (std::int64_t i = 0; i < m; ++i) {
       double sum = b[i];
@@ -152,7 +152,7 @@ struct KalmanFilter {
       w[i] = sum / L[i * m + i];
     }
   }
-  /// w with L L' w = b.
+  /// Solves L L' w = b.
   KOLMO_HD void solve(const double* b, const double* L, double* w) const {
     substitute(b, L, w);
     for (std::int64_t i = m - 1; i >= 0; --i) {

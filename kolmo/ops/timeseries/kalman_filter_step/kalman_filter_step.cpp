@@ -12,13 +12,14 @@ using A = KalmanFilterStepArgs;
 
 double flops(const A& a) {
   const double n = double(a.x.dim(-1)), m = double(a.z.dim(-1));
-  // Full products F P, P- H', K R, (I - K H) P- and I - K H; symmetric ones, by half; the factor and the gain.
+  // The full products are F P, P- H', K R, (I - K H) P- and I - K H; symmetric products take half; then come
+  // the factor and the gain.
   return double(a.x.size()) / n *
          (4 * n * n * n + 4 * n * n * m + 2 * n * m * m + 2 * n * n * n + n * m * m + n * n * m +
           m * m * m / 3 + 2 * n * m * m);
 }
 
-/// F and H whose norm is about 2, so that a step does not amplify what it is given.
+/// Scales F and H to a norm of about 2, so that a step does not amplify its inputs much.
 template <class T>
 void scale(A& a) {
   const double n = double(a.x.dim(-1));
@@ -27,9 +28,7 @@ void scale(A& a) {
     for (std::int64_t i = 0; i < t->size(); ++i) t->as<T>()[i] /= T(std::sqrt(n));
 }
 
-// |F|, |H| < 2.2, 1 <= eigenvalues of P, Q, R < 6: |P-| < 35 and the condition of S is below 180. P gets the
-// error of K (100 n roundings of its own times that condition) twice over, times |P-|: below 2e-10 for n = 64.
-// Results are below 100 (the log-likelihood: 300), and f32 is rounded once; variances have grown by n + 1 units before.
+// F|, |H| < 2.2 and the eigenvalues of P, Q and R are from 1 to 6, so |P-| < 35 and the condition of S is below 180. P gets twice the error of K (100 n roundings of its own times that condition) times |P-|: below 2e-10 for n = 64. Results are below 100 (the log-likelihood: 300), and f32 is rounded once, after variances have grown by n + 1 units.
 constexpr Tolerance f64 = absolute(2e-10), f32 = {1e-9, 0x1p-23};
 constexpr Case<A> cases[] = {
     {.name = "n=m=1", .sizes = {{"...", 3}, {"n", 1}, {"m", 1}}, .tolerance = f64, .setup = scale<double>},

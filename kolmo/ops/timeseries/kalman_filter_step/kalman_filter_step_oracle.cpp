@@ -34,7 +34,7 @@ Matrix turned(const Matrix& a) {
     for (std::size_t j = 0; j < a.columns; ++j) t(j, i) = a(i, j);
   return t;
 }
-/// The inverse by Gauss-Jordan elimination, and the determinant.
+/// Computes the inverse by Gauss-Jordan elimination, and the determinant.
 Matrix inverse(Matrix a, long double& determinant) {
   Matrix b(a.rows, a.rows);
   determinant = 1;
@@ -61,7 +61,7 @@ void give(const Tensor& t, std::int64_t item, const Matrix& m) {
     put(t, item * std::int64_t(m.at.size()) + std::int64_t(i), m.at[i]);
 }
 
-/// By the textbook: P = (I - K H) P-, which equals Joseph's form for the optimal gain.
+/// Computes the textbook's form P = (I - K H) P-, which equals Joseph's form for the optimal gain.
 void expected(const A& a) {
   const std::int64_t n = a.x.dim(-1), m = a.z.dim(-1);
   for (std::int64_t b = 0; b < a.x.size() / n; ++b) {
@@ -83,7 +83,8 @@ void expected(const A& a) {
   }
 }
 
-/// Position, velocity and acceleration; h of them is measured, ten thousand times better than known.
+/// Follows position, velocity and acceleration. Their combination h is measured, ten thousand times more
+/// precisely than it is known.
 void follow_track(std::array<float, 3> h, Stream& s) {
   float x[3] = {}, z = 0, p[9] = {1e4f, 0, 0, 0, 1e4f, 0, 0, 0, 1e4f}, r = 1e-4f;
   float f[9] = {1, 0.1f, 0.005f, 0, 1, 0.1f, 0, 0, 1}, q[9] = {};

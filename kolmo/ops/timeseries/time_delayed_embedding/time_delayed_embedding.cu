@@ -10,10 +10,10 @@ using A = TimeDelayedEmbeddingArgs;
 constexpr int block_sizes[] = {256, 128, 512};
 constexpr Row<NoConfig> variants[] = {{"block 256"}, {"block 128"}, {"block 512"}};
 constexpr std::int64_t rows_per_thread = 4;
-constexpr unsigned in_flight = 4;  // elements of a thread
+constexpr unsigned in_flight = 4;  // elements that a thread reads at once
 
-/// A block writes a run of rows, and neighbouring threads write neighbouring elements; x is read through the
-/// cache. Within a run, indices fit into 32 bits, which keeps the division by m cheap.
+/// Writes a run of rows by a block; neighbouring threads write neighbouring elements, and x is read through
+/// the cache. Within a run, indices fit into 32 bits, which keeps the division by m cheap.
 template <class T, int V>
 __global__ void __launch_bounds__(block_sizes[V])
     embed(cuda::EarlyStart early, const T* x, T* out, std::int64_t n, std::int64_t rows, std::uint32_t m,

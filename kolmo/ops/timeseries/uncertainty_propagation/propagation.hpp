@@ -86,8 +86,9 @@ struct Propagation {
   }
 
  private:
-  /// How far below 0 rounding may push a variance that is 0, such as that of a difference of two components that
-  /// are the same: |P_kl| <= sqrt(P_kk P_ll), and T rounds P and Q before the sums over n do, in h + 1 steps.
+  /// Bounds how far below 0 rounding may push a variance that is 0, such as that of the difference of two
+  /// equal components. The bound follows from |P_kl| <= sqrt(P_kk P_ll): first T rounds P and Q, then the
+  /// sums over n round, in h + 1 steps.
   KOLMO_HD double rounding(const T* row, const double* variances, double noise_variance,
                            std::int64_t h) const {
     double largest = 0;

@@ -10,7 +10,7 @@ namespace kolmo::check {
 namespace {
 using A = UncertaintyPropagationArgs;
 
-/// From the powers of F: x_h = F^h x, P_h = F^h P F^h' + sum over k < h of F^k Q F^k'.
+/// Computes from the powers of F: x_h = F^h x, P_h = F^h P F^h' + sum over k < h of F^k Q F^k'.
 void expected(const A& a) {
   const std::int64_t n = a.x.dim(-1);
   const long double z =
