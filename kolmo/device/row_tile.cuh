@@ -71,7 +71,8 @@ struct RowTile {
   C value[E];
   int n, thread;
 
-  /// Packs beyond the end of the row may hold any numbers; they are not used.
+  /// Packs beyond the end of the row must hold zeros or repeat others of the row, since some operators look
+  /// at all elements of the tile.
   __device__ RowTile(const Packs& packs, int count, int thread_) : n(count), thread(thread_) {
 #pragma unroll
     for (int p = 0; p < E / W; ++p) {

@@ -23,11 +23,11 @@ void check(const A& a) {
   if (a.scale && !(*a.scale > 0)) refuse("scale is " + std::to_string(*a.scale) + ", which is not positive");
 }
 
-// Scores of normal numbers: each of the d <= 256 roundings of a sum, whose terms are scaled to at most 4 in all,
-// errs by 4 units of the type, and they add up like a random walk (Higham & Mary 2019) to at most 4 * 4 * 16; so
-// much is the relative error of a weight. Weighted means of values below 5, and the sum of weights, take 5 * 2
-// times that, and the sums of t < 400 terms themselves 5 * 4 * 20. 16-bit weights and results are rounded once
-// more, by half a unit of values below 5 each.
+// Scores of normal numbers: the terms of a sum are scaled to at most 4 in all, so each of its d <= 256
+// roundings errs by 4 units of the type. The errors add up like a random walk (Higham & Mary 2019), to at
+// most 4 * 4 * 16, which is also the relative error of a weight. A weighted mean of values below 5, and the
+// sum of weights, take 5 * 2 times that; their own sums of t < 400 terms add 5 * 4 * 20. 16-bit weights and
+// results are rounded once more, by half a unit of values below 5 each.
 constexpr double units = 10 * 256 + 400, f64 = units * 0x1p-53, f32 = units * 0x1p-24;
 constexpr double f16 = 10 * 0x1p-11, bf16 = 10 * 0x1p-8;
 
@@ -134,7 +134,7 @@ constinit const Definition<AttentionArgs> definition{
      .determinism = Determinism::run_to_run,
      .matrix_products = true,
      .in_place = true},
-    // Both products, for pairs of a query and a key.
+    // Each pair of a query and a key takes the operations of both products.
     {.check = check,
      .flops =
          [](const A& a) {

@@ -26,14 +26,15 @@ constexpr int tensor_cores = 1;
 
 bool is_narrow(const A& a) { return size_of(a.q.dtype) == 2; }
 
-/// The table row of the shape for d.
+/// Index of the shape for d in the tables of shapes.
 int shape_of(const A& a) { return a.q.dim(-1) <= 64 ? 0 : a.q.dim(-1) <= 128 ? 1 : 2; }
 
 std::int64_t rows_of_group(const A& a) {
   const AttentionSizes n(a);
   return n.kv_heads ? n.heads / n.kv_heads * n.s : 0;
 }
-/// Up to two blocks of attend_few read the same keys, one of them from the cache.
+/// Whether attend_few serves the call. It may take two blocks for a group, which read the same keys, one of
+/// them from the cache.
 bool has_few_rows(const A& a) {
   return is_narrow(a) && rows_of_group(a) <= 2 * few_rows && a.q.dim(-1) % pack_width<Half> == 0;
 }
@@ -45,7 +46,7 @@ std::int64_t attention_blocks(const A& a, int of_block) {
 
 constexpr std::int64_t most_multiprocessors = 132;
 
-/// The table row of the tiles for f32 or f64.
+/// Index of the shape of tiles for f32 or f64.
 int tile_shape_of(const A& a) {
   const bool single = a.q.dtype == DType::f32;
   const int large = shape_of(a), few = few_tile_shapes + large,
@@ -65,8 +66,9 @@ int rows_of_block(const A& a) {
 
 std::int64_t attention_blocks(const A& a) { return attention_blocks(a, rows_of_block(a)); }
 
-/// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more, or of 64 in tiles; a
-/// function of the shapes alone, so results depend on nothing else.
+/// The number of parts that the keys are split into, if there are too few blocks for the multiprocessors.
+/// Each part has at least 256 keys, or 64 in tiles. The number depends on the shapes alone, and so do the
+/// results.
 int parts_of_keys(const A& a) {
   const std::int64_t least_keys = is_narrow(a) ? 256 : 64;
   const std::int64_t wanted_blocks = most_multiprocessors * (has_few_rows(a) ? 1 : 2);
@@ -92,7 +94,8 @@ void combine_parts_of_keys(const AttentionCall<T>& c, const KeyParts<Compute<T>>
                      combine_block, 0, cuda::native(s), c, p);
 }
 
-/// Of 1 to 16 bytes the most of which all rows begin at multiples, so that they may be copied in such pieces.
+/// The largest size of 1 to 16 bytes for which all rows begin at multiples of it; rows may be copied in
+/// pieces of this size.
 int unit_of(const A& a) {
   std::uintptr_t bits = std::uintptr_t(a.q.dim(-1)) * size_of(a.q.dtype);
   for (const Tensor* t : {static_cast<const Tensor*>(&a.q), static_cast<const Tensor*>(&a.k),
@@ -105,7 +108,8 @@ int unit_of(const A& a) {
 bool warpgroups_fit(const A&) { return false; }
 void launch_warpgroups(const A&, Stream&) {}
 #else
-/// Without a mask; queries of a block must be rows of one matrix, and all keys go to it.
+/// Whether attend_warpgroups serves the call: there must be no mask, queries of a block must be rows of one
+/// matrix, and keys must not be split.
 bool warpgroups_fit(const A& a) {
 #ifdef KOLMO_SM90A
   const AttentionSizes n(a);
@@ -117,7 +121,8 @@ bool warpgroups_fit(const A& a) {
 #endif
 }
 
-/// Three warpgroups of queries take 1.2 times as long as two, unless their blocks leave more multiprocessors without work.
+/// The number of warpgroups that have queries. Three take 1.2 times as long as two, but serve more queries;
+/// two are better if three leave more multiprocessors without work.
 int query_groups(const A& a) {
   const AttentionSizes n(a);
   const auto time = [&](std::int64_t groups, double of_block) {
@@ -141,7 +146,8 @@ void launch_warpgroups(const A& a, Stream& s) {
     const auto launch = [&]<int D, int Groups> {
       using M = AttentionMemory<D, Groups>;
       const auto tiles = unsigned(attention_blocks(a, M::rows));
-      // Blocks whose first tiles are not the longest are given out as others end.
+      // Tiles may be out of order, so that a block's first one is not its longest. Then each block has one
+      // tile, and the next block starts as another one ends.
       const bool unsorted = a.causal != Causal::none && n.heads > n.kv_heads && n.s % M::rows;
       const unsigned blocks =
           unsorted ? tiles : std::min(tiles, unsigned(cuda::multiprocessors(a.q.device.index)));

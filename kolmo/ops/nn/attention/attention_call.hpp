@@ -21,12 +21,13 @@ struct AttentionSizes {
   }
 };
 
-/// Which keys a query sees. A group is a key head of a batch entry, numbered through the batch; its rows are
-/// the queries of the h / g heads that it serves, head by head, so that row r asks from position r % s.
+/// Tells which keys a query sees. A group is a key head of a batch entry; groups are numbered through the
+/// batch. The rows of a group are the queries of the h / g heads that it serves, head by head, so that row r
+/// is at position r % s.
 struct AttentionMask {
   const std::uint8_t* mask;
   std::int64_t s, t, kv_heads, groups;
-  std::int64_t rows;   ///< of a group
+  std::int64_t rows;   ///< rows of one group
   std::int64_t shift;  ///< query i sees no key beyond i + shift
   std::int64_t of_batch, of_row;
 
@@ -41,7 +42,7 @@ struct AttentionMask {
   }
   /// Whether rows differ in the number of keys that they see.
   KOLMO_HD bool causal() const { return shift < t; }
-  /// Pairs of a query and a key that causality leaves, of one head.
+  /// Number of pairs of a query and a key in one head that causality leaves.
   double pairs() const {
     const double keys = double(t), first = double(shift) + 1, last = double(shift) + double(s);
     const auto up_to = [keys](double end) {  // sum of min(i, keys) for i from 1 to end
@@ -49,12 +50,12 @@ struct AttentionMask {
     };
     return up_to(last) - up_to(first - 1);
   }
-  /// The number of leading keys beyond which a position sees none.
+  /// Number of leading keys that a position may see.
   KOLMO_HD std::int64_t end(std::int64_t position) const {
     const std::int64_t n = position + shift + 1;
     return n < 0 ? 0 : n < t ? n : t;
   }
-  /// The mask of a position, one byte for each key; null without a mask.
+  /// The mask of a position, one byte for each key; null if there is no mask.
   KOLMO_HD const std::uint8_t* row(std::int64_t group, std::int64_t position) const {
     return mask ? mask + quotient(group, kv_heads) * of_batch + position * of_row : nullptr;
   }
@@ -82,13 +83,13 @@ struct AttentionCall : AttentionMask {
     k_head = n.heads_first ? t * d : d, k_row = n.heads_first ? d : n.kv_heads * d;
     scale = a.scale ? *a.scale : 1 / std::sqrt(double(d));
   }
-  /// Offset of a row of queries, and of its result.
+  /// Offset of a row of queries, which is also that of its result.
   KOLMO_HD std::int64_t query_at(std::int64_t group, std::int64_t row) const {
     const std::int64_t entry = quotient(group, kv_heads), of_group = quotient(row, s),
                        head = (group - entry * kv_heads) * heads_of_group + of_group;
     return entry * q_batch + head * q_head + (row - of_group * s) * q_row;
   }
-  /// Offset of a key, and of its value.
+  /// Offset of a key, which is also that of its value.
   KOLMO_HD std::int64_t key_at(std::int64_t group, std::int64_t key) const {
     const std::int64_t entry = quotient(group, kv_heads);
     return entry * k_batch + (group - entry * kv_heads) * k_head + key * k_row;

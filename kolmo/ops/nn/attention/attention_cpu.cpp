@@ -18,7 +18,8 @@ using A = AttentionArgs;
 
 constexpr std::int64_t most_rows = 128, keys_of_step = 256;
 
-/// Rows of a block; fewer where blocks would be few. A function of the shapes alone.
+/// Rows of a block; fewer if there would be few blocks. The number depends on the shapes alone, and so do the
+/// results.
 std::int64_t rows_of_block(const AttentionMask& m) {
   return m.groups * m.rows >= 16 * most_rows ? most_rows : 32;
 }
@@ -41,7 +42,8 @@ struct ThreadBuffers {
 template <class T>
 constexpr bool widens = !std::is_same_v<T, Compute<T>>;
 
-/// A matrix of rows in the compute type, `step` elements apart: the tensor's own memory, or a copy in `to`.
+/// A matrix in the compute type, whose rows are `step` elements apart: the tensor's own memory, or a copy in
+/// `to`.
 template <class C>
 struct Rows2d {
   const C* data;
@@ -58,7 +60,7 @@ Rows2d<Compute<T>> widened_rows(const T* from, std::int64_t step, std::int64_t r
   }
 }
 
-/// One block of rows of a group.
+/// Computes one block of rows of a group.
 template <class T>
 class Block {
  public:
@@ -143,7 +145,7 @@ void attend_blocked(const A& a, Arena scratch, Stream& stream) {
     const std::int64_t rows = rows_of_block(c), blocks = (c.rows + rows - 1) / rows,
                        size = ThreadBuffers<C>::size(c.d, widens<T>);
     parallel_for(threads, c.groups * blocks, [&](std::int64_t i, int thread) {
-      const std::int64_t row = (blocks - 1 - i % blocks) * rows;  // those with the most keys first
+      const std::int64_t row = (blocks - 1 - i % blocks) * rows;  // rows with the most keys come first
       Block<T>(c, {memory + thread * size, c.d}, i / blocks, row, std::min(rows, c.rows - row)).run();
     });
   });

@@ -4,7 +4,8 @@
 
 namespace kolmo {
 
-/// Blocks of queries distributed over the stream's threads; products by OpenBLAS, exponentials in vectors.
+/// Computes attention in blocks of queries, distributed over the stream's threads. OpenBLAS computes the
+/// products; exponentials are computed in vectors.
 void attend_blocked(const AttentionArgs& a, Arena scratch, Stream& stream);
 void lay_blocked_attention(Arena& arena, const AttentionArgs& a, int threads);
 bool blocked_attention_fits(const AttentionArgs& a);

@@ -1,8 +1,10 @@
 #pragma once
-// attention of a few queries that share their keys, as in decoding, at the speed of memory: f16 and bf16. Each warp has a
-// ring of its own in shared memory, to which the keys and values of its next steps are on their way. Lanes read 16 bytes of a
-// row at a time as factors of products on tensor cores: scores = q K', and sums' = V' weights', where the order of summed
-// indices and of columns is that in which the pieces come, and the weights are a right factor as they are.
+// attention of a few queries that share their keys, as in decoding, at the speed of memory: f16 and bf16.
+// Each warp has its own ring in shared memory, into which it copies the keys and values of its next steps.
+// Lanes read them back 16 bytes of a row at a time, and use these pieces as they are as factors of products
+// on tensor cores: scores = q K', and sums' = V' weights'. This orders the summed indices and the columns in
+// another way than the tensor cores' layout says, but in the same way for both factors. The weights need no
+// rearrangement: they already are a right factor.
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 #include "kolmo/ops/nn/attention/mma_registers.cuh"
 
@@ -11,34 +13,36 @@ namespace {
 
 constexpr int few_rows = 8, few_warps = 4, few_block = 32 * few_warps;
 
-/// For d <= width: keys of a warp's step, and steps on their way.
+/// The shape for d <= width: the number of keys in a step of a warp, and of steps that are copied ahead.
 struct FewShape {
   int width, keys, stages;
-  /// Pieces of 16 bytes in a row, and those of the keys or the values of a step.
+  /// Pieces of 16 bytes: in a row, and in the keys (or the values) of a step.
   constexpr int across() const { return width / 8; }
   constexpr int unit() const { return keys * across(); }
   constexpr int bytes() const { return few_warps * stages * 2 * unit() * 16; }
 };
 constexpr FewShape few_shapes[] = {{64, 64, 3}, {128, 32, 3}, {256, 16, 3}};
 
-/// Where a piece of a row is among eight neighbours, so that lanes that read pieces of several rows at once find them in
-/// different banks: of keys r and r + 1 four each, of values r, r + 2, r + 4 and r + 6 two each.
+/// The place of a piece among eight neighbours of its row. Pieces are permuted so that lanes which read
+/// several rows at once find their pieces in different banks: four each of keys r and r + 1; two each of
+/// values r, r + 2, r + 4 and r + 6.
 KOLMO_HD constexpr int turned(int piece, int row) { return piece ^ (row & 6) ^ (row & 1) << 2; }
 
-/// Rows of d elements, which are multiples of 16 bytes at such multiples.
+/// Rows of q, k and v begin at multiples of 16 bytes, and d elements fill whole pieces of 16 bytes.
 template <class T, int V>
 __global__ void __launch_bounds__(few_block, 1)
     attend_few(cuda::EarlyStart early, AttentionCall<T> c, KeyParts<float> p) {
   constexpr FewShape S = few_shapes[V];
   constexpr int tiles = S.keys / 16, across = S.width / 32, halves = S.width / 64, w = pack_width<T>,
-                later = 2 * S.stages - 1;  // groups of copies, after the one that is waited for
+                // Groups of copies that may be in flight while one is waited for.
+      later = 2 * S.stages - 1;
   using Piece = Pack<std::uint32_t, 4>;
   const AttentionTile tile(c, few_rows, S.keys, p.parts);
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, high = lane / 4, wide = lane % 4,
             last_key = int(c.t) - 1;
 
   early.wait();
-  __shared__ Piece q[2 * across][32];  // left factors, whose last 8 rows are 0
+  __shared__ Piece q[2 * across][32];  // left factors of 16 rows, of which the last 8 are 0
   for (int i = int(threadIdx.x); i < 32 * across; i += few_block) {
     const int row = i % 32 / 4, first = (i / 32 * 4 + i % 4) * w;
     Piece piece = {};
@@ -50,7 +54,8 @@ __global__ void __launch_bounds__(few_block, 1)
   __syncthreads();
 
   Piece* const mine = cuda::dynamic_shared<Piece>() + warp * S.stages * 2 * S.unit();
-  // Beyond the last key and column are the last ones: their weights are 0, and so is q there.
+  // Copies beyond the last key or column read the last one again. That is harmless: such keys have the weight
+  // 0, and such columns of q are 0.
   const int lane_row = lane / S.across(), lane_piece = lane % S.across(),
             column = lane_piece * w < int(c.d) ? lane_piece * w : int(c.d) - w;
   const T *const keys = c.k + c.key_at(tile.group, 0) + column, *const values =
@@ -70,11 +75,12 @@ __global__ void __launch_bounds__(few_block, 1)
   };
   const auto arrived = [] {
     cuda::wait_copies<later>();
-    __syncwarp();  // each lane waits for what it copied itself
+    __syncwarp();  // each lane has waited only for its own copies
   };
 
-  const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
-  // sum[i]: columns 64 (i / 4) + 8 high + 2 (i % 4) of rows 2 wide and the next, and then the next column.
+  const float factor = float(c.scale * 1.4426950408889634);  // weights are computed as powers of 2
+  // sum[i][0] and [1] are those of rows 2 wide and 2 wide + 1 in column 64 (i / 4) + 8 high + 2 (i % 4), and
+  // sum[i][2] and [3] those in the next column.
   float sum[4 * halves][4] = {}, most = -INFINITY, total = 0;
   int step = tile.first_step + warp, stage = 0;
   for (int i = 0; i < S.stages; ++i) {
@@ -147,7 +153,7 @@ __global__ void __launch_bounds__(few_block, 1)
   }
 
   using Sums = Pack<float, 4>[few_rows][S.width / 4];
-  Sums* const sums = cuda::dynamic_shared<Sums>();  // in place of the rings
+  Sums* const sums = cuda::dynamic_shared<Sums>();  // overwrites the rings
   cuda::wait_copies<0>();
   __syncthreads();
   __shared__ float tops[few_warps][few_rows], totals[few_warps][few_rows];

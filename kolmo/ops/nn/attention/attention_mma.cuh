@@ -11,11 +11,11 @@ namespace {
 
 constexpr int mma_block = 128;
 
-/// For d <= width: each of four warps has `tall` times 16 rows, and a step has `keys` keys.
+/// The shape for d <= width: each of four warps has 16 `tall` rows, and a step has `keys` keys.
 struct MmaShape {
   int width, tall, keys;
   constexpr int rows() const { return mma_block / 2 * tall; }
-  constexpr int stride() const { return width + 8; }  // rows of 8x8 tiles fall on different banks
+  constexpr int stride() const { return width + 8; }  // puts the rows of an 8x8 tile in different banks
   constexpr int bytes() const { return (rows() + 2 * keys) * stride() * 2; }
 };
 constexpr MmaShape mma_shapes[] = {{64, 2, 64}, {128, 2, 32}, {256, 1, 32}};
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(mma_block, 2) attend_mma(AttentionCall<T> c, K
   };
   fetch(k, c.k, tile.first_step);
 
-  const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
+  const float factor = float(c.scale * 1.4426950408889634);  // weights are computed as powers of 2
   float sum[tall][across][4] = {}, most[tall][2], total[tall][2] = {};
 #pragma unroll
   for (int i = 0; i < tall; ++i) most[i][0] = most[i][1] = -INFINITY;

@@ -8,7 +8,7 @@
 namespace kolmo::check {
 namespace {
 
-/// Element e of head `head` at place `at` of a sequence.
+/// Index of element e of head `head` at place `at` of a sequence.
 std::int64_t index_of(const AttentionArgs& a, const Tensor& x, std::int64_t entry, std::int64_t head,
                       std::int64_t at, std::int64_t e) {
   const bool first = a.layout == HeadLayout::heads_first;

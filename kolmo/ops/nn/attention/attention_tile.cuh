@@ -1,6 +1,6 @@
 #pragma once
-// What the kernels of attention share: which queries and keys a block has, how rows come into shared memory, and where
-// results go.
+// What the kernels of attention share: which queries and keys a block has, how rows are copied into shared
+// memory, and where results are written.
 #include <cmath>
 
 #include "kolmo/base/activation.hpp"
@@ -15,20 +15,22 @@
 namespace kolmo {
 namespace {
 
-/// Keys are split into parts that different blocks pass. With several, each part has in `sums` the weighted sum of
-/// values of every row, and in `weights` the largest score, to the base 2, and the sum of weights.
+/// Keys may be split into parts, which different blocks pass over. If there are several parts, each has two
+/// arrays for every row: `sums`, the weighted sum of values; `weights`, the largest score to the base 2 and
+/// the sum of weights.
 template <class C>
 struct KeyParts {
   int parts;
   C *sums, *weights;
 };
 
-/// A block's rows of a group, and its range of steps through the keys. If causal, rows with the most keys begin first,
-/// of all heads but those whose rows share blocks.
+/// The rows of a group that a block has, and its range of steps through the keys. If causal, the rows with
+/// the most keys come first: those of all heads, unless a block has rows of two heads.
 struct AttentionTile {
-  const std::uint8_t* mask;  ///< of the first position
+  const std::uint8_t* mask;  ///< the mask of the group's first position
   int group, row, part, first_step, last_step;
-  int whole_steps;  ///< leading steps of which every row sees every key, if there is no mask
+  /// Number of leading steps in which every row sees every key; 0 if there is a mask.
+  int whole_steps;
 
   template <class T>
   __device__ AttentionTile(const AttentionCall<T>& c, int rows, int keys, int parts,
@@ -52,8 +54,9 @@ struct AttentionTile {
 
 /// What a thread knows of one of its rows.
 struct AttentionRow {
-  int end = 0;                         ///< keys from here on are not seen; 0 outside the group
-  const std::uint8_t* mask = nullptr;  ///< if there is one
+  /// The row sees only keys before this one; 0 for a row outside the group.
+  int end = 0;
+  const std::uint8_t* mask = nullptr;  ///< null if there is none
   template <class T>
   __device__ AttentionRow(const AttentionCall<T>& c, const AttentionTile& tile, int row) {
     if (row >= int(c.rows)) return;
@@ -61,7 +64,7 @@ struct AttentionRow {
     end = int(c.end(position));
     if (tile.mask) mask = tile.mask + position * c.of_row;
   }
-  /// Of N scores at(j), those of keys key(j) that are not seen become -inf.
+  /// Sets those of the N scores at(j) to -inf whose keys key(j) the row does not see.
   template <int N, class At, class Key>
   __device__ void hide(const At& at, const Key& key) const {
 #pragma unroll
@@ -78,10 +81,12 @@ struct AttentionRow {
 inline __device__ double weight(double x) { return std::exp2(x); }
 inline __device__ float weight(float x) { return power_of_2(x); }
 
-/// Turns N scores at(j) of a row, of which each is to be taken `factor` > 0 times, into weights relative to its largest
-/// score so far, to the base 2, and adds them to this thread's `total`; returns the factor of what was summed before.
-/// The row is shared by Lanes lanes, Step apart. With factor = 1 the largest weight is 1; otherwise it may be off by
-/// the rounding of its score. Chains of maxima and sums are short: there are few warps to wait for.
+/// Turns the N scores at(j) of a row, each first multiplied by `factor` > 0, into weights: powers of 2,
+/// relative to the largest score of the row so far (`most`). Adds the weights to this thread's `total`.
+/// Returns the factor by which what was summed before must be multiplied. Lanes lanes, which are Step apart,
+/// share the row. With factor = 1 the largest weight is 1; otherwise it may be off by the rounding of its
+/// score. Maxima and sums are computed in several short chains, since there are few warps to hide their
+/// latency.
 template <int N, int Lanes, int Step = 1, class C, class At>
 __device__ C weigh(C& most, C& total, C factor, const At& at) {
   constexpr int chains = N % 4 == 0 ? 4 : 1;
@@ -105,21 +110,21 @@ __device__ C weigh(C& most, C& total, C factor, const At& at) {
   return rescaling;
 }
 
-/// Starts copying Rows rows of d <= Width elements to shared memory, Stride elements apart, in pieces P; at(r) is where
-/// row r is, or null. What is not there becomes 0.
+/// Starts copying Rows rows of d <= Width elements to shared memory, where they are Stride elements apart, in
+/// pieces of type P. at(r) is the address of row r, or null. Elements and rows that do not exist become 0.
 template <class P, int Rows, int Width, int Stride, int Threads, class T, class At>
 __device__ void fetch_pieces(T* to, std::int64_t d, const At& at) {
   constexpr int w = int(sizeof(P) / sizeof(T)), across = Width / w;
   static_assert(Threads % across == 0);
   const int column = int(threadIdx.x) % across * w;
-#pragma unroll 1  // copies do not wait for each other; unrolled by 2 it was slower on an H200
+#pragma unroll 1  // copies do not wait for each other; unrolled by 2 the loop was slower on an H200
   for (int r = int(threadIdx.x) / across; r < Rows; r += Threads / across) {
     const T* const row = at(r);
     cuda::copy_async(reinterpret_cast<P*>(to + r * Stride + column),
                      row && column < d ? reinterpret_cast<const P*>(row + column) : nullptr);
   }
 }
-/// The same, in the largest pieces that `unit` allows: all rows begin at multiples of so many bytes.
+/// Does the same in the largest pieces that `unit` allows; all rows must begin at multiples of `unit` bytes.
 template <int Rows, int Width, int Stride, int Threads, class T, class At>
 __device__ void fetch_rows(T* to, std::int64_t d, int unit, const At& at) {
   if (unit == 16) return fetch_pieces<int4, Rows, Width, Stride, Threads>(to, d, at);
@@ -141,7 +146,8 @@ __device__ void fetch_rows(T* to, std::int64_t d, int unit, const At& at) {
   }
 }
 
-/// The same of the keys or values of a step of a block; `from` is the group's first one. Closes a group of copies.
+/// Starts copying the keys, or the values, of a step of a block, and closes a group of copies. `from` is the
+/// first one of the group.
 template <int Keys, int Width, int Stride, int Threads, class T>
 __device__ void fetch_step(T* to, const AttentionCall<T>& c, const AttentionTile& tile, const T* from,
                            int step, int unit) {
@@ -154,7 +160,7 @@ __device__ void fetch_step(T* to, const AttentionCall<T>& c, const AttentionTile
   cuda::commit_copies();
 }
 
-/// Where a row of a block goes: to y, or to the part's share of it.
+/// Where the result of a row is written: to y or, if the keys are split, to the arrays of its part.
 template <class T>
 struct AttentionResult {
   using C = Compute<T>;
@@ -163,7 +169,8 @@ struct AttentionResult {
   C factor = 0;
   std::int64_t d;
 
-  /// `most` is the largest score of the row, to the base 2, and `total` its sum of weights.
+  /// `most` is the largest score of the row to the base 2, `total` the sum of its weights. The thread that
+  /// `keeps` stores both for its part.
   __device__ AttentionResult(const AttentionCall<T>& c, const KeyParts<C>& p, const AttentionTile& tile,
                              std::int64_t row, C most, C total, bool keeps)
       : d(c.d) {
@@ -198,12 +205,13 @@ struct AttentionResult {
   }
 };
 
-/// A block of 128 columns, 4 of a thread, of 8 rows or, with many parts of the keys, of a row and 8 shares of these.
+/// A block of combine_keys has 128 columns, 4 for each thread. It has 8 rows or, if there are many parts of
+/// the keys, one row, whose parts are divided into 8 shares.
 constexpr int combine_lanes = 32, combine_of_thread = 4, combine_columns = combine_lanes * combine_of_thread,
               combine_at_once = 4, combine_shares = 8, combine_block = combine_lanes * combine_shares;
 KOLMO_HD constexpr int shares_of(int parts) { return parts < 16 ? 1 : combine_shares; }
 
-/// The sums of W columns of some parts of the keys, relative to 2^most.
+/// The sums of W columns over some parts of the keys, relative to 2^most.
 template <class C, int W>
 struct SumOfKeys {
   C most, total;
@@ -218,7 +226,7 @@ struct SumOfKeys {
   }
 };
 
-/// y from the parts of the keys.
+/// Computes y from the parts of the keys.
 template <class T>
 __global__ void __launch_bounds__(combine_block)
     combine_keys(cuda::EarlyStart early, AttentionCall<T> c, KeyParts<Compute<T>> p) {
@@ -252,7 +260,7 @@ __global__ void __launch_bounds__(combine_block)
       for (int i = 0; i < combine_at_once; ++i) of_all.add(of_part[i]);
     }
     if (shares > 1) {
-      __syncthreads();  // the previous ones may still be read
+      __syncthreads();  // previous sums may still be read
       of_share[y][x] = of_all;
       __syncthreads();
     }

@@ -1,14 +1,15 @@
 #pragma once
-// attention on the ordinary cores: f32 and f64. The 256 threads of a block are 32 x 8: thread (y, x) has the scores of
-// rows y, y + 32, ... and keys x, x + 8, ..., and of the same rows every 8th pack of the sum of values. A warp is 4 x 8,
-// where lanes that differ in bit 0 have the same x, and in bit 1 the same y: so a GPU reads packs of 16 bytes from
-// shared memory in half the time.
+// attention on the ordinary cores: f32 and f64. A block's 256 threads are 32 x 8: thread (y, x) has the
+// scores of rows y, y + 32, ... and keys x, x + 8, ..., and of the same rows every 8th pack of the sum of
+// values. A warp is 4 x 8 of these threads. Its lanes are ordered so that lanes which differ in bit 0 have
+// the same x, and lanes which differ in bit 1 the same y: a GPU then reads packs of 16 bytes from shared
+// memory in half the time.
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
 
 namespace kolmo {
 namespace {
 
-/// For d <= width: rows of a block, and keys of a step.
+/// The shape for d <= width: the number of rows of a block, and of keys in a step.
 struct AttentionTileShape {
   int width, rows, keys, blocks;
   template <class T>
@@ -24,7 +25,7 @@ struct AttentionTileShape {
     return int(sizeof(T)) * ((rows + 2 * keys) * stride<T>() + rows * weights_stride<T>());
   }
 };
-// From few_tile_shapes on: for few rows.
+// The shapes from number few_tile_shapes on are for few rows.
 constexpr AttentionTileShape tile_shapes_f32[] = {{64, 128, 64, 2},
                                                   {128, 64, 32, 2},
                                                   {256, 32, 32, 2},
@@ -57,8 +58,9 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
   };
   fetch(k, c.k, tile.first_step);
 
-  const T factor = T(c.scale * 1.4426950408889634);  // weights are powers of 2
-  // Few rows do not last long enough to make up for products beyond the last column, key and row.
+  const T factor = T(c.scale * 1.4426950408889634);  // weights are computed as powers of 2
+  // A block of few rows does not last long enough to make up for products beyond the last column, key and
+  // row, so it leaves them out.
   constexpr bool exact = S.rows == 32;
   const int of_warp = int(threadIdx.x) / 32 * 4;  // the first row of this warp
   const bool active = !exact || tile.row + of_warp < c.rows;
@@ -98,7 +100,7 @@ __global__ void __launch_bounds__(tile_block, attention_tile_shape<T, V>.blocks)
           });
         const T rescaling = weigh<wide, 8, 2>(most[i], total[i], T(1), at);
 #pragma unroll
-        for (int j = 0; j < wide; j += w) {  // in the order of threads, each with w of its keys
+        for (int j = 0; j < wide; j += w) {  // keys are grouped by threads, each with w of them
           Pack<T, w> pack;
 #pragma unroll
           for (int n = 0; n < w; ++n) pack.value[n] = score[i][j + n];

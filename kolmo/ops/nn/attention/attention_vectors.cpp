@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace kolmo {
 namespace HWY_NAMESPACE {
-namespace {  // other operators have functions of the same names
+namespace {  // anonymous, since other operators have functions of the same names
 
 template <class C>
 typename AttentionVectors<C>::Weights weigh(C* x, std::int64_t n, C most) {

@@ -5,23 +5,23 @@
 
 namespace kolmo {
 
-/// CPU functions in vectors, compiled per instruction set and chosen at run time.
+/// Functions in CPU vectors. They are compiled once per instruction set, and chosen at run time.
 template <class C>
 struct AttentionVectors {
   struct Weights {
     C largest;
     double sum;
   };
-  /// x_i becomes exp(x_i - largest), within 2 ulp, where `largest` is that of x and `most`; the sum of these. If both
-  /// are -inf, every x_i becomes 0. NaN or inf in x makes the sum NaN.
+  /// Replaces x_i by exp(x_i - largest), within 2 ulp, where `largest` is the largest of x and `most`;
+  /// returns this and the sum. If it is -inf, every x_i becomes 0. NaN or inf in x makes the sum NaN.
   Weights (*weigh)(C* x, std::int64_t n, C most);
-  /// x_i *= factor
+  /// Multiplies each x_i by `factor`.
   void (*scale)(C* x, std::int64_t n, C factor);
 };
 template <class C>
 AttentionVectors<C> attention_vectors();
 
-/// n elements as floats.
+/// Converts n elements to floats.
 void widen(const Half* from, std::int64_t n, float* to);
 void widen(const BFloat16* from, std::int64_t n, float* to);
 

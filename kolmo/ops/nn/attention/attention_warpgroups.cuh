@@ -1,9 +1,10 @@
 #pragma once
-// attention on Hopper's tensor cores: f16 and bf16, d of 64 or 128. Of a block's warpgroups one thread of the first
-// keeps keys and values coming, through the copy engine; the others have 64 queries each. The scores of a step are
-// computed before the values of the step before are multiplied, so that these are while the scores become weights.
-// Warpgroups take turns in starting products, so that one's are computed while the others weigh their scores. A block
-// may have several tiles of queries, and fetches those of the next while it finishes one.
+// attention on Hopper's tensor cores: f16 and bf16, d of 64 or 128. One thread of a block's first warpgroup
+// copies keys and values by the copy engine; the other warpgroups have 64 queries each. A warpgroup starts
+// the products that give the scores of a step, then those with the values of the step before. The latter are
+// computed while the scores become weights. Warpgroups take turns in starting products, so that the products
+// of one are computed while the others turn scores into weights. A block may have several tiles of queries,
+// and fetches those of the next tile while it finishes one.
 // Method: Shah et al. 2024 (FlashAttention-3).
 #include "kolmo/device/hopper.cuh"
 #include "kolmo/ops/nn/attention/attention_tile.cuh"
@@ -13,7 +14,9 @@ namespace {
 
 constexpr int warpgroup_keys = 128;
 
-/// Groups: warpgroups with queries, of which registers allow two, or three for d = 64. Shared memory: queries, two stages of keys and of values, in boxes of 64 columns at multiples of 1024 bytes; barriers.
+/// Layout of shared memory: queries, two stages of keys and two of values, all in boxes of 64 columns at
+/// multiples of 1024 bytes; then barriers. Groups is the number of warpgroups with queries. The registers
+/// allow two of them, or three for d = 64.
 template <int D, int Groups>
 struct AttentionMemory {
   static constexpr int rows = 64 * Groups, boxes = D / 64, stages = 2, row = 128;
@@ -35,18 +38,19 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
                           (cuda::shared_address(cuda::dynamic_shared<unsigned char>()) + 1023) / 1024 * 1024,
                       q = start, q_full = start + M::barriers, q_empty = q_full + 8, k_full = q_empty + 8,
                       k_empty = k_full + 16, v_full = k_empty + 16, v_empty = v_full + 16;
-  // Steps are numbered through all tiles of the block.
+  // Steps are numbered through all tiles of a block.
   const auto stage = [](int step) { return step % M::stages; };
   const auto parity = [](int step) { return step / M::stages % 2; };
   const auto k_of = [&](int step) { return start + M::keys + stage(step) * M::piece; };
   const auto v_of = [&](int step) { return start + M::values + stage(step) * M::piece; };
-  // Blocks take tiles there and back, as those before are longer.
+  // Tiles get shorter with their number. So blocks take them in order in one round, and in reverse order in
+  // the next.
   const auto index_of = [&](int round) {
     return unsigned(round) * gridDim.x + (round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
   };
   const auto tile_of = [&](unsigned index) {
     AttentionTile tile(c, M::rows, warpgroup_keys, 1, index);
-    tile.last_step = max(tile.last_step, 1);  // of which all keys may be hidden
+    tile.last_step = max(tile.last_step, 1);  // one step at least, even if no key is seen
     return tile;
   };
   if (threadIdx.x == 0) {
@@ -94,7 +98,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
 
   cuda::take_registers<(Groups == 2 ? 240 : 160)>();
   const int lane = int(threadIdx.x) % 32, group = int(threadIdx.x) / 128 - 1;
-  const float factor = float(c.scale * 1.4426950408889634);  // weights are powers of 2
+  const float factor = float(c.scale * 1.4426950408889634);  // weights are computed as powers of 2
   float score[warpgroup_keys / 2], sum[D / 2], most[2], total[2];
   std::uint32_t weights[warpgroup_keys / 16][4];
 
@@ -142,7 +146,7 @@ __global__ void __launch_bounds__(AttentionMemory<D, Groups>::threads, 1)
 
   const cuda::Turns<Groups> turns{group};
   if (group == Groups - 1) turns.end();
-  int before = 0, passed = 0;  // steps and tiles of the block
+  int before = 0, passed = 0;  // earlier steps and tiles of the block
   for (unsigned index; (index = index_of(passed)) < tiles; ++passed) {
     const AttentionTile tile = tile_of(index);
     const int last = tile.last_step,

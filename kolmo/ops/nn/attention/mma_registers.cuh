@@ -1,10 +1,10 @@
 #pragma once
 // Operands of multiply_16x8x16 (device/mma.cuh) from tiles in shared memory. Lane l holds, with r = l / 4 and
-// c = 2 (l % 4), pairs of neighbours:
+// c = 2 (l % 4), pairs of neighbours that begin at
 //   left 16x16    (r, c), (r + 8, c), (r, c + 8), (r + 8, c + 8)
 //   right 16x8    rows c, c + 1 of column r; rows c + 8, c + 9
 //   sum 16x8      (r, c), (r, c + 1), (r + 8, c), (r + 8, c + 1)
-// so the sums of two neighbouring tiles, narrowed, are a left operand.
+// So the sums of two neighbouring tiles, narrowed to T, already are a left operand.
 #include <bit>
 #include <cstdint>
 
@@ -36,7 +36,7 @@ __device__ std::uint32_t pair_at(const T* first, int step) {
 }
 #endif
 
-/// The lower halves of two pairs, and the upper ones.
+/// Joins the lower halves of two words; high_halves joins the upper ones.
 __device__ inline std::uint32_t low_halves(std::uint32_t a, std::uint32_t b) {
   return __byte_perm(a, b, 0x5410);
 }
@@ -44,9 +44,10 @@ __device__ inline std::uint32_t high_halves(std::uint32_t a, std::uint32_t b) {
   return __byte_perm(a, b, 0x7632);
 }
 
-// Tiles in shared memory: rows start `stride` elements apart, at multiples of 16 bytes.
+// The following functions read tiles in shared memory, whose rows start `stride` elements apart, at multiples
+// of 16 bytes.
 
-/// A left operand from a row-major 16x16 tile.
+/// Loads a left operand from a row-major 16x16 tile.
 template <class T>
 __device__ void load_left(std::uint32_t (&to)[4], const T* tile, int stride, int lane) {
 #ifdef __CUDA_ARCH__
@@ -57,8 +58,8 @@ __device__ void load_left(std::uint32_t (&to)[4], const T* tile, int stride, int
 #endif
 }
 
-/// Two neighbouring right operands, to[0..1] and to[2..3], from a 16x16 tile that has a column of them in each of its
-/// rows.
+/// Loads two neighbouring right operands, to[0..1] and to[2..3], from a 16x16 tile whose rows are their
+/// columns.
 template <class T>
 __device__ void load_right_columns(std::uint32_t (&to)[4], const T* tile, int stride, int lane) {
 #ifdef __CUDA_ARCH__
@@ -69,7 +70,7 @@ __device__ void load_right_columns(std::uint32_t (&to)[4], const T* tile, int st
 #endif
 }
 
-/// The same from a row-major 16x16 tile.
+/// Loads two such operands from a row-major 16x16 tile.
 template <class T>
 __device__ void load_right_rows(std::uint32_t (&to)[4], const T* tile, int stride, int lane) {
 #ifdef __CUDA_ARCH__

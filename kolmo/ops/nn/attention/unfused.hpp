@@ -9,7 +9,7 @@
 
 namespace kolmo {
 
-/// Scores that a query does not see become -inf.
+/// Sets scores that a query does not see to -inf.
 template <class C>
 struct HideScores : AttentionMask {
   C* scores;
@@ -21,10 +21,10 @@ struct HideScores : AttentionMask {
   }
 };
 
-/// Rows of queries that see no key become 0.
+/// Sets the result of queries that see no key to 0.
 struct ClearUnseeing : AttentionMask {
   unsigned char* y;
-  std::int64_t bytes;  ///< of a row
+  std::int64_t bytes;  ///< of one row
   explicit ClearUnseeing(const AttentionArgs& a)
       : AttentionMask(a),
         y(static_cast<unsigned char*>(a.y.data)),
@@ -46,7 +46,7 @@ struct NarrowWeights {
   KOLMO_HD void operator()(std::int64_t i) const { to[i] = T(from[i]); }
 };
 
-/// The baseline: a product, a mask, a softmax and a product, with all scores in the workspace.
+/// The baseline: a product, a mask, a softmax and a product, which keep all scores in the workspace.
 struct UnfusedAttention {
   MatmulArgs products, means;
   SoftmaxArgs rows;
@@ -81,7 +81,7 @@ struct UnfusedAttention {
     lay_inside(matmul, &products, arena, site), lay_inside(softmax, &rows, arena, site);
     lay_inside(matmul, &means, arena, site);
   }
-  /// Whether heads follow each other and the scores are not too many.
+  /// Whether heads come before positions in memory, and the scores are not too many.
   static bool fits(const AttentionArgs& a) {
     const AttentionSizes n(a);
     constexpr double most_scores = double(1 << 30);
@@ -90,7 +90,7 @@ struct UnfusedAttention {
   }
 };
 
-/// each(f) calls f(i) for all its items.
+/// Computes the operator; each(f) calls f(i) for all items of f.
 template <class Each>
 void attend_unfused(const AttentionArgs& a, Arena& arena, Stream& s, const Each& each) {
   const UnfusedAttention u(arena, a);

@@ -19,8 +19,8 @@ void check(const A& a) {
           "batch_norm: training needs more than one value of each channel");
 }
 
-/// What elements are mapped by: of long rows the channel's numbers, of short ones those of a whole line of
-/// c s elements, which are spread out first.
+/// The numbers by which elements are mapped. If rows are long these are the channel's numbers; if rows are
+/// short, those of a whole line of c s elements, which are spread out first.
 template <class T>
 struct CpuScratch {
   using C = Compute<T>;
@@ -38,7 +38,8 @@ struct CpuScratch {
       mean[i] = of.mean, factor[i] = of.factor, shift[i] = of.shift;
     }
   }
-  /// The map of the elements from the i-th on, and for how many it holds.
+  /// Returns the map of the elements from the i-th on, and sets `count` to the number of elements for which
+  /// it holds.
   ChannelMaps<C> maps(std::int64_t i, const A& a, const BatchShape& shape, std::int64_t& count) const {
     if (line) {
       count = line - i % line;
@@ -94,11 +95,11 @@ void around_1000(A& a) {
   std::for_each_n(a.x.as<double>(), a.x.size(), [](double& v) { v += 1000; });
 }
 
-// Statistics of the batch are off by less than 40 roundings of double. y rounds x - mean, its product with
-// the rounded factor, and the sum: with |x - mean| rstd < 6 and a scale below 6, below 128 roundings of 1 or
-// of y; the mean, below 6 in magnitude, is rounded to the dtype of the arithmetic, and running statistics may
-// have a small variance (exp of a normal number, above 0.01): rstd < 10. In all below 1024. 16-bit dtypes add
-// their half ulp. Around 1000, x is off by a thousand roundings.
+// Statistics of the batch err by less than 40 roundings of double. y rounds x - mean, its product with the
+// rounded factor, and the sum: with |x - mean| rstd < 6 and a scale below 6, below 128 roundings of 1 or of
+// y. The mean, below 6 in magnitude, is rounded to the dtype of the arithmetic, and running statistics may
+// have a small variance (exp of a normal number, above 0.01): rstd < 10. In all this is below 1024. 16-bit
+// dtypes add half an ulp. Around 1000, x itself is off by a thousand roundings.
 constexpr double f64 = 1024 * 0x1p-53, f32 = 1024 * 0x1p-24, statistics = 1e-13;
 constexpr ShortList<OutputTolerance> of_statistics = {{"running_mean", statistics},
                                                       {"running_variance", statistics},
@@ -228,7 +229,7 @@ constexpr AliasInfo aliases[] = {{.name = "fused_batchnorm_relu",
                                   .binds = {bind<&A::activation, Activation::relu>}}};
 
 double flops(const A& a) {
-  constexpr double of_activation[] = {0, 1, 23, 28};  // an error function, a hyperbolic tangent: 20
+  constexpr double of_activation[] = {0, 1, 23, 28};  // 20 for an error function or a hyperbolic tangent
   return double(a.x.size()) * (3 + 4 * a.training + of_activation[int(a.activation)]);
 }
 

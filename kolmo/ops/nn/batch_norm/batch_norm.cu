@@ -11,7 +11,8 @@ namespace kolmo {
 namespace {
 using A = BatchNormArgs;
 
-/// The `run` of sum_rows: a thread for each sum of a column, a warp for each of a short row, else a block.
+/// The argument `run` of sum_rows. A sum along a column is computed by a thread, that of a short row by a
+/// warp, all others by a block.
 struct SumsOfChannels {
   cudaStream_t stream;
   template <class Job>
@@ -29,7 +30,7 @@ struct SumsOfChannels {
   }
 };
 
-/// An item is 16 bytes of x, or one element if tensors do not start at multiples of 16 bytes.
+/// Maps 16 bytes of x, or one element if tensors do not start at multiples of 16 bytes.
 template <class T>
 struct NormaliseItem {
   using C = Compute<T>;
@@ -50,7 +51,7 @@ struct NormaliseItem {
         training(a.training),
         packed(a.x.size() % width == 0 && packed_rows<T>(1, 0, x, y)) {}
   KOLMO_HD std::int64_t items() const { return shape.n * shape.c * shape.s / (packed ? width : 1); }
-  /// In training from the last item on, as caches hold what was read last for the statistics.
+  /// In training the last items come first, since caches still hold what was read last for the statistics.
   __device__ void operator()(std::int64_t i) const {
     if (training) i = items() - 1 - i;
     packed ? normalise<width>(i) : normalise<1>(i);

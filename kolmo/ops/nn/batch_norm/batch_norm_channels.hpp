@@ -9,8 +9,8 @@
 
 namespace kolmo {
 
-/// x as (n, c, s). Long rows of s values are summed as they lie. Of short ones, each of the c s columns is
-/// summed over `rows_at_a_time` of the batch.
+/// x as (n, c, s). If rows of s values are long, each is summed. If they are short, each of the c s columns
+/// is summed over `rows_at_a_time` entries of the batch.
 struct BatchShape {
   static constexpr std::int64_t rows_at_a_time = 32;
   std::int64_t n, c, s;
@@ -24,7 +24,7 @@ struct BatchShape {
   std::int64_t partials_of_channel() const { return columns() ? pieces() * s : n; }
 };
 
-/// Sums of differences from the channel's first value and of their squares, for each partial.
+/// Terms of partial sums: differences from the channel's first value, and their squares.
 template <class T>
 struct DeviationRows {
   static constexpr int rows_at_a_time = BatchShape::rows_at_a_time;
@@ -58,10 +58,10 @@ struct StorePartials {
   KOLMO_HD void operator()(std::int64_t partial, const Sums<2>& sums) const { to[partial] = sums; }
 };
 
-/// The partials of each channel.
+/// The partial sums of each channel.
 struct PartialsOfChannel {
   const Sums<2>* partial;
-  std::int64_t channels, each;  ///< partials of a channel that lie together
+  std::int64_t channels, each;  ///< `each`: how many of a channel lie together
 
   struct Row {
     const Sums<2>* first;
@@ -76,7 +76,7 @@ struct PartialsOfChannel {
   }
 };
 
-/// The map of a channel: (x - mean) factor + shift.
+/// The map of a channel's elements: (x - mean) factor + shift.
 template <class C>
 struct ChannelMap {
   C mean, factor, shift;
@@ -106,12 +106,12 @@ struct PrepareChannel {
         map(m),
         shape(a) {}
   std::int64_t items() const { return shape.c; }
-  /// By the running statistics.
+  /// Computes the map from the running statistics.
   KOLMO_HD void operator()(std::int64_t i) const {
     const Statistics of{running_mean[i], running_variance[i]};
     map[i] = map_of(line(i), of), keep(i, of);
   }
-  /// By those of the batch, from the sums of the channel.
+  /// Computes the map from the statistics of the batch, which follow from the sums of the channel.
   KOLMO_HD void operator()(std::int64_t i, const Sums<2>& sums) const {
     const Statistics of = of_batch(sums, double(x[i * shape.s]));
     map[i] = map_of(line(i), of), update(i, of), keep(i, of);
@@ -127,7 +127,7 @@ struct PrepareChannel {
   KOLMO_HD Line line(std::int64_t i) const {
     return {scale ? double(scale[i]) : 1, shift ? C(shift[i]) : C(0)};
   }
-  /// From the sums of differences from `origin`.
+  /// Computes the statistics from the sums of differences from `origin`.
   KOLMO_HD Statistics of_batch(const Sums<2>& sums, double origin) const {
     const double deviation = sums.value[0] / count(),
                  squares = exact_add(sums.value[1], -exact_mul(sums.value[0], deviation));
@@ -141,7 +141,7 @@ struct PrepareChannel {
     running_variance[i] = exact_add(exact_mul(1 - momentum, running_variance[i]),
                                     exact_mul(momentum, of.variance * (count() / (count() - 1))));
   }
-  /// The outputs may be `scale` or `shift`, so line(i) comes before.
+  /// Stores the mean and rstd. Call line(i) first, since these outputs may overwrite `scale` or `shift`.
   KOLMO_HD void keep(std::int64_t i, const Statistics& of) const {
     if (mean) mean[i] = of.mean;
     if (rstd) rstd[i] = inverse(of);
@@ -165,7 +165,7 @@ struct BatchNormScratch {
     sum_parts = take_partial_sums<2>(arena, with * shape.c, shape.partials_of_channel());
     map = arena.take<ChannelMap<Compute<T>>>(shape.c);
   }
-  /// Finds the statistics of each channel of the batch; `run` is that of sum_rows.
+  /// Finds the statistics of each channel of the batch; `run` is the argument of sum_rows.
   template <class Run>
   void measure_channels(const BatchNormArgs& a, const Run& run) const {
     const BatchShape shape(a);

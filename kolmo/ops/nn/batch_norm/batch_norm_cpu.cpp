@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace kolmo {
 namespace HWY_NAMESPACE {
-namespace {  // other operators have functions of the same names
+namespace {  // anonymous, since other operators have functions of the same names
 
 template <Activation F, class C>
 void apply_by(const ChannelMaps<C>& f, const C* x, std::int64_t n, C* y) {

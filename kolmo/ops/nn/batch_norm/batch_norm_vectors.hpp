@@ -5,7 +5,8 @@
 
 namespace kolmo {
 
-/// activation((x - mean) factor + shift), with one of each for all elements, or one for every element.
+/// The map activation((x - mean) factor + shift). Its three numbers are the same for all elements, or there
+/// is one of each for every element.
 template <class C>
 struct ChannelMaps {
   const C *mean, *factor, *shift;
@@ -13,7 +14,7 @@ struct ChannelMaps {
   Activation activation;
 };
 
-/// CPU functions in vectors, compiled per instruction set and chosen at run time. y may be x.
+/// Functions in CPU vectors. They are compiled once per instruction set, and chosen at run time. y may be x.
 template <class C>
 using ApplyMaps = void (*)(const ChannelMaps<C>& f, const C* x, std::int64_t n, C* y);
 template <class C>

@@ -43,8 +43,9 @@ void sizes(const A& a, Dims& dims) {
 
 double flops(const A& a) { return 2 * double(a.y.size()) * double(Conv2dSizes(a).terms()); }
 
-/// As of matmul: bound of |got - want| / max(1, |want|) for k products of normal numbers, k + 2 roundings by `unit`
-/// of the sum of magnitudes, 0.64 k + 6 sqrt(k) and 4 of the bias, then half an ulp of y.
+/// As for matmul: bound of |got - want| / max(1, |want|) for k products of normal numbers. Each of k + 2
+/// roundings errs by `unit` times the sum of magnitudes, which is below 0.64 k + 6 sqrt(k), and 4 for the
+/// bias; then comes half an ulp of y.
 constexpr double bound(double k, double unit, double half_ulp = 0) {
   double root = 1 + k / 2;
   for (int i = 0; i < 60; ++i) root = (root + k / root) / 2;
@@ -169,7 +170,7 @@ constexpr Case<A> cases[] = {
      .sizes = {{"...", 1}, {"x1", 10}, {"x2", 5}, {"x3", 6}, {"o", 6}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
      .tolerance = bound(9, f64),
      .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 6; }},
-    {.name = "3 x 4 x 701 f64 nhwc, 701 groups of one channel, 3 x 3",  // kernels of more than 48 KiB
+    {.name = "3 x 4 x 701 f64 nhwc, 701 groups of one channel, 3 x 3",  // its kernels take more than 48 KiB
      .sizes = {{"...", 1}, {"x1", 3}, {"x2", 4}, {"x3", 701}, {"o", 701}, {"w1", 3}, {"w2", 3}, {"w3", 1}},
      .tolerance = bound(9, f64),
      .setup = [](A& a) { a.layout = ImageLayout::nhwc, a.groups = 701; }},

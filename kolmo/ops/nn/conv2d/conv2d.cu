@@ -15,7 +15,7 @@ using A = Conv2dArgs;
 
 enum class Engine : std::uint8_t { warpgroups, tensor_cores, tiles, direct };
 
-/// The configuration of a variant: an engine, and the row of its table of shapes.
+/// The configuration of a variant: an engine, and the index in its table of shapes.
 struct Plan {
   Engine engine;
   int shape = 0;
@@ -31,7 +31,7 @@ constexpr Row<Plan> plans[] = {
     {"direct", {Engine::direct}}};
 constexpr int direct = int(std::size(plans)) - 1;
 
-/// Bytes of the elements that a plan of tiles is for.
+/// Size in bytes of the elements that a plan of tiles serves.
 constexpr std::size_t plan_size(const Plan& p) {
   return p.engine != Engine::tiles ? 2 : p.shape == 3 ? 8 : 4;
 }
@@ -130,9 +130,10 @@ bool fits(const A& a, int row) {
   return size_of(a.x.dtype) == plan_size(plan);
 }
 
-/// No tiles for less than a quarter of their channels, or with tensor cores a sixteenth. Small ones where there are few
-/// with few terms each. Wide ones, of many pixels, if
-/// there are enough of them for an H200 and few channels are missing in them.
+/// Chooses a variant. Groups that would fill less than a quarter of a tile's channels (a sixteenth, with
+/// tensor cores) are computed directly, without tiles. Small tiles are taken if there are few of them with
+/// few terms each. Wide tiles, with many pixels, are taken if there are enough of them for an H200 and few of
+/// their channels are empty.
 int preferred(const A& a) {
   const Conv2dSizes s(a);
   if (s.groups > 1 && s.group_outputs() < (size_of(a.x.dtype) == 2 ? 4 : 16)) return direct;

@@ -14,8 +14,8 @@ namespace kolmo {
 namespace {
 using A = Conv2dArgs;
 
-/// A piece is `width` pixels of one image and one group. Its terms are `terms` rows of these with nchw, and as many
-/// rows of `terms` with nhwc.
+/// Computes pieces of `width` pixels of one image and one group. The terms of a piece are a matrix: with nchw
+/// it has a row of pixels for each of `terms` terms, with nhwc a row of terms for each pixel.
 template <class T>
 class Pieces {
  public:
@@ -49,7 +49,7 @@ class Pieces {
     kernels += group * outputs * k;
     T* const y = a_.y.as<T>() + image * s_.outputs * s_.pixels() +
                  (s_.nhwc ? first * s_.outputs + group * outputs : group * outputs * s_.pixels() + first);
-    const std::int64_t row = s_.nhwc ? s_.outputs : s_.pixels();  // of y
+    const std::int64_t row = s_.nhwc ? s_.outputs : s_.pixels();  // distance of rows of y
     S* sum;
     std::int64_t sum_row = row;
     if constexpr (narrow_type)
@@ -76,13 +76,14 @@ class Pieces {
  private:
   static constexpr bool narrow_type = !std::is_same_v<S, T>;
 
-  /// About 2^17 terms, which fit in the cache beside the kernels, and at least 32 pixels.
+  /// Pixels of a piece: about 2^17 terms, which fit in the cache beside the kernels, and at least 32 pixels.
   static std::int64_t width(const Conv2dSizes& s) {
     const std::int64_t most = std::max<std::int64_t>(32, (1 << 17) / std::max<std::int64_t>(s.terms(), 1));
     return std::max<std::int64_t>(1, std::min(s.pixels(), most));
   }
 
-  /// The terms where they lie in x already: those of a kernel of one element, without stride or padding.
+  /// Returns the terms where x itself holds them, or null. It does for kernels of one element, without stride
+  /// or padding.
   const S* pixels_as_terms(const T* x, std::int64_t group, std::int64_t first) const {
     const auto same = [](const auto& d) {
       return d.kernel == 1 && d.stride == 1 && d.begin(0) == 0 && d.out == d.in;
@@ -95,7 +96,7 @@ class Pieces {
       return x + (s_.nhwc ? first * s_.channels + group * s_.depth : group * s_.depth * s_.pixels() + first);
   }
 
-  /// Rows of one kernel element each, of n pixels.
+  /// Gathers rows of n pixels, one for each element of the kernel.
   void gather_rows(const T* x, std::int64_t group, std::int64_t first, std::int64_t n, S* to) const {
     const auto &rows = s_.rows, &columns = s_.columns;
     for (std::int64_t c = 0; c < s_.depth; ++c)
@@ -113,7 +114,7 @@ class Pieces {
           }
         }
   }
-  /// n elements of a row from w on, a stride apart, 0 outside.
+  /// Gathers n elements of a row from w on, a stride apart, and 0 outside the image.
   void gather_run(const T* row, std::int64_t w, std::int64_t n, S* to) const {
     const std::int64_t stride = s_.columns.stride, in = s_.columns.in;
     const std::int64_t before = std::clamp<std::int64_t>(w < 0 ? (-w + stride - 1) / stride : 0, 0, n),
@@ -131,7 +132,7 @@ class Pieces {
     else
       each(stride);
   }
-  /// Rows of one pixel each, with all terms.
+  /// Gathers rows of terms, one for each pixel.
   void gather_pixels(const T* x, std::int64_t group, std::int64_t first, std::int64_t n, S* to) const {
     const auto &rows = s_.rows, &columns = s_.columns;
     for (std::int64_t i = first; i < first + n; ++i)
@@ -145,7 +146,7 @@ class Pieces {
             widen(x + (h * columns.in + w) * s_.channels + group * s_.depth, s_.depth, to);
         }
   }
-  /// y = activation(sum + bias), for m rows of n.
+  /// Computes y = activation(sum + bias) for m rows of n.
   void finish(const S* sum, std::int64_t sum_row, std::int64_t m, std::int64_t n, T* y, std::int64_t row,
               std::int64_t channel) const {
     const T* const bias = a_.bias.given() ? a_.bias.as<T>() + channel : nullptr;

@@ -4,8 +4,8 @@
 
 namespace kolmo {
 
-/// Output pixels in pieces, by the stream's threads: the terms of a piece are laid out as a matrix, which OpenBLAS
-/// multiplies with the kernels of a group.
+/// Computes the output pixels in pieces, by the stream's threads. The terms of a piece are laid out as a
+/// matrix, which OpenBLAS multiplies by the kernels of a group.
 void conv2d_on_cpu(const Conv2dArgs& a, Arena arena, Stream& stream, int row);
 void lay_conv2d_on_cpu(Arena& arena, const Conv2dArgs& a, const Site& site);
 

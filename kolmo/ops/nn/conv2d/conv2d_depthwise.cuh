@@ -1,6 +1,6 @@
 #pragma once
-// conv2d with nhwc and a group for each channel: a thread has a pack of channels and `conv_strip` columns of y, and goes down
-// some rows.
+// conv2d with nhwc and a group for each channel. A thread has a pack of channels and `conv_strip` columns of
+// y, and goes down a band of rows.
 #include <algorithm>
 
 #include "kolmo/base/convert.hpp"
@@ -11,12 +11,13 @@ namespace {
 
 constexpr int depthwise_block = 128;
 
-/// How the work is shared out. From the fastest: packs of channels, strips of columns, bands of rows, images.
+/// How the work is shared out. The number of a thread counts packs of channels first, then strips of columns,
+/// bands of rows, and images.
 template <class T>
 struct DepthwisePlan {
   static constexpr int width = sizeof(T) == 8 ? 2 : 4;
   ConvAxis rows, columns;
-  int packs, strips, band;  ///< rows in a band
+  int packs, strips, band;  ///< `band`: the number of its rows
   std::int64_t bands, count;
 
   explicit DepthwisePlan(const Conv2dSizes& s)
@@ -24,7 +25,7 @@ struct DepthwisePlan {
         columns(s.columns, s.channels, 1, s.outputs),
         packs(int(s.outputs / width)),
         strips((columns.out + conv_strip - 1) / conv_strip) {
-    // A band reads two rows more than it has: as few bands as occupy an H200.
+    // A band must read two more rows than it writes. So there are only as many bands as occupy an H200.
     constexpr std::int64_t threads = 132 * 4 * depthwise_block, least = 4;
     const std::int64_t of_band = s.images * strips * packs,
                        wanted = std::max<std::int64_t>(1, threads / of_band);
@@ -42,10 +43,11 @@ struct DepthwisePlan {
   }
 };
 
-/// W elements, or zeros.
+/// Loads W elements if they are there, else zeros.
 template <int W, class T>
 __device__ Pack<T, W> load_if(bool there, const T* from) {
-  using Words = Pack<std::uint32_t, int(sizeof(T)) * W / 4>;  // nvcc would select 16-bit elements one by one
+  // Words, since nvcc would select 16-bit elements one by one.
+  using Words = Pack<std::uint32_t, int(sizeof(T)) * W / 4>;
   Words words{};
   if (there) words = *reinterpret_cast<const Words*>(from);
   return std::bit_cast<Pack<T, W>>(words);
@@ -92,7 +94,8 @@ __global__ void __launch_bounds__(depthwise_block, sizeof(T) == 2 ? 4 : 3)
       }
       y += rows.out_step;
     };
-    if (tight) {  // three rows of y at a time take each row of x, and outputs next to each other its pixels
+    // Each row of x that is read serves three rows of y at once, and each pixel several neighbouring outputs.
+    if (tight) {
       Sums kernel[9], sum[3][strip];
 #pragma unroll
       for (int term = 0; term < 9; ++term) kernel[term] = factor(term);

@@ -1,6 +1,6 @@
 #pragma once
-// conv2d where a group has few output channels, which would fill a small part of a tile: a thread sums `conv_strip`
-// neighbouring outputs by itself.
+// conv2d without matrix products, for groups of few output channels, which would fill a small part of a tile:
+// each thread sums `conv_strip` neighbouring outputs.
 #include "kolmo/base/convert.hpp"
 #include "kolmo/ops/nn/conv2d/conv2d_problem.cuh"
 
@@ -8,9 +8,10 @@ namespace kolmo {
 namespace {
 
 constexpr int conv_strip = 4, conv_direct_block = 256;
-constexpr int conv_shared_kernels = 48 << 10;  // bytes
+constexpr int conv_shared_kernels = 48 << 10;  // shared memory for kernels, in bytes
 
-/// An axis of the outputs: of the image in x (`in` pixels, `step` elements apart), of the kernel and of y.
+/// One of the two axes of the outputs. `step`, `kernel_step` and `out_step` are the distances of neighbours
+/// along it in x, in the kernel and in y.
 struct ConvAxis {
   int in, kernel, stride, padding, dilation, out;
   std::int64_t step, kernel_step, out_step;
@@ -26,11 +27,12 @@ struct ConvAxis {
         out_step(y_step) {}
 };
 
-/// Strips lie along an axis across which threads read: outputs below each other with nchw, next to each other with nhwc.
+/// A strip is a run of outputs of one thread. Neighbouring threads read neighbours on the other axis, which
+/// are contiguous in memory. So strips go down a column with nchw, and along a row with nhwc.
 struct ConvStrips {
   ConvAxis along, across;
-  std::int64_t count;  ///< of all images and channels
-  int high;            ///< strips along the axis
+  std::int64_t count;  ///< in all images and channels
+  int high;            ///< strips along one line of outputs
   explicit ConvStrips(const Conv2dSizes& s)
       : along(axis(s, s.nhwc)), across(axis(s, !s.nhwc)), high((along.out + conv_strip - 1) / conv_strip) {
     count = s.images * s.outputs * high * across.out;
@@ -44,8 +46,9 @@ struct ConvStrips {
   }
 };
 
-/// Adds the terms of a place of the kernel on the other axis, and of one channel, to the sums of a strip. kernel(i) is the
-/// kernel's element i along the strip. Tight: three of them, one pixel apart as are the outputs, which share their pixels.
+/// Adds terms to the sums of a strip: those of one channel, and of one place of the kernel on the axis across
+/// the strip. kernel(i) is the element of the kernel at place i along the strip. Tight: there are three such
+/// elements, and these and the outputs are one pixel apart, so that pixels are read once for all.
 template <bool Tight, class S, class T, class Kernel>
 __device__ void add_terms(S (&sum)[conv_strip], const T* x, const ConvAxis& along, int first,
                           const Kernel& kernel) {
@@ -74,7 +77,8 @@ __device__ void add_terms(S (&sum)[conv_strip], const T* x, const ConvAxis& alon
   }
 }
 
-/// shared: kernels fit in shared memory, where those of neighbouring channels are neighbours; with nhwc alone.
+/// shared: the kernels fit in shared memory, where those of neighbouring channels are neighbours. This needs
+/// nhwc.
 template <class T, bool Nhwc>
 __global__ void __launch_bounds__(conv_direct_block)
     conv_direct(cuda::EarlyStart early, ConvProblem<T> c, ConvStrips strips, bool shared) {
@@ -90,7 +94,8 @@ __global__ void __launch_bounds__(conv_direct_block)
   const bool tight = along.kernel == 3 && along.stride == 1 && along.dilation == 1;
   const std::int64_t channel_step = Nhwc ? 1 : c.pixels;
   for (std::int64_t i = cuda::thread_index(); i < strips.count; i += cuda::thread_count()) {
-    // From the fastest: nhwc channel, strip, row; nchw column, strip, channel. Then the image.
+    // The number i counts with nhwc the channel first, then strip and row; with nchw the column first, then
+    // strip and channel; the image comes last.
     const int fast = Nhwc ? c.outputs : across.out, slow = Nhwc ? across.out : c.outputs;
     const std::int64_t line = quotient(i, fast), block = quotient(line, strips.high),
                        image = quotient(block, slow);

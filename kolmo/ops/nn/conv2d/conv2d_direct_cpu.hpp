@@ -8,8 +8,8 @@
 
 namespace kolmo {
 
-/// conv2d where a group has few output channels, so that a product of matrices would spend its time laying out terms. An
-/// item is a row of y: of one channel with nchw, of all with nhwc.
+/// conv2d without matrix products, for groups of few output channels, where a product would spend its time
+/// laying out terms. An item is a row of y: that of one channel with nchw, of all channels with nhwc.
 template <class T>
 class DirectRows {
  public:
@@ -23,7 +23,7 @@ class DirectRows {
         lines_(arena.take<S>(threads * of_thread())),
         kernels_(s_.nhwc ? arena.take<S>(a.weight.size()) : nullptr) {}
 
-  /// Kernels by place and channel, so that those of neighbouring outputs are neighbours.
+  /// Reorders the kernels by place, then channel, so that those of neighbouring outputs are neighbours.
   void turn_kernels() const {
     for (std::int64_t i = 0; s_.nhwc && i < a_.weight.size(); ++i)
       kernels_[i % s_.terms() * s_.outputs + i / s_.terms()] = S(a_.weight.as<T>()[i]);
@@ -38,18 +38,19 @@ class DirectRows {
  private:
   static constexpr bool narrow_type = !std::is_same_v<S, T>;
 
-  static constexpr int block = 16;  // pixels at a time
+  static constexpr int block = 16;  // pixels that are computed together
 
-  /// A row of x as far as whole blocks of y see it, with the zeros around it.
+  /// Length of a row of x with the zeros around it, as far as whole blocks of y need it.
   std::int64_t line_size() const {
     const auto& c = s_.columns;
     return ((c.out + block - 1) / block * block - 1) * c.stride + (c.kernel - 1) * c.dilation + 1;
   }
-  /// With nchw the lines of a row's terms, with nhwc the sums of a pixel and a pixel of x.
+  /// Numbers that a thread needs: with nchw the lines of a row's terms, with nhwc the sums of a pixel and a
+  /// pixel of x.
   std::int64_t of_thread() const {
     return s_.nhwc ? s_.outputs + s_.channels : s_.depth * s_.rows.kernel * line_size();
   }
-  /// n elements of x, in the type of sums.
+  /// Converts n elements of x to the type of sums.
   static const S* widened(const T* x, std::int64_t n, S* wide) {
     if constexpr (!narrow_type) return x;
     if constexpr (narrow_type) widen(x, n, wide);

@@ -20,7 +20,7 @@ long double activation_of(Activation f, long double x) {
 void expected(const A& a) {
   const bool last = a.layout == ImageLayout::nhwc;
   const auto extent = [&](const Tensor& t, int axis) { return t.dim(last ? (axis + 2) % 3 - 3 : axis - 3); };
-  /// Element (c, i, j) of the n-th entry.
+  /// Reads element (c, i, j) of entry n.
   const auto at = [&](const Tensor& t, std::int64_t n, std::int64_t c, std::int64_t i, std::int64_t j) {
     const std::int64_t cs = extent(t, 0), hs = extent(t, 1), ws = extent(t, 2);
     return last ? ((n * hs + i) * ws + j) * cs + c : ((n * cs + c) * hs + i) * ws + j;

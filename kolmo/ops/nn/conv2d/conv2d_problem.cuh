@@ -1,6 +1,7 @@
 #pragma once
-// The sums of conv2d as a product of two matrices that is never formed: kernels, outputs by terms, and pixels, terms
-// by pixels of all images.
+// The sums of conv2d as a product of two matrices: the kernels, with a row for each output channel and a
+// column for each term, and the pixels that they meet, with a row for each term and a column for each output
+// pixel of all images. The second matrix is never formed.
 #include <climits>
 
 #include "kolmo/base/pack.hpp"
@@ -12,13 +13,13 @@
 namespace kolmo {
 namespace {
 
-/// Where term k of a sum is, from the first one on.
+/// The place of term k of a sum, relative to the first term.
 struct alignas(16) ConvTerm {
   std::int64_t offset;
   int row, column;
 };
 
-/// Where the first term of a pixel's sum is; it may be outside the image.
+/// The place of the first term of a pixel's sum, which may be outside the image.
 struct ConvPixel {
   std::int64_t offset;
   int row, column;
@@ -30,7 +31,8 @@ struct ConvProblem {
   const T *x, *weight, *bias;
   T* y;
   const ConvTerm* term;
-  std::int64_t all_pixels, pixels, image_size, row_size, column_size;  ///< distances in x
+  /// image_size, row_size and column_size are distances in x.
+  std::int64_t all_pixels, pixels, image_size, row_size, column_size;
   int terms, outputs, group_outputs, depth, out_columns, rows, columns;
   int row_stride, column_stride, row_padding, column_padding;
   Activation activation;
@@ -58,7 +60,8 @@ struct ConvProblem {
   }
   KOLMO_HD std::int64_t plane() const { return nhwc ? 1 : std::int64_t(rows) * columns; }
 
-  /// Pixel p of all images, as seen by a group; one that does not exist lies outside.
+  /// Describes output pixel p of all images, as seen by a group. If there is no such pixel, all its terms lie
+  /// outside the image.
   __device__ ConvPixel pixel(std::int64_t p, int group) const {
     if (p >= all_pixels) return {0, INT_MIN, 0};
     const std::int64_t image = p / pixels;
@@ -70,7 +73,8 @@ struct ConvProblem {
   __device__ bool inside(const ConvPixel& p, const ConvTerm& t) const {
     return (unsigned(p.row + t.row) < unsigned(rows)) & (unsigned(p.column + t.column) < unsigned(columns));
   }
-  /// Where the first channel of a group at pixel p of all images is in y, and how far the next.
+  /// Returns where y has the first channel of a group at pixel p of all images. The following channels are
+  /// channel_step() apart.
   __device__ std::int64_t place(std::int64_t p, int group) const {
     if (nhwc) return p * outputs + group * group_outputs;
     const std::int64_t image = quotient(p, pixels);

@@ -3,15 +3,16 @@
 
 namespace kolmo {
 
-/// The sizes of a call. Rows of a kernel are weight.size() / o numbers: the channels of a group and the places in the
-/// kernel, the latter first with nchw, the channels first with nhwc.
+/// The sizes of a call. A row of weights (one output channel) has weight.size() / o numbers, for the channels
+/// of its group and the places in the kernel. With nchw places are contiguous, with nhwc channels.
 struct Conv2dSizes {
   struct Axis {
     std::int64_t in, kernel, stride, padding, dilation, out;
-    /// The place in x of an output's kernel element 0; may be outside.
+    /// The place in x that element 0 of the kernel meets for an output; it may be outside the image.
     KOLMO_HD std::int64_t begin(std::int64_t at) const { return at * stride - padding; }
   };
-  std::int64_t images = 1, channels, outputs, groups, depth;  ///< depth: channels of a kernel
+  /// `depth`: channels of a kernel.
+  std::int64_t images = 1, channels, outputs, groups, depth;
   Axis rows, columns;
   bool nhwc;
 

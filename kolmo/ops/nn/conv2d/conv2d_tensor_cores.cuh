@@ -10,13 +10,13 @@ namespace {
 
 constexpr int conv_warp_threads = 128, conv_warp_side = 64;
 
-/// With `packs`, eight terms in a row are neighbours in memory, at a multiple of 16 bytes.
+/// packs: eight terms in a row are neighbours in memory, at a multiple of 16 bytes.
 template <class T, bool Nhwc>
 __global__ void __launch_bounds__(conv_warp_threads, 4)
     conv_warps(ConvProblem<T> c, std::int64_t tiles, bool packs) {
   constexpr int side = conv_warp_side, depth = 32, threads = conv_warp_threads, pad = 8;
   using Native = cuda::NativeHalf<T>;
-  // Pixels are in columns, or with nhwc in rows, as they are in memory.
+  // The right factor has pixels in columns or, with nhwc, in rows, as they lie in memory.
   constexpr int right_rows = Nhwc ? side : depth, right_stride = (Nhwc ? depth : side) + pad;
   union Shared {
     struct {
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(conv_warp_threads, 4)
     for (int a = 0; a < 2; ++a)
 #pragma unroll
       for (int b = 0; b < 2; ++b) cuda::wmma::fill_fragment(sum[a][b], 0.0f);
-    // With nhwc two neighbouring threads read a pixel, else each thread reads one.
+    // With nhwc two neighbouring threads read one pixel, otherwise each thread reads one.
     const ConvPixel pixel = c.pixel(tile.pixel + (Nhwc ? thread / 2 : thread % side), tile.group);
 
     for (int k0 = 0; k0 < c.terms; k0 += depth) {
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(conv_warp_threads, 4)
     for (int a = 0; a < 2; ++a)
 #pragma unroll
       for (int b = 0; b < 2; ++b) {
-        // Neighbouring lanes write neighbouring pixels, or with nhwc channels.
+        // Neighbouring lanes write neighbouring pixels or, with nhwc, neighbouring channels.
         cuda::wmma::store_matrix_sync(stage, sum[a][b], 16,
                                       Nhwc ? cuda::wmma::mem_col_major : cuda::wmma::mem_row_major);
         __syncwarp();

@@ -1,6 +1,6 @@
 #pragma once
-// conv2d on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in registers.
-// Asynchronous copies bring the next pieces of the matrices into shared memory meanwhile.
+// conv2d on the ordinary cores, in f32 and f64. A block computes a tile of y, and a thread a part of it in
+// registers. Meanwhile asynchronous copies bring the next pieces of the matrices into shared memory.
 #include "kolmo/device/activation.cuh"
 #include "kolmo/device/async.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_problem.cuh"
@@ -9,8 +9,8 @@
 namespace kolmo {
 namespace {
 
-/// Output channels by pixels of a block, terms at a time; a thread's part is high x wide, in groups of 16 bytes spread
-/// over the tile.
+/// A block's tile has `rows` output channels by `columns` pixels and takes `depth` terms at a time. A thread
+/// computes high x wide of these, in groups of 16 bytes spread over the tile.
 struct ConvTileShape {
   int rows, columns, depth, high, wide, blocks;
   constexpr int threads() const { return rows / high * (columns / wide); }
@@ -22,22 +22,23 @@ constexpr ConvTileShape conv_tile_shapes[] = {
     {64, 64, 16, 4, 4, 2},  // f64
 };
 
-/// Element i of `count` of thread t, in a tile of `extent`.
+/// The place in a tile of `extent` of element i of the `count` elements of thread t.
 template <class S>
 __device__ constexpr int spread(int i, int t, int count, int extent) {
   constexpr int width = 16 / sizeof(S);
   return i / width * (extent / (count / width)) + t * width + i % width;
 }
 
-/// Writes a thread's part of a tile, neighbours in y 16 bytes at once where every row of them begins at a multiple of that.
+/// Writes a thread's part of a tile. If every row of y begins at a multiple of 16 bytes, neighbours are
+/// written 16 bytes at once.
 template <ConvTileShape Shape, bool Nhwc, class T>
 __device__ void write_tile(const ConvProblem<T>& c, const ConvTile& tile,
                            const T (&sum)[Shape.high][Shape.wide], int down, int across) {
   constexpr int width = 16 / sizeof(T);
-  // Neighbours in y are channels with nhwc, else pixels.
+  // Neighbours in y are channels with nhwc, and pixels with nchw.
   constexpr int near = Nhwc ? Shape.high : Shape.wide, far = Nhwc ? Shape.wide : Shape.high;
   T bias[Shape.high];
-  std::int64_t place[Shape.wide];  // of the first channel
+  std::int64_t place[Shape.wide];  // offset of the first channel of each pixel
 #pragma unroll
   for (int a = 0; a < Shape.high; ++a) {
     const int output = tile.output + spread<T>(a, down, Shape.high, Shape.rows);
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(conv_tile_shapes[V].threads(), conv_tile_shape
   constexpr int threads = shape.threads(), depth = shape.depth, width = 16 / sizeof(T);
   constexpr int kernels = (shape.rows * depth + threads - 1) / threads,
                 values = shape.columns * depth / threads;
-  // A thread reads one pixel, or with nhwc one term, of a piece.
+  // A thread reads one pixel of a piece or, with nhwc, one term.
   constexpr int seen = Nhwc ? values : 1;
   static_assert(threads % depth == 0 && threads % shape.columns == 0);
   __shared__ __align__(16) T left[2][depth][shape.rows + width], right[2][depth][shape.columns + width];
@@ -98,8 +99,8 @@ __global__ void __launch_bounds__(conv_tile_shapes[V].threads(), conv_tile_shape
     for (int j = 0; j < seen; ++j)
       pixel[j] = c.pixel(
           tile.pixel + (Nhwc ? thread / depth + j * (threads / depth) : thread % shape.columns), tile.group);
-    // With nchw, and channels that fill pieces, the terms of a piece are those of one place in the kernel: they differ in
-    // their channel alone.
+    // With nchw, and if channels fill whole pieces, the terms of a piece belong to one place in the kernel
+    // and differ in their channel alone.
     const bool by_place = !Nhwc && c.depth > 0 && c.depth % depth == 0;
     const int places = by_place ? c.terms / c.depth : 0;
     const auto fetch_place = [&](int k0) {
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(conv_tile_shapes[V].threads(), conv_tile_shape
             inside ? c.weight + (std::int64_t(tile.group) * c.group_outputs + tile.output + o) * c.terms + k
                    : nullptr);
       }
-      // Terms of several values are on their way at once.
+      // Terms of several values are in flight at once.
       constexpr int together = values % 4 == 0 ? 4 : 1;
 #pragma unroll
       for (int first = 0; first < values; first += together) {

@@ -1,7 +1,7 @@
 #pragma once
-// conv2d of images with channels last on Hopper's tensor cores: f16 or bf16 factors, sums in f32. A product of pixels
-// by terms and terms by output channels, as matmul computes it; the copy engine gathers the pixels under each element
-// of the kernel.
+// conv2d of images with channels last on Hopper's tensor cores: f16 or bf16 factors, sums in f32. It is the
+// product of a matrix of pixels by terms and one of terms by output channels, as matmul computes it. The copy
+// engine gathers the pixels under each element of the kernel.
 #include <algorithm>
 #include <climits>
 
@@ -13,11 +13,11 @@
 namespace kolmo {
 namespace {
 
-/// Pieces of 64 channels, of an element of the kernel after the other.
+/// Copies pieces of 64 channels, for one element of the kernel after the other.
 struct ImageSource {
   static constexpr bool along_a = true, along_b = true;
   cuda::TensorMap x, weight;
-  int chunks;  ///< of 64 channels
+  int chunks;  ///< groups of 64 channels
   int kernel_columns, out_pixels, out_columns;
   int row_stride, column_stride, row_padding, column_padding, row_dilation, column_dilation;
 

@@ -6,8 +6,8 @@
 
 namespace kolmo {
 
-/// An item is a pack of 16 bytes from each quarter of a row, a pack where rows have no such quarters, or one element if
-/// rows do not start at multiples of 16 bytes.
+/// An item copies a pack of 16 bytes from each quarter of a row. If rows cannot be quartered, it copies one
+/// pack; if rows do not start at multiples of 16 bytes, one element.
 template <class T>
 struct LookupItem {
   static constexpr int width = pack_width<T>;
@@ -29,7 +29,7 @@ struct LookupItem {
         packed(columns % width == 0 && packed_rows<T>(1, 0, table, y)),
         quarters(packed && columns % (4 * width) == 0) {}
   std::int64_t items() const { return rows * columns / (quarters ? 4 * width : packed ? width : 1); }
-  /// The table's row for a row of y; null if its index is not one.
+  /// The row of the table for a row of y; null if the index is out of range.
   KOLMO_HD const T* entry(std::int64_t row) const {
     const std::int64_t word =
         wide ? static_cast<const std::int64_t*>(index)[row] : static_cast<const std::int32_t*>(index)[row];

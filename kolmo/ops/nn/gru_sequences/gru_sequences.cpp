@@ -31,7 +31,8 @@ void check_rollout(const Rollout& a) {
   require(a.h.dim(-1) > 0 && a.h.dim(-2) > 0, "rssm_rollout: h has no units or no members");
 }
 
-/// Of `rows` steps of n units: products and sums of the gates, and 30 operations for each of the three functions.
+/// Operations of `rows` steps of n units: products and sums of the gates, and 30 for each of the three
+/// functions.
 double step_flops(double rows, double n) { return rows * (2 * 3 * n * n + 90 * n); }
 double forward_flops(const Forward& a) {
   const double n = double(a.h.dim(-1)), rows = n > 0 ? double(a.states.size()) / n : 0;
@@ -40,16 +41,16 @@ double forward_flops(const Forward& a) {
 double rollout_flops(const Rollout& a) {
   const RolloutSizes s(a);
   const double n = double(s.n), rows = double(s.rows), steps = double(s.steps);
-  // The heads, norm and exponentials of a step; features once.
+  // A step takes the heads, the norm and the exponentials; the features are multiplied once.
   return rows * 6 * n * double(s.k) +
          steps * (step_flops(rows, n) + rows * (4 * n + 36 * double(s.categories)));
 }
 
-// Weights are drawn with standard deviation 1 / (4 sqrt n), so that W has a spectral norm near 1/2 and a step hardly
-// enlarges the error of the state before it: by z + (1 - z) / 2 + (|n - h| + |h|) / 8 < 1.3 for |h| < 1. An argument
-// of a gate is a sum of K = n + k terms of 1/4 and partial sums near 1, so its K roundings add to below 2 K + 16
-// units, of which a state takes less than twice. T steps: those of a step times (1.3^T - 1) / 0.3, less than 4 T for
-// T <= 9.
+// Weights are drawn with standard deviation 1 / (4 sqrt n), so that W has a spectral norm near 1/2 and a step
+// hardly enlarges the error of the state before it: by z + (1 - z) / 2 + (|n - h| + |h|) / 8 < 1.3 for
+// |h| < 1. An argument of a gate is a sum of K = n + k terms of 1/4 with partial sums near 1, so its K
+// roundings add to below 2 K + 16 units, of which a state takes less than twice. T steps give the error of
+// one step times (1.3^T - 1) / 0.3, which is less than 4 T for T <= 9.
 constexpr double bound(double terms, double steps) { return 2 * (2 * terms + 16) * steps * 4; }
 template <class T, class A>
 void shrink(A& a) {
@@ -63,7 +64,7 @@ void forward_before(Forward& a) {
   shrink<T>(a), a.reset = GruReset::before;
 }
 
-// A 16-bit state is rounded at each step, and r h, too.
+// A 16-bit state is rounded at each step, and so is r h.
 constexpr Tolerance f16 = {8 * 0x1p-11, 0}, bf16 = {8 * 0x1p-8, 0};
 constexpr Case<Forward> forward_cases[] = {
     {.name = "one unit, one step",
@@ -146,7 +147,7 @@ constinit const Definition<Forward> forward_definition{
      .flops = forward_flops,
      .cases = forward_cases}};
 
-/// Weights as above; heads whose loss stays near 1, and losses to begin with.
+/// Scales the weights as above, and the heads so that losses stay near 1; sets the losses to begin with.
 template <class T>
 void rollout(Rollout& a) {
   shrink<T>(a);
@@ -154,9 +155,9 @@ void rollout(Rollout& a) {
     for (std::int64_t i = 0; i < w->size(); ++i) w->as<T>()[i] /= T(4 * std::sqrt(double(w->size())));
   for (std::int64_t i = 0; i < a.h.size(); ++i) a.h.as<T>()[i] = std::tanh(a.h.as<T>()[i]);
 }
-// The loss is fed back with a weight of 1 / (4 sqrt n): |dL| <= L |a| |dh| with |a| near 1/4 adds less than 1/8 to the
-// growth of a step. A sum of 2 n or c terms and the exponential add to the error of a loss, a sum of losses below 4
-// to the rest: a factor of 4 for all.
+// The loss is fed back with a weight of 1 / (4 sqrt n): |dL| <= L |a| |dh| with |a| near 1/4 adds less than
+// 1/8 to the growth of a step. A sum of 2 n or c terms and the exponential add to the error of a loss; a sum
+// of losses below 4 adds to the rest. The factor 4 covers all of this.
 constexpr double rollout_bound(double terms, double steps) { return 4 * bound(terms, steps); }
 constexpr Case<Rollout> rollout_cases[] = {
     {.name = "one member of one unit, one step",

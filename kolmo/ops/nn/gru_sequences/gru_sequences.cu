@@ -10,7 +10,7 @@ using Forward = GruForwardArgs;
 using Rollout = RssmRolloutArgs;
 using PairOfRanks = cuda::BlockRanks<2, 256>;
 using ClusterRanks = cuda::ClusterRanks<512>;
-using SmallClusterRanks = cuda::ClusterRanks<256>;  // each of whose threads may use twice as many registers
+using SmallClusterRanks = cuda::ClusterRanks<256>;  // each of its threads may use twice as many registers
 using GridRanks = cuda::GridRanks<256>;
 using HeldInGrid = cuda::Held<1, 32>;
 
@@ -31,12 +31,13 @@ constexpr int in_block = 0, small_cluster = 1, large_cluster = 2, in_registers =
               step_by_step = 5;
 constexpr std::size_t block_limit = 64 * 1024;  // shared memory that every GPU has
 constexpr std::size_t cluster_limit = 227 * 1024;
-constexpr std::int64_t most_units = 2048;    // one unit has 3 n weights
-constexpr std::int64_t most_in_grid = 1024;  // 8 units of a block, one of each warp
-constexpr std::int64_t many = 128;           // sequences from which matrix products have enough rows
-constexpr std::int64_t few = 8;              // sequences for which as many clusters of 16 run at once
+constexpr std::int64_t most_units = 2048;    // a unit has 3 n weights, which must fit
+constexpr std::int64_t most_in_grid = 1024;  // 8 units for each block, one for each of its warps
+constexpr std::int64_t many = 128;  // from this number of sequences on, matrix products have enough rows
+constexpr std::int64_t few = 8;     // clusters of 16 for so many sequences run at once
 
-/// f.operator()<Ranks, Hold>() for the registers that hold the weights of n units in a cluster of 16, if they do.
+/// If the registers of a cluster of 16 can hold the weights of n units, calls f.operator()<Ranks, Hold>() for
+/// the way they do. Returns whether they can.
 template <class T, class F>
 bool visit_held(std::int64_t n, const F& f) {
   if (n <= 256) return f.template operator()<ClusterRanks, cuda::Held<1, 8>>(), true;
@@ -55,7 +56,7 @@ std::size_t shared_bytes(std::int64_t n, const Plan& p) {
          std::size_t(block ? p.ranks : 1);
 }
 
-/// Whether clusters of this size can run with all of the shared memory, asked once.
+/// Whether clusters of this size can run with all of the shared memory. The device is asked once.
 template <class T, class Job>
 bool device_has_clusters(int device, int size) {
   static const bool of_8 = cuda::clusters_fit(device, cuda::run_resident<T, ClusterRanks, Job>, 8,
@@ -70,7 +71,7 @@ bool device_holds(int device) {
       cuda::clusters_fit(device, cuda::run_resident<T, Ranks, Job, Hold>, 16, Ranks::block, block_limit);
   return holds;
 }
-/// Words hold floats.
+/// Whether a grid can hold n units. It cannot for double, since blocks exchange words that hold a float each.
 template <class T>
 bool grid_holds(std::int64_t n) {
   return !std::is_same_v<T, double> && n <= most_in_grid;
@@ -101,8 +102,8 @@ bool resident_fits(std::int64_t n, const Plan& p, Device device) {
   if (p.way == Way::block) return shared_bytes<T>(n, p) <= block_limit;
   return shared_bytes<T>(n, p) <= cluster_limit && device_has_clusters<T, Job>(device.index, p.ranks);
 }
-/// The fewest ranks that hold the weights, for few sequences in registers, unless there are so many sequences that
-/// products are better.
+/// Chooses the way with the fewest ranks that hold the weights. Few sequences keep them in registers. So many
+/// sequences that matrix products are faster are computed step by step.
 template <class T>
 int preferred_plan(std::int64_t n, std::int64_t sequences) {
   if (n > most_units) return step_by_step;
@@ -114,7 +115,7 @@ int preferred_plan(std::int64_t n, std::int64_t sequences) {
   return sequences <= few && grid_holds<T>(n) ? in_grid : step_by_step;
 }
 
-/// The words of three exchanges between the blocks of a grid.
+/// The words through which the blocks of a grid exchange values, for three exchanges.
 Tensor take_words(Arena& arena, const Tensor& h, const Plan& p) {
   const std::int64_t count = p.way == Way::grid ? 3 * h.dim(-1) : 0;
   return tensor(arena.take<std::uint64_t>(count), {count}, h.device);
@@ -200,7 +201,7 @@ void lay_rollout(Arena& arena, const Rollout& a, const Site& site) {
   RolloutInput(arena, a).lay(arena, site);
 }
 
-/// f.operator()<T, Job>() for the element type of the arguments.
+/// Calls f.operator()<T, Job>() for the element type of the arguments.
 template <class F>
 void visit_job(const Forward& a, const F& f) {
   visit<double, float, Half, BFloat16>(a.h.dtype,

@@ -11,7 +11,7 @@ using Vector = std::vector<long double>;
 
 long double sigmoid_of(long double x) { return (1 + std::tanh(x / 2)) / 2; }
 
-/// A GRU whose weights begin at given elements of the tensors.
+/// A GRU in long double. `member` says where in the tensors its weights begin.
 struct Unrolled {
   Tensor weight_ih, weight_hh, bias_ih, bias_hh;
   std::int64_t n, k, member = 0;
@@ -209,7 +209,7 @@ constexpr Fact forward_facts[] = {
      }},
 };
 
-/// A rollout of members of one unit with one feature, whose recurrent weights are 0.
+/// A rollout of members that have one unit, one feature, and recurrent weights of 0.
 struct OneUnit {
   double features = 1, h[2] = {0.5, -0.5}, ih[6] = {}, hh[6] = {}, a = 1, b[2] = {};
   double loss[6], deltas[6], norms[6], entropy[6], variance[2], smoothness[2], mean[3], spread[3];

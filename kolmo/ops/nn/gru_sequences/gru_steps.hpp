@@ -13,12 +13,13 @@ struct CopyItems {
   KOLMO_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
 };
 
-/// The part of the inputs of all steps, in every way of computing gru_forward.
+/// The part of the gates that comes from the inputs of all steps. Every way of computing gru_forward begins
+/// with it.
 inline GateProduct input_product(Arena& arena, const GruForwardArgs& a) {
   return {arena, as_rows(a.x), a.weight_ih, a.bias_ih};
 }
 
-/// gru_forward step by step: workspace and products.
+/// The workspace and the products of gru_forward, if it is computed step by step.
 struct ForwardSteps {
   GateProduct u;
   Tensor state;
@@ -37,7 +38,7 @@ struct ForwardSteps {
   }
 };
 
-/// each(f) calls f(i) for all its items.
+/// Computes gru_forward step by step; each(f) calls f(i) for all items of f.
 template <class T, class Each>
 void forward_by_steps(const GruForwardArgs& a, Arena& arena, Stream& s, const Each& each) {
   const ForwardSteps w(arena, a);
@@ -46,7 +47,7 @@ void forward_by_steps(const GruForwardArgs& a, Arena& arena, Stream& s, const Ea
   each(CopyItems<T>{a.h.as<T>(), state, count});
   if (steps) w.u.run(arena, s);
   for (std::int64_t t = 0; t < steps; ++t) {
-    Arena scratch = arena;  // of this step
+    Arena scratch = arena;  // for this step only
     w.v.step<T>(GateInput<Compute<T>>{w.u.result<Compute<T>>() + t * 3 * n, steps * 3 * n}, state,
                 a.states.as<T>() + t * n, steps * n, scratch, s, each);
   }

@@ -1,22 +1,22 @@
 #pragma once
-// Ranks: groups of threads that work together, each with a piece of shared memory of its own. They are parts of a
-// block, the blocks of a cluster (compute capability 9.0), or all blocks of a grid. All have
+// A rank is a group of threads with its own piece of shared memory. Ranks work together. They are parts of a
+// block, the blocks of a cluster (compute capability 9.0), or all blocks of a grid. All kinds of ranks have
 //   rank(), count()           which rank this thread belongs to, and of how many
 //   thread()                  its number among the `threads` of the rank
 //   group(), groups()         which group of ranks this is, and how many the grid has
 //   memory(bytes)             the rank's piece of the dynamic shared memory; every rank has `bytes` of it
 //   sync_rank()               waits for all threads of this rank
-// and but for a grid, whose ranks cannot write to each other's memory,
+// All except those of a grid, whose blocks cannot write to each other's memory, also have
 //   store(p, rank, value)     *p = value at the same place of another rank's piece, or of the own; seen after sync()
 //   sync()                    waits for all threads of all ranks
-// All threads call sync() and sync_rank() in the same order. Where `counts`, an exchange need not wait for all threads:
-//   make(barrier)             a barrier in shared memory, before the first sync()
-//   expect(barrier, bytes)    a phase of the rank's own barrier, of one arrival: this one
-//   store(p, rank, value, b)  a store that the barrier b of the other rank counts
-//   wait(barrier, parity)     until all bytes of the phase have come
+// All threads call sync() and sync_rank() in the same order. If `counts`, an exchange need not wait for all threads:
+//   make(barrier)             makes a barrier in shared memory; to be called before the first sync()
+//   expect(barrier, bytes)    begins a phase of the rank's own barrier, which ends once so many bytes have come
+//   store(p, rank, value, b)  stores as above; the barrier b of the other rank counts the bytes
+//   wait(barrier, parity)     waits until all bytes of the phase have come
 // In a grid (`by_words`) values pass through global memory:
-//   send(place, value, exchange)      for all ranks; no place is sent to again before all have gathered it
-//   gather(to, n, place, exchange)    to[i] = what was sent to place + i in this exchange, i < n, once it has come
+//   send(place, value, exchange)      sends to all ranks. Nothing more may be sent to a place before all have gathered it.
+//   gather(to, n, place, exchange)    waits for what is sent to place + i in this exchange, and stores it in to[i], i < n
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -87,7 +87,7 @@ __device__ void counted_store(T* p, int rank, T value, std::uint64_t* barrier) {
                  "l"(std::bit_cast<unsigned long long>(value)), "r"(address_in(rank, barrier))
                  : "memory");
 }
-#else  // never launched: clusters_fit() is false
+#else  // kernels with it are never launched, as clusters_fit() is false
 __device__ inline std::uint32_t shared_address(const void*) { return 0; }
 __device__ inline void make_barrier(std::uint32_t, int) {}
 __device__ inline void publish_barriers() {}
@@ -136,8 +136,9 @@ struct ClusterRanks {
   __device__ void sync_rank() const { __syncthreads(); }
 };
 
-/// Blocks that run at once (launch_together). A word has the bits of a float and the number of its exchange, which is
-/// above 0, and is 0 before: so it is never read half written, and needs no barrier.
+/// The ranks are blocks that run at once (launch_together). A word holds the bits of a float and the number
+/// of its exchange, which is above 0; before the first exchange it is 0. A word is read and written as a
+/// whole, so values need no barrier.
 template <int Threads>
 struct GridRanks {
   static constexpr bool counts = false, by_words = true;
@@ -202,7 +203,8 @@ bool allow_clusters(Kernel* kernel, std::size_t shared) {
              cudaSuccess &&
          cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess;
 }
-/// Whether clusters of this size with `shared` bytes in each block can run on a device, which is the current one.
+/// Whether clusters of this size with `shared` bytes in each block can run on a device, which must be the
+/// current one.
 template <class Kernel>
 bool clusters_fit(int device, Kernel* kernel, int size, int block, std::size_t shared) {
   int major = 0, count = 0;

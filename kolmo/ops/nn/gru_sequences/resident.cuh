@@ -1,6 +1,6 @@
 #pragma once
-// A GRU whose recurrent weights stay in the shared memory or the registers of ranks (ranks.cuh) for all steps. Each
-// rank has a share of the units and all of the state.
+// A GRU whose recurrent weights stay in the shared memory or the registers of ranks (ranks.cuh) for all
+// steps. Each rank computes a share of the units, and has all of the state.
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/warp.cuh"
@@ -10,21 +10,23 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Weights in registers: of `units` units a warp, and `columns` states a lane. Held<0, 0>: in shared memory.
+/// Where weights are held. In registers: a warp has `units` units at once, and a lane the weights of
+/// `columns` states. Held<0, 0>: in shared memory.
 template <int Units, int Columns>
 struct Held {
   static constexpr int units = Units, columns = Columns;
 };
 using InShared = Held<0, 0>;
 
-constexpr int input_sets = 4;  // gate inputs of as many steps: copies are under way for three steps
+constexpr int input_sets = 4;  // gate inputs of 4 steps, so that copies are in flight for three
 
-/// A share of the units, and where its numbers are in a rank's shared memory.
+/// A rank's share of the units, and the size of its shared memory.
 struct Share {
-  int n, most, warps;  ///< units of all ranks, the most of one, warps of one
-  bool held;           ///< weights are in registers
-  static constexpr std::size_t barriers =
-      32;  ///< bytes of three barriers: of the state at odd and even steps, of r h
+  /// n: units of all ranks. most: the largest number that a rank has. warps: warps of a rank.
+  int n, most, warps;
+  bool held;  ///< weights are in registers
+  /// Bytes of three barriers: of the state at even steps, of the state at odd steps, and of r h.
+  static constexpr std::size_t barriers = 32;
 
   KOLMO_HD Share(std::int64_t units, int ranks, int threads, bool in_registers)
       : n(int(units)), most((int(units) + ranks - 1) / ranks), warps(threads / 32), held(in_registers) {}
@@ -32,7 +34,7 @@ struct Share {
   KOLMO_HD std::size_t weights() const {
     return held ? 0 : (std::size_t(3 * most) * std::size_t(n) * sizeof(T) + 15) / 16 * 16;
   }
-  /// Bytes of barriers, weights, states before and after, r h, sets of gate inputs, bias, z, sums of warps.
+  /// Bytes of barriers, weights, old and new state, r h, sets of gate inputs, bias, z, and sums of warps.
   template <class T>
   KOLMO_HD std::size_t bytes() const {
     const std::size_t numbers = std::size_t(3 * n + (3 * input_sets + 4) * most + 6 * warps);
@@ -44,13 +46,14 @@ template <class T, class Ranks, class Hold = InShared>
 struct ResidentGru {
   using C = Compute<T>;
   static constexpr bool held = Hold::units > 0;
-  static constexpr int at_once = held ? Hold::units : 1;  ///< units of a warp
+  static constexpr int at_once = held ? Hold::units : 1;  ///< units that a warp computes at once
   Ranks ranks;
   int n, first, units, most, warp, lane;
-  bool before, counted;  ///< reset before the product; ranks count the bytes that they are sent
+  /// before: the reset comes before the product. counted: ranks count the bytes that they receive.
+  bool before, counted;
   int odd = 0;
-  unsigned steps = 0;   ///< so far
-  unsigned phases = 0;  ///< a bit for each barrier
+  unsigned steps = 0;   ///< number of steps done
+  unsigned phases = 0;  ///< parity of each barrier's phase, one bit each
   std::uint64_t* barriers;
   T* weights;
   C *state, *next, *reset, *input, *bias, *update, *sums;
@@ -69,17 +72,18 @@ struct ResidentGru {
     state = reinterpret_cast<C*>(memory + Share::barriers + share.template weights<T>());
     next = state + n, reset = next + n, input = reset + n;
     bias = input + 3 * input_sets * most, update = bias + 3 * most, sums = update + most;
-    counted = Ranks::counts && (ranks.count() - 1) * most < n;  // a rank without units would fall behind
+    // A rank without units would fall behind, as it would wait for nothing.
+    counted = Ranks::counts && (ranks.count() - 1) * most < n;
     if constexpr (Ranks::counts)
       if (counted && ranks.thread() == 0)
         for (int b = 0; b < 3; ++b) ranks.make(barriers + b), ranks.expect(barriers + b, n * int(sizeof(C)));
   }
-  /// f(gate, unit, at): the units of all gates of this rank, and their number in shared memory.
+  /// Calls f(gate, unit, at) for the units of all gates of this rank; `at` is their number in shared memory.
   template <class F>
   __device__ void each_input(const F& f) const {
     for (int at = ranks.thread(); at < 3 * units; at += Ranks::threads) f(at / units, at % units, at);
   }
-  /// Weights 3 n n and bias 3 n or null, in global memory.
+  /// Loads 3 n n weights and 3 n numbers of the bias, which may be null, from global memory.
   __device__ void load(const T* from, const T* from_bias) {
     if constexpr (held) {
 #pragma unroll
@@ -105,8 +109,8 @@ struct ResidentGru {
   __device__ void begin(const T* from) const {
     for (int i = ranks.thread(); i < n; i += Ranks::threads) state[i] = C(from[i]);
   }
-  /// One step with the part of the gates that does not depend on h, u(gate, unit). Ends with the new state in all
-  /// ranks. What is written to global memory right after it does not delay the next step.
+  /// Computes one step. u(gate, unit) is the part of the gates that does not depend on h. At the end all
+  /// ranks have the new state. What the caller then writes to global memory does not delay the next step.
   template <class U>
   __device__ void step(const U& u) {
     for (int begin = warp; begin < units; begin += at_once * warps) {
@@ -132,7 +136,7 @@ struct ResidentGru {
         if (unit < units) finish(unit, u(2, unit) + part[2] + bias[2 * units + unit], update[unit]);
       }
     }
-    wait_copies<input_sets - 2>();  // of the gate inputs of the next step
+    wait_copies<input_sets - 2>();  // for the gate inputs of the next step
     meet(odd);
     odd ^= 1, ++steps;
     C* const old = state;
@@ -140,7 +144,8 @@ struct ResidentGru {
   }
 
  private:
-  /// part[g] = the products of the weights of gates [from, to) with v, of the unit begin + (lane % at_once) warps.
+  /// Sets part[g], for the gates g in [from, to), to the product of the weights with v, for the unit
+  /// begin + (lane % at_once) warps.
   __device__ void products(int begin, const C* v, int from, int to, C (&part)[3]) const {
     C all[at_once][3] = {};
     if constexpr (held) {
@@ -165,7 +170,7 @@ struct ResidentGru {
         if (q == 0 || lane % at_once == q) part[g] = all[q][g];
     }
   }
-  /// Called by all lanes of a unit: each serves some of the ranks.
+  /// Sends a unit's value to all ranks. All lanes of the unit call it; each serves some of the ranks.
   __device__ void publish(int which, C* at, C value) const {
     if constexpr (Ranks::by_words) {
       if (lane < at_once) ranks.send(which * n + int(at - exchanged(which)), value, steps + 1);
@@ -180,8 +185,9 @@ struct ResidentGru {
       }
     }
   }
-  /// Waits until every rank has what all have published to barrier `which`. A state is not overwritten while a warp
-  /// reads it: whoever sends the state after the next has that of all warps, sent once they had read.
+  /// Waits until every rank has all that was published to barrier `which`. No state is overwritten while a
+  /// warp reads it: a rank sends the state after the next one only when it has received the next one from all
+  /// warps, and these sent it after they had read.
   __device__ void meet(int which) {
     if constexpr (Ranks::by_words) {
       ranks.gather(exchanged(which), n, which * n, steps + 1);
@@ -206,7 +212,7 @@ struct ResidentGru {
 template <class T>
 struct ForwardJob {
   using C = Compute<T>;
-  const C* u;  ///< of all steps
+  const C* u;  ///< gate inputs of all steps
   const T *h, *weights, *bias;
   T *states, *last;
   std::int64_t n, steps, batch;
@@ -286,20 +292,21 @@ struct RolloutJob {
   }
 
  private:
-  /// The numbers of the head that a thread needs first.
+  /// The numbers of the head that a thread uses first.
   struct Head {
     T hidden, stochastic;
-    int logit;  ///< where it is in the state
+    int logit;  ///< its index in the state
   };
   __device__ int logit(std::int64_t i) const { return int(quotient(i * size.n, size.categories)); }
 
-  /// The loss of the new state, which every rank has and computes for itself: sums of each warp, with its largest logit,
-  /// then the sums of those.
+  /// Computes the loss of the new state. Every rank has all of the state and computes it for itself: first
+  /// the sums of each warp, with its largest logit, then the sums of those.
   template <class Ranks, class Hold>
   __device__ T decode(const ResidentGru<T, Ranks, Hold>& gru, const Head& head, std::int64_t at) const {
     constexpr int warps = ResidentGru<T, Ranks, Hold>::warps;
     const int thread = gru.ranks.thread();
-    T sums[5] = {};  // a h, h h, e, e logit, e b; the state begins with the first logit
+    // The sums of a h, h h, e, e logit and e b. The first logit is the first element of the state.
+    T sums[5] = {};
     T most = gru.state[0];
     for (std::int64_t i = thread; i < size.categories; i += Ranks::threads) {
       const T own = gru.state[i == thread ? head.logit : logit(i)];

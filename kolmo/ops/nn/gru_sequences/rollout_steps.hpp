@@ -6,7 +6,7 @@
 
 namespace kolmo {
 
-/// Sizes of a rollout. Rows of its workspace are ordered by member, then by batch index.
+/// The sizes of a rollout. Rows of its workspace are ordered by member, then by batch index.
 struct RolloutSizes {
   std::int64_t members, n, k, categories, batch, rows, steps;
   explicit RolloutSizes(const RssmRolloutArgs& a)
@@ -17,14 +17,14 @@ struct RolloutSizes {
         batch(k ? a.features.size() / k : 0),
         rows(batch * members),
         steps(a.steps) {}
-  /// The row of the arguments, ordered by batch index and then by member.
+  /// The number of a row in the arguments, whose rows are ordered by batch index and then by member.
   KOLMO_HD std::int64_t outer(std::int64_t row) const {
     const std::int64_t member = row / batch;
     return (row - member * batch) * members + member;
   }
 };
 
-/// Features without the loss, once for each member; the loss of each row.
+/// Separates the features: those without the loss are stored once for each member, the loss for each row.
 template <class T>
 struct SplitFeatures {
   RolloutSizes size;
@@ -39,7 +39,7 @@ struct SplitFeatures {
     if (!j) loss[row] = value;
   }
 };
-/// Adds the bias to the part of the features; the weights of the loss, side by side.
+/// Adds the bias to the part that comes from the features, and stores the weights of the loss side by side.
 template <class T>
 struct PrepareInput {
   RolloutSizes size;
@@ -59,7 +59,7 @@ struct CopyStates {
   RolloutSizes size;
   const T* from;
   T* to;
-  bool out;  ///< from the workspace to the arguments
+  bool out;  ///< whether to copy from the workspace to the arguments, or back
 
   std::int64_t items() const { return size.rows * size.n; }
   KOLMO_HD void operator()(std::int64_t i) const {
@@ -68,7 +68,7 @@ struct CopyStates {
   }
 };
 
-/// Where a step's results go.
+/// Where the results of a step are written.
 template <class T>
 struct RolloutOutputs {
   T *loss, *norms, *entropy;
@@ -78,13 +78,13 @@ struct RolloutOutputs {
     loss[at] = T(l), norms[at] = T(std::sqrt(squares)), entropy[at] = T(e);
   }
 };
-/// exp of a sum that is kept within -10 and 10; NaN stays NaN.
+/// The exponential of a sum that is first limited to the range from -10 to 10; NaN stays NaN.
 template <class C>
 KOLMO_HD C loss_of(C sum) {
   return std::exp(sum < C(-10) ? C(-10) : sum > C(10) ? C(10) : sum);
 }
 
-/// The loss, entropy and norm of a row's new state, by a team.
+/// Computes the loss, the entropy and the norm of a row's new state, by a team.
 template <class T>
 struct Decode {
   RolloutSizes size;
@@ -99,7 +99,8 @@ struct Decode {
   KOLMO_HD void operator()(std::int64_t row, const Team& team, double*) const {
     const T* const h = state + row * size.n;
     const auto logit = [&](std::int64_t i) { return double(h[i * size.n / size.categories]); };
-    double most = double(h[0]), sum = 0, squares = 0, weight = 0, logits = 0, total = 0;  // h[0] is the first
+    // The first element of h is the first logit.
+    double most = double(h[0]), sum = 0, squares = 0, weight = 0, logits = 0, total = 0;
     for (std::int64_t i = 1; i < size.categories; ++i) most = logit(i) > most ? logit(i) : most;
     team.each(size.n, [&](std::int64_t i) {
       sum += double(h[i]) * double(head_hidden[i]), squares += double(h[i]) * double(h[i]);
@@ -118,7 +119,8 @@ struct Decode {
   }
 };
 
-/// What follows from the losses: one item for each member of each batch index, then one for each of its steps.
+/// Computes what follows from the losses. There is one item for each member of each batch index, then one for
+/// each of its steps.
 template <class T>
 struct Summary {
   RolloutSizes size;
@@ -153,7 +155,7 @@ struct Summary {
       if (t) turns += std::abs((next - now) - (now - before));
       sum += next - first, before = now, now = next;
     }
-    const double middle = sum / double(size.steps + 1);  // of L_t - L_0
+    const double middle = sum / double(size.steps + 1);  // the mean of L_t - L_0
     for (std::int64_t t = -1; t < size.steps; ++t) {
       const double off = (t < 0 ? 0 : double(own[t]) - first) - middle;
       squares += off * off;
@@ -175,7 +177,8 @@ struct Summary {
   }
 };
 
-/// What every way of computing a rollout needs: u = W x + b for each row without its loss, the loss, its weights.
+/// What every way of computing a rollout needs: u = W x + b for each row, without its loss; the loss; the
+/// weights of the loss.
 struct RolloutInput {
   RolloutSizes size;
   Tensor rest;
@@ -203,8 +206,8 @@ struct RolloutInput {
   }
 };
 
-/// rssm_rollout step by step. For reset before, the weights of r and z and those of n are parted once, so that each
-/// product is one over all members.
+/// The workspace of rssm_rollout, if it is computed step by step. If the reset comes before the product, the
+/// weights of r and z are separated from those of n once, so that each product is one over all members.
 struct RolloutSteps {
   bool before;
   RolloutInput in;
@@ -225,12 +228,12 @@ struct RolloutSteps {
                   std::array{in.size.members, rows, in.size.n}, a.h.device);
   }
 };
-/// Parts the weights of the gates r and z from those of n, a row at a time.
+/// Separates the weights of the gates r and z from those of n, a row at a time.
 template <class T>
 struct PartWeights {
   const T* weights;
   T *gates, *candidate;
-  std::int64_t n, count;  ///< units; rows of weights of all members
+  std::int64_t n, count;  ///< number of units; rows of weights of all members
 
   std::int64_t items() const { return count; }
   KOLMO_HD void operator()(std::int64_t row) const {
@@ -241,7 +244,8 @@ struct PartWeights {
   }
 };
 
-/// each(f) calls f(i) for all its items; teams(f) the same with teams.
+/// Computes rssm_rollout step by step. each(f) calls f(i) for all items of f; teams(f) does the same with
+/// teams.
 template <class T, class Each, class Teams>
 void rollout_by_steps(const RssmRolloutArgs& a, Arena& arena, Stream& s, const Each& each,
                       const Teams& teams) {
@@ -254,7 +258,7 @@ void rollout_by_steps(const RssmRolloutArgs& a, Arena& arena, Stream& s, const E
     each(PartWeights<T>{a.weight_hh.as<T>(), w.of_gates.as<T>(), w.of_candidate.as<T>(), size.n,
                         size.members * 3 * size.n});
   for (std::int64_t t = 0; t < size.steps; ++t) {
-    Arena scratch = arena;  // of this step
+    Arena scratch = arena;  // for this step only
     w.v.step<T>(in, state, nullptr, 0, scratch, s, each);
     teams(Decode<T>{size, state, a.head_hidden.as<T>(), a.head_stochastic.as<T>(), static_cast<T*>(w.in.loss),
                     RolloutOutputs<T>(a), t});

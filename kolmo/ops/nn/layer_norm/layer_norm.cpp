@@ -35,10 +35,10 @@ struct LayerNormVectors {
 
 // x is normal, so |y| < 6 before the scale, which is below 32. The mean is a tree sum of at most 32 + 16
 // levels (CPU: 35 within 256 terms, 15 over these, 4 parts): 54 roundings of mean |x| < 1. The variance has
-// as many, halved by the square root; scale, shift and activation add a few. In all below 128 roundings,
-// relative to y if |y| > 1. With mean 1000 x itself is off by up to a thousand roundings, and the mean by up to
-// 54 thousand. A 16-bit dtype adds its half ulp h |y|, h >= 64 f32: f32 + h |y| is below the larger of 17 f32 and
-// 17/16 h |y|, as is (f32 + h) |y| above 1.
+// as many, halved by the square root; scale, shift and activation add a few. In all this is below 128
+// roundings, relative to y if |y| > 1. With mean 1000, x itself is off by up to a thousand roundings, and the
+// mean by up to 54 thousand. A 16-bit dtype adds half an ulp h |y|, where h >= 64 f32: f32 + h |y| is below
+// the larger of 17 f32 and 17/16 h |y|, and so is (f32 + h) |y| above 1.
 constexpr double f64 = 128 * 0x1p-53, f32 = 128 * 0x1p-24;
 constexpr Tolerance f16{17 * f32, 17 * 0x1p-15}, bf16{17 * f32, 17 * 0x1p-12};
 constexpr auto all = "scale shift mean rstd";
@@ -118,7 +118,7 @@ constexpr AliasInfo aliases[] = {{.name = "fused_layernorm_gelu",
                                   .binds = {bind<&A::activation, Activation::gelu>}}};
 
 double flops(const A& a) {
-  constexpr double of_activation[] = {0, 1, 23, 28};  // an error function, a hyperbolic tangent: 20
+  constexpr double of_activation[] = {0, 1, 23, 28};  // 20 for an error function or a hyperbolic tangent
   return double(a.x.size()) * (6 + a.scale.given() + a.shift.given() + of_activation[int(a.activation)]);
 }
 

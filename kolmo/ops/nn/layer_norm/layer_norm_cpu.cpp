@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace kolmo {
 namespace HWY_NAMESPACE {
-namespace {  // other operators have functions of the same names
+namespace {  // anonymous, since other operators have functions of the same names
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
@@ -29,7 +29,8 @@ Moments<double> moments(const C* x, std::int64_t n) {
   return {double(n), mean, squares};
 }
 
-/// In C. The mean has a second part and rstd two factors: a float may not hold them.
+/// Normalises in the type C. A float may not hold the mean and rstd, so the mean has a second part and rstd
+/// two factors.
 template <Activation F, class C>
 void normalise_by(const Normalisation<C>& f, const C* x, std::int64_t n, C* y) {
   const hn::ScalableTag<C> d;

@@ -6,7 +6,7 @@
 
 namespace kolmo {
 
-/// The mean of n elements, and the sum of the squares of their differences from it.
+/// The mean of n elements, and the sum of the squares of their differences from the mean.
 template <class C>
 struct Moments {
   C n = 0, mean = 0, squares = 0;
@@ -28,11 +28,12 @@ struct Normalisation {
   Activation activation;
 };
 
-/// CPU functions, compiled per instruction set and chosen at run time; moments are computed in double.
+/// Functions in CPU vectors. They are compiled once per instruction set, and chosen at run time. Moments are
+/// computed in double.
 template <class C>
 struct LayerNormFunctions {
   Moments<double> (*moments)(const C* x, std::int64_t n);
-  /// In C; y may be x.
+  /// Computes in the type C; y may be x.
   void (*normalise)(const Normalisation<C>& f, const C* x, std::int64_t n, C* y);
 };
 template <class C>

@@ -21,9 +21,9 @@ void check(const A& a) {
                           std::to_string(outputs(a)) + " outputs");
 }
 
-// As those of matmul: k + 3 roundings of sums of normal products, below 0.64 k + 6 sqrt(k) + 8 in all; here k <= 130
-// and sqrt(k) < 12. gelu has a slope below 1.13 and errs by 4 units itself. Results are rounded to their dtype; the
-// baseline rounds three times instead of once.
+// The error is that of matmul: k + 3 roundings of sums of normal products, below 0.64 k + 6 sqrt(k) + 8 in
+// all; here k <= 130 and sqrt(k) < 12. gelu has a slope below 1.13 and errs by 4 units itself. Results are
+// rounded to their dtype; the baseline rounds three times instead of once.
 constexpr double units = 1.13 * (133 * (0.64 * 130 + 6 * 12 + 8) + 4), f64 = units * 0x1p-53,
                  f32 = units * 0x1p-24;
 // In 16 bits, the baseline rounds the product, its sum with a bias below 4.5 and the result, each by half a unit in the

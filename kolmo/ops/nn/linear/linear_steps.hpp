@@ -14,8 +14,8 @@ inline constexpr Row<bool> linear_rows[] = {
     {.name = "unfused", .config = false, .naive = true},
 };
 
-/// A product with the epilogue, or, as the baseline, the product, the sum with the bias and the activation, each of
-/// which passes over y.
+/// Either one product, which includes bias and activation, or, as the baseline, three steps that each pass
+/// over y: the product, the sum with the bias, the activation.
 struct LinearSteps {
   MatmulArgs product;
   BroadcastAddArgs sum{};
@@ -57,15 +57,17 @@ struct LinearSteps {
   }
 };
 
-/// The same on every device: all work is that of the inner operators.
+/// The code for every device: the inner operators do all the work.
 inline constexpr ImplCode<LinearArgs> linear_code{
     .rows = linear_rows,
     .launch = [](const LinearArgs& a, Arena arena, Stream& s,
                  int row) { LinearSteps(a, linear_rows[row].config).run(arena, s); },
     .lay = [](Arena& arena, const LinearArgs& a,
               const Site& site) { LinearSteps(a, linear_rows[site.row].config).lay(arena, site); },
-    .fits = [](const LinearArgs& a, int row) {  // without a bias or an activation both rows are the product
-      return linear_rows[row].config || LinearSteps(a, false).has_more_than_the_product();
-    }};
+    // Without a bias or an activation both variants are the product alone.
+    .fits =
+        [](const LinearArgs& a, int row) {
+          return linear_rows[row].config || LinearSteps(a, false).has_more_than_the_product();
+        }};
 
 }  // namespace kolmo

@@ -36,16 +36,17 @@ template <class T>
 void divide(const Tensor& t, float by) {
   for (std::int64_t i = 0; i < t.size(); ++i) t.as<T>()[i] = T(Compute<T>(t.as<T>()[i]) / by);
 }
-/// Weights of about 1 / sqrt e, so that scores stay near 1.
+/// Scales the weights to about 1 / sqrt e, so that scores stay near 1.
 void tame(A& a) {
   visit<double, float, Half, BFloat16>(
       a.query.dtype, [&]<class T> { divide<T>(a.in_proj_weight, 4), divide<T>(a.out_proj_weight, 4); });
 }
 
-// With weights of deviation 1/4 and e = 16 to 24, the elements of Q, K, V and of the scores are near 1. Each of them
-// is rounded, with random sign, by half a unit in the last place: scores err by at most 5 half units (4 deviations of
-// sqrt(d) terms over sqrt(d)), means by 8, and 6 deviations of sums of e of these, times 1/4, with the rounding of y
-// itself, below 4, by at most 24. In f64 and f32 sums of up to 36 products stand in place of a rounding: 256 units.
+// With weights of deviation 1/4 and e = 16 to 24, the elements of Q, K, V and of the scores are near 1. Each
+// of them is rounded, with random sign, by half a unit in the last place. Scores err by at most 5 half units
+// (4 deviations of sqrt(d) terms over sqrt(d)), and means by 8. Sums of e of these times 1/4 err by 6
+// deviations, which, with the rounding of y itself, below 4, is at most 24. In f64 and f32 a rounding is
+// replaced by the roundings of sums of up to 36 products: 256 units.
 constexpr double f64 = 256 * 0x1p-53, f32 = 256 * 0x1p-24, f16 = 24 * 0x1p-11, bf16 = 24 * 0x1p-8;
 
 constexpr Case<A> cases[] = {

@@ -9,7 +9,8 @@ namespace kolmo::check {
 namespace {
 using Matrix = std::vector<std::vector<long double>>;
 
-/// Rows of a sequence times the transpose of rows `from` and on of the weights, plus the bias.
+/// Multiplies the rows of a sequence by the transpose of the rows of the weights from `from` on, and adds the
+/// bias.
 Matrix projected(const Tensor& x, std::int64_t entry, const Tensor& weights, const Tensor& bias,
                  std::int64_t from) {
   const std::int64_t rows = x.dim(-2), e = x.dim(-1);

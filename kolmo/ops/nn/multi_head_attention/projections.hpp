@@ -7,7 +7,7 @@
 
 namespace kolmo {
 
-/// The operators that multi_head_attention is made of, with the memory between them.
+/// The operators that multi_head_attention consists of, with the memory between them.
 struct MultiHeadSteps {
   std::array<LinearArgs, 3> in;
   AttentionArgs heads;
@@ -55,7 +55,7 @@ struct MultiHeadSteps {
   }
 
  private:
-  /// A third of the rows of weights, or of a bias.
+  /// One third of the rows of weights, or of a bias.
   static Tensor third(Tensor t, std::int64_t i) {
     if (!t.given()) return t;
     t.extent[0] /= 3;
@@ -66,7 +66,7 @@ struct MultiHeadSteps {
   }
 };
 
-/// The same on every device.
+/// The code for every device.
 inline constexpr ImplCode<MultiHeadAttentionArgs> multi_head_code{
     .launch = [](const MultiHeadAttentionArgs& a, Arena arena, Stream& s,
                  int) { MultiHeadSteps(arena, a).run(arena, s); },

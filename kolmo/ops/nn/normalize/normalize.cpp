@@ -29,15 +29,15 @@ template <RowNorm N>
 void by(A& a) {
   a.norm = N;
 }
-/// Without negative elements, so that sums do not cancel.
+/// Makes all elements non-negative, so that sums do not cancel.
 void not_negative(A& a) {
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     for (std::int64_t i = 0; i < a.x.size(); ++i) a.x.as<T>()[i] = T(std::abs(Compute<T>(a.x.as<T>()[i])));
   });
 }
 
-// A sum of n terms that do not cancel errs by less than 54 roundings (layer_norm.cpp), of magnitudes or
-// squares with two more, halved by the root; the quotient rounds once. The largest magnitude is exact.
+// A sum of n terms that do not cancel errs by less than 54 roundings (see layer_norm.cpp). Magnitudes or
+// squares add two more, the root halves them, and the quotient rounds once. The largest magnitude is exact.
 constexpr double f64 = 60 * 0x1p-53, f32 = 60 * 0x1p-24;
 constexpr Case<A> cases[] = {
     {.name = "k=1", .sizes = {{"...", 3}, {"k", 1}}, .tolerance = relative(f64)},

@@ -12,7 +12,8 @@ struct LargerOrNan {
   }
 };
 
-/// The largest magnitude, of elements in registers: those of absent packs are zeros or others of the row.
+/// The largest magnitude of elements in registers. Packs beyond the end of the row hold zeros or repeat
+/// others of the row.
 template <class T, int Threads, int W, int E>
 __device__ Compute<T> largest_magnitude(const cuda::RowTile<T, Threads, W, E>& x) {
   Compute<T> most = 0;
@@ -28,8 +29,9 @@ __device__ Compute<T> largest_magnitude(const cuda::MemoryRow<T>& x) {
   return cuda::combine_some(x.threads, most, LargerOrNan());
 }
 
-/// Divides by a number, by a product with its inverse: a quotient of doubles takes a call for every element.
-/// Far from 1 both are scaled by a power of two, so that the inverse is a normal number.
+/// Divides by a number through a product with its inverse: a quotient of doubles would take a call for every
+/// element. If the number is far from 1, both factors are scaled by a power of two, so that the inverse is a
+/// normal number.
 template <class C>
 struct Divisor {
   C up, inverse;

@@ -3,8 +3,8 @@
 
 namespace kolmo {
 
-/// What a row is divided by: the sum of its elements, of their magnitudes, the root of the sum of their
-/// squares, or the largest magnitude.
+/// By what a row is divided: the sum of its elements, the sum of their magnitudes, the root of the sum of
+/// their squares, or the largest magnitude.
 enum class RowNorm : std::int32_t { sum, l1, l2, max };
 inline constexpr std::string_view row_norm_names[] = {"sum", "l1", "l2", "max"};
 constexpr std::span<const std::string_view> names_of(RowNorm) { return row_norm_names; }

@@ -13,11 +13,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace kolmo {
 namespace HWY_NAMESPACE {
-namespace {  // other operators have functions of the same names
+namespace {  // anonymous, since other operators have functions of the same names
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
-/// The largest magnitude; NaN if there is one.
+/// The largest magnitude; NaN if an element is NaN.
 template <class C>
 double largest_magnitude(D d, const C* x, std::int64_t n) {
   V most = hn::Zero(d), nan = hn::Zero(d);
@@ -36,7 +36,8 @@ Magnitude<double> measure(RowNorm norm, const C* x, std::int64_t n) {
   if (norm == RowNorm::sum) return {0, sum(d, n, value)};
   if (norm == RowNorm::l1)
     return {0, sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR { return hn::Abs(value(i, count)); })};
-  if (sizeof(C) == 4 && norm == RowNorm::l2) {  // as relative to 1: squares of floats are normal doubles
+  // The largest magnitude counts as 1: squares of floats are normal doubles.
+  if (sizeof(C) == 4 && norm == RowNorm::l2) {
     const double squares = sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
       const V v = value(i, count);
       return hn::Mul(v, v);
@@ -53,7 +54,7 @@ Magnitude<double> measure(RowNorm norm, const C* x, std::int64_t n) {
 
 template <class C>
 void divide(const C* x, std::int64_t n, double norm, C* y) {
-  if (sizeof(C) == 4 && norm > 1e-37 && norm < 1e37) {  // a float holds the inverse
+  if (sizeof(C) == 4 && norm > 1e-37 && norm < 1e37) {  // a float can hold the inverse
     const hn::ScalableTag<C> c;
     const auto inverse = hn::Set(c, C(1 / norm));
     return each_vector(c, n, [&](std::int64_t i, auto count) HWY_ATTR {

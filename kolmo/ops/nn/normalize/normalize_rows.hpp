@@ -7,8 +7,8 @@
 
 namespace kolmo {
 
-/// For a part of a row: its largest magnitude, NaN if there is one, and its sum: of elements, of magnitudes,
-/// or of (x / largest)^2, 0 if `largest` is 0.
+/// Describes a part of a row: `largest` is its largest magnitude, or NaN if an element is NaN; `sum` is the
+/// sum of its elements, of their magnitudes, or of (x / largest)^2, which is 0 if `largest` is 0.
 template <class C>
 struct Magnitude {
   C largest = 0, sum = 0;
@@ -18,7 +18,8 @@ template <class C>
 KOLMO_HD C larger_or_nan(C a, C b) {
   return a > b || std::isnan(a) ? a : b;
 }
-/// Adds sums that do not depend on `largest`, which is 0 for them; else sums of squares.
+/// Joins two parts. `largest` is 0 for sums that do not depend on it; these are added. Otherwise the sums are
+/// sums of squares.
 template <class C>
 KOLMO_HD Magnitude<C> join(const Magnitude<C>& a, const Magnitude<C>& b) {
   const C largest = larger_or_nan(a.largest, b.largest);
@@ -31,11 +32,11 @@ KOLMO_HD C norm_of(RowNorm norm, const Magnitude<C>& row) {
   if (norm == RowNorm::max || (norm == RowNorm::l2 && row.largest == 0)) return row.largest;
   return norm == RowNorm::l2 ? row.largest * std::sqrt(row.sum) : row.sum;
 }
-/// CPU functions in double vectors, compiled per instruction set and chosen at run time.
+/// Functions in CPU vectors of double. They are compiled once per instruction set, and chosen at run time.
 template <class C>
 struct NormalizeFunctions {
   Magnitude<double> (*measure)(RowNorm norm, const C* x, std::int64_t n);
-  /// y_i = x_i / norm, with 0 / 0 = 0; y may be x.
+  /// Computes y_i = x_i / norm, with 0 / 0 = 0; y may be x.
   void (*divide)(const C* x, std::int64_t n, double norm, C* y);
 };
 template <class C>

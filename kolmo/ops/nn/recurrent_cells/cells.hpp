@@ -20,7 +20,7 @@ struct GruProducts {
   void lay(Arena& arena, const Site& site) const { u.lay(arena, site), v.lay(arena, site); }
 };
 
-/// each(f) calls f(i) for all its items.
+/// Computes the operator; each(f) calls f(i) for all items of f.
 template <class T, class Each>
 void lstm_step(const LstmCellArgs& a, Arena& arena, Stream& s, const Each& each) {
   using C = Compute<T>;

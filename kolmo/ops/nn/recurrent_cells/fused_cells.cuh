@@ -1,7 +1,8 @@
 #pragma once
-// A cell's products and gates in one kernel, in f32. A block computes a tile of states by units, each with the sums of all
-// gates, over the depth of x and then that of h. Rows of the states and of both weights are contiguous along the depth,
-// and stay so in shared memory: threads read packs of 4 products from there.
+// A cell's products and gates in one kernel, in f32. A block computes a tile of states by units. For each it
+// sums the products of all gates, first over the depth of x and then over that of h. Rows of the states and
+// of both weights are contiguous along the depth, and stay so in shared memory, from which threads read packs
+// of 4 elements.
 #include "kolmo/base/pack.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/grid.cuh"
@@ -10,14 +11,16 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Rows begin at multiples of 16 bytes, and arrays have at most 2^30 elements. Biases may be null.
+/// The arguments of a cell. Rows begin at multiples of 16 bytes, and arrays have at most 2^30 elements.
+/// Biases may be null.
 struct CellProducts {
   const float *x, *h, *weight_ih, *weight_hh, *bias_ih, *bias_hh;
   int rows, k, n;
 };
 
-/// Each of `teams` teams of threads computes the tile's sums for a part of every piece of `depth`; a thread has 8 states
-/// by 4 units, 8 apart. Packs of a row in shared memory are permuted by the row's number, against bank conflicts.
+/// The tile of a block. Each of `teams` teams of threads computes the tile's sums for a part of every piece
+/// of `depth`; a thread has 8 states by 4 units, which are 8 apart. The packs of a row in shared memory are
+/// permuted by the row's number, to avoid bank conflicts.
 struct CellTile {
   static constexpr int rows = 64, units = 32, depth = 64, stages = 2, teams = 4, high = 8, wide = 4;
   static constexpr int apart = rows / high, team = apart * (units / wide), threads = team * teams;
@@ -29,7 +32,7 @@ template <int Gates>
 struct CellPieces {
   float rows[CellTile::rows + Gates * CellTile::units][CellTile::depth];
 };
-/// Of a part of the tile's rows.
+/// The sums of some rows of the tile: there are `parts` such parts.
 using CellSums = float[CellTile::teams][CellTile::sums][CellTile::rows / CellTile::parts][CellTile::sum_row];
 
 template <int Gates>
@@ -38,8 +41,9 @@ constexpr std::size_t fused_cell_bytes() {
   return pieces < sizeof(CellSums) ? sizeof(CellSums) : pieces;
 }
 
-/// finish(at, sums) takes the 4 sums of an element of the state, with their biases: those of 4 gates; or of 3 gates, with the
-/// part of h of the last and then that of x.
+/// Computes a cell. finish(at, sums) receives 4 sums of an element of the state, which include the biases.
+/// With 4 gates these belong to the gates. With 3 gates the last two sums are both those of the last gate:
+/// its part of h, then its part of x.
 template <int Gates, class Finish>
 __global__ void __launch_bounds__(CellTile::threads, 1)
     fused_cell(const __grid_constant__ CellProducts p, const __grid_constant__ Finish finish) {
@@ -51,7 +55,7 @@ __global__ void __launch_bounds__(CellTile::threads, 1)
   const int thread = int(threadIdx.x);
   const int steps_x = (p.k + S::depth - 1) / S::depth, steps = steps_x + (p.n + S::depth - 1) / S::depth;
 
-  // A thread copies packs of the same depth, 16 rows apart, from here on.
+  // A thread copies packs at the same depth, from every 16th row, beginning with row `copied`.
   const int copied = thread / S::packs, pack = thread % S::packs;
   const float *states, *weights;
   int extent, left_depth;
@@ -79,7 +83,8 @@ __global__ void __launch_bounds__(CellTile::threads, 1)
 
   const int team = thread / S::team, x = thread % S::apart, y = thread % S::team / S::apart;
   constexpr int of_team = S::packs / S::teams, stage_size = int(sizeof(*pieces) / sizeof(float));
-  // Of the team's first pack. They are of_team, a power of 2: the places of the others differ in the bits of c.
+  // The places of the first of the team's of_team packs. of_team is a power of 2, so the places of the others
+  // differ in the bits of c alone.
   const int left_at = y * S::depth + ((team * of_team) ^ y) * 4,
             right_at = (S::rows + x) * S::depth + ((team * of_team) ^ x) * 4;
   float sum[S::sums][S::wide][S::high] = {};
@@ -92,7 +97,7 @@ __global__ void __launch_bounds__(CellTile::threads, 1)
     wait_copies<0>();
     __syncthreads();
     const int now = step % 2 * stage_size, next = stage_size - now;
-#pragma unroll 2  // of 4 the registers do not suffice
+#pragma unroll 2  // unrolled by 4 it would need too many registers
     for (int c = 0; c < of_team; ++c) {
       const float *const a = shared + ((now + left_at) ^ c * 4), *const b =
                                                                      shared + ((now + right_at) ^ c * 4);

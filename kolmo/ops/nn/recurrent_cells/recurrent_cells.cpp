@@ -16,17 +16,17 @@ void check_rows(const char* op, const Tensor& weights, const Tensor& h, std::int
                           " rows, but " + std::to_string(h.dim(-1)) + " units need " +
                           std::to_string(gates * h.dim(-1)));
 }
-/// Products and sums of the gates, and those of 30 operations for each of the functions of a unit.
+/// Operations: products and sums of the gates, and 30 for each of the functions of a unit.
 template <class Args>
 double flops(const Args& a, double functions) {
   const double k = double(a.x.dim(-1)), n = double(a.h.dim(-1)), rows = double(a.weight_ih.dim(0));
   return double(as_rows(a.h).dim(0)) * (2 * rows * (k + n) + 30 * functions * n);
 }
 
-// A gate's argument is a sum of K = k + n products of normal numbers, with partial sums near sqrt K: K roundings of
-// these add up like a random walk (Higham & Mary 2019), to less than 4 K + 16 units. A state takes at most 16 times
-// that: an argument below 40 and a state below 7 are multiplied by a logistic function, of slope at most 1/4. 16-bit
-// results are rounded once more; r h, too.
+// A gate's argument is a sum of K = k + n products of normal numbers, with partial sums near sqrt K. K
+// roundings of these add up like a random walk (Higham & Mary 2019), to less than 4 K + 16 units. A state
+// takes at most 16 times that: an argument below 40 and a state below 7 are multiplied by a logistic
+// function, whose slope is at most 1/4. 16-bit results are rounded once more, and so is r h.
 constexpr double bound(double terms) { return 16 * (4 * terms + 16); }
 constexpr Tolerance f16 = {1e-3, 0x1p-10}, bf16 = {8e-3, 0x1p-7};
 template <class Args, std::int64_t gates>

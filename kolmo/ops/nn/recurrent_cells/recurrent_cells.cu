@@ -52,7 +52,8 @@ struct Copy {
   std::int64_t items() const { return count; }
   __device__ void operator()(std::int64_t i) const { to[i] = from[i]; }
 };
-/// Where a new state is written that other blocks may still read as h, until it is copied.
+/// Memory for a new state that is to replace h while other blocks still read h. The state is copied
+/// afterwards.
 class Aside {
  public:
   Aside(Arena& arena, const Tensor& h) : h_(h), data_(arena.take<float>(h.size())) {}
@@ -102,8 +103,8 @@ bool fits(const A& a, int row) {
   return a.h.dtype == DType::f32 && resets_after(a) && a.h.size() > 0 && packed(a.x) && packed(a.h) &&
          packed(a.weight_ih) && packed(a.weight_hh);
 }
-/// One kernel where its blocks, one a multiprocessor, keep most of an H200 busy to the end. Few states are bound by memory,
-/// and have products of their own.
+/// Chooses one kernel if its blocks, one for each multiprocessor, keep most of an H200 busy to the end. Few
+/// states are limited by the speed of memory, for which matmul has its own kernels.
 template <class A>
 int preferred(const A& a) {
   constexpr std::int64_t multiprocessors = 132;

@@ -9,7 +9,7 @@ namespace {
 
 long double logistic_function(long double x) { return (1 + std::tanh(x / 2)) / 2; }
 
-/// bias_row + sum_j weights_(row, j) v_j for row b of the batch; `factor` multiplies each v_j.
+/// Computes bias_row + sum_j weights_(row, j) v_j for row b of the batch; `factor` multiplies each v_j.
 long double affine(const Tensor& weights, const Tensor& bias, std::int64_t row, const Tensor& v,
                    std::int64_t b, const std::vector<long double>& factor = {}) {
   const std::int64_t k = weights.dim(1);

@@ -29,9 +29,10 @@ void lay(Arena& arena, const A& a, const Site&) {
 void halves(A& a) { a.pairs = RopePairs::halves; }
 void far(A& a) { a.offset = 100000, a.theta = 500000; }
 
-// An angle p theta^(-2 i / d) has the relative error of exp2 whose argument, below 19 in magnitude, is rounded
-// twice (27 roundings of the angle), of exp2 and of the product: 32 roundings of double of an angle up to
-// p = 40, or 100040. Then four roundings of the dtype in the rotation of elements below 6.
+// An angle p theta^(-2 i / d) has the relative error of exp2, whose argument is below 19 in magnitude and
+// rounded twice (27 roundings of the angle), that of exp2 itself and that of the product: 32 roundings of
+// double of an angle up to p = 40, or 100040. Then four roundings of the dtype follow in the rotation of
+// elements below 6.
 constexpr double f64 = 6 * (32 * 64 + 4) * 0x1p-53, f32 = 6 * 4 * 0x1p-24;
 constexpr Case<A> cases[] = {
     {.name = "s=1 d=2", .sizes = {{"...", 1}, {"s", 1}, {"d", 2}}, .tolerance = f64},
@@ -84,7 +85,7 @@ constinit const Definition<A> definition{
      .source = "Su et al., arXiv:2104.09864",
      .determinism = Determinism::run_to_run,
      .in_place = true},
-    // Three operations for each element; for each angle a power, a sine and a cosine of 20 each.
+    // Each element takes three operations; each angle a power, a sine and a cosine of 20 each.
     {.check = check,
      .flops =
          [](const A& a) {

@@ -8,12 +8,13 @@ namespace kolmo {
 namespace {
 using A = RopeEncodingArgs;
 
-/// An item is a pack of pairs of a place, in several heads (or other leading indices), which share its angles.
+/// An item rotates a pack of pairs at one place, in several heads (or other leading indices), which share its
+/// angles.
 template <class T, int W, bool Halves, bool Packed>
 struct RotateHeads {
   using C = Compute<T>;
   using Rope = RopePack<T, W, Halves, Packed>;
-  static constexpr int most = 16, together = Halves ? 2 : 4;  // heads of an item; of them read at once
+  static constexpr int most = 16, together = Halves ? 2 : 4;  // heads of an item, and heads read at once
   const T* x;
   T* y;
   RopeAngles angles;
@@ -38,7 +39,7 @@ struct RotateHeads {
         if (h < left) rope[h].load(x + at + h * step, angles.pairs);
     };
     load();
-    constexpr int part = W < 4 ? W : 4;  // angles at a time
+    constexpr int part = W < 4 ? W : 4;  // angles that are computed at a time
     Pack<C, W> cosine, sine;
 #pragma unroll
     for (int first = 0; first < W; first += part) {
@@ -57,7 +58,7 @@ struct RotateHeads {
       const std::int64_t to = at;
       const int count = left;
       at += together * step, left -= together;
-      load();  // the next ones, on their way while these are turned
+      load();  // the next heads arrive while these are rotated
 #pragma unroll
       for (int h = 0; h < together; ++h)
         if (h < count) now[h].turn(cosine, sine), now[h].store(y + to + h * step, angles.pairs);

@@ -13,7 +13,8 @@ namespace kolmo {
 struct RopeAngles {
   const std::int64_t* position;
   std::int64_t places, pairs, offset;
-  double log2_step;  ///< of the wavelengths of neighbouring pairs
+  /// Logarithm of the ratio of the wavelengths of neighbouring pairs.
+  double log2_step;
 
   explicit RopeAngles(const RopeEncodingArgs& a)
       : position(a.position.as<std::int64_t>()),
@@ -43,15 +44,16 @@ struct RopeTables : RopeAngles {
   }
 };
 
-/// W neighbouring pairs of a row: a pack of elements, or two of halves. Those that are not Packed are not aligned to more than
-/// an element.
+/// Rotates W neighbouring pairs of a row. With interleaved pairs they are one pack of elements; with Halves
+/// two packs, one from each half of the row. If they are not Packed, their address is only a multiple of an
+/// element.
 template <class T, int W, bool Halves, bool Packed>
 struct RopePack {
   using C = Compute<T>;
   static constexpr int parts = Halves ? 2 : 1, size = 2 * W / parts;
   Pack<T, size> part[parts];
 
-  /// Where the first element is in an array of rows, and how far the second part.
+  /// The place of the first element in an array of rows. A second part is `pairs` elements behind it.
   KOLMO_HD static std::int64_t first(std::int64_t row, std::int64_t pair, std::int64_t pairs) {
     return 2 * row * pairs + (Halves ? pair : 2 * pair);
   }
@@ -82,7 +84,7 @@ struct RopePack {
   }
 };
 
-/// Calls f.operator()<W, Halves, Packed>() of the packs for a call.
+/// Calls f.operator()<W, Halves, Packed>() with the kind of packs that serves a call.
 template <class T, class F>
 void with_rope_packs(const RopeEncodingArgs& a, F&& f) {
   constexpr int width = pack_width<T>;
@@ -93,7 +95,7 @@ void with_rope_packs(const RopeEncodingArgs& a, F&& f) {
     packed ? f.template operator()<width / 2, false, true>() : f.template operator()<1, false, false>();
 }
 
-/// An item is a pack of pairs.
+/// An item rotates a pack of pairs.
 template <class T, int W, bool Halves, bool Packed>
 struct RotateItem {
   using C = Compute<T>;

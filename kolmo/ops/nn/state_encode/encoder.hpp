@@ -88,7 +88,7 @@ struct StateEncoder {
     while (p < n) p *= 2;
     return p;
   }
-  /// Bitonic sort of `to`, whose end is filled up with infinity.
+  /// Sorts into `to` by a bitonic network. The end of `to` is filled up with infinities.
   template <class Team>
   KOLMO_HD static void sort(const Team& team, const T* from, std::int64_t n, double* to) {
     const std::int64_t all = power_of_two(n);

@@ -22,7 +22,7 @@ void check(const A& a) {
           "state_encode: center and scale are given together or not at all");
 }
 double flops(const A& a) {
-  // Sorting by half of (log n)^2 comparisons each; sums, averages and slopes.
+  // Sorting takes half of (log n)^2 comparisons for each number; then come sums, averages and slopes.
   const auto sorting = [](std::int64_t n) {
     const double stages = double(std::bit_width(std::uint64_t(n)));
     return double(n) * stages * (stages + 1) / 2;
@@ -31,7 +31,7 @@ double flops(const A& a) {
   return double(a.features.size()) / 64 * (sorting(w) + sorting(v) + 30 * double(w) + 13 * double(v) + 200);
 }
 
-/// Losses that fall with noise, whole phases, a step within the budget.
+/// Draws losses that fall with noise, whole phases, and a step within the budget.
 void draw(A& a, CaseRandom& random) {
   visit<double, float>(a.losses.dtype, [&]<class T> {
     const std::int64_t w = a.losses.dim(-1);
@@ -44,8 +44,8 @@ void draw(A& a, CaseRandom& random) {
   });
 }
 
-// Sums of 257 numbers below 3 err by at most 257 3 2^-53 each; quotients by a deviation above 0.01 enlarge that by
-// 100, and by 1000 within scales drawn at random above 0.001. f32 features are rounded once.
+// Sums of 257 numbers below 3 err by at most 257 * 3 * 2^-53 each. Quotients by a deviation above 0.01
+// enlarge that by 100, and by 1000 with scales drawn at random above 0.001. f32 features are rounded once.
 constexpr double t = 257 * 3 * 100 * 0x1p-53;
 constexpr Case<A> cases[] = {
     {.name = "one loss, one norm", .sizes = {{"...", 3}, {"w", 1}, {"v", 1}}, .tolerance = t, .draw = draw},

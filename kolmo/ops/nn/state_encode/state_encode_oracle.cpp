@@ -34,7 +34,7 @@ long double smoothed(const Vector& v, long double decay) {
   for (std::size_t i = 1; i < v.size(); ++i) value = decay * value + (1 - decay) * v[i];
   return value;
 }
-/// Slope of the regression of v on 0, 1, 2, ...
+/// The slope of the regression of v on 0, 1, 2, ...
 long double regression(const Vector& v) {
   const auto n = static_cast<long double>(v.size());
   long double t = 0, tt = 0, y = 0, ty = 0;
