@@ -11,28 +11,28 @@
 
 namespace kolmo {
 
-/// A tensor that owns its memory, contiguous and row-major, on the host or on a stream's device.
-/// Default-constructed it is "not given". Moving keeps the address. Device memory returns to its pool in the
-/// stream's order.
+/// A tensor that owns its memory, contiguous and row-major, on the host or on a stream's device. A
+/// default-constructed array is "not given". Moving keeps the address. Device memory returns to its pool in
+/// the stream's order.
 class Array {
  public:
   Tensor tensor;
 
   Array() = default;
-  /// On the host, all bytes zero.
+  /// Makes an array on the host, with all bytes zero.
   template <class Shape>
   Array(DType dtype, const Shape& shape)
       : tensor(kolmo::tensor(nullptr, dtype, shape)), host_(tensor.bytes()) {
     tensor.data = host_.data();
   }
-  /// On the stream's device; contents are not initialised.
+  /// Makes an array on the stream's device, whose contents are not initialised.
   template <class Shape>
   Array(DType dtype, const Shape& shape, Stream& stream)
       : tensor(kolmo::tensor(nullptr, dtype, shape, stream.device())), buffer_(tensor.bytes(), stream) {
     tensor.data = buffer_.data();
   }
-  /// On the host, a copy of the values; one-dimensional unless a shape is given. Throws InvalidArgument if
-  /// the number of values differs from the shape's number of elements.
+  /// Copies the values into an array on the host, which is one-dimensional unless a shape is given. Throws
+  /// InvalidArgument if the number of values differs from the shape's number of elements.
   template <class T>
   explicit Array(const std::vector<T>& values) : Array(values, std::array{std::int64_t(values.size())}) {}
   template <class T, class Shape>

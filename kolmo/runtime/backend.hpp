@@ -59,7 +59,7 @@ class Backend : public memory::Upstream {
 
 /// The backend of a usable device; throws Unsupported otherwise. Lives until the process ends.
 Backend& backend(Device device);
-/// From now on `device` refers to `made`.
+/// Makes `device` refer to `made` from now on.
 void add_backend(Device device, std::unique_ptr<Backend> made);
 std::unique_ptr<Backend> make_host_backend(DeviceKind kind);  // cpu/host_backend.cpp
 int cuda_device_count();                                      // cuda/cuda_backend.cpp

@@ -7,9 +7,9 @@ namespace kolmo {
 
 /// A library of CUDA, opened at run time. It stays open until the process ends.
 struct CudaLibrary {
-  std::string name;  ///< of the file, e.g. "libcublasLt.so.13"
+  std::string name;  ///< name of the file, e.g. "libcublasLt.so.13"
   void* handle = nullptr;
-  std::string path;     ///< of the file that was opened; empty if none was
+  std::string path;     ///< path of the file that was opened; empty if none was
   std::string problem;  ///< why it cannot be used, with the places searched; empty if it can
 
   /// The path, or the problem.

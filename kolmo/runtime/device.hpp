@@ -18,8 +18,8 @@ struct DeviceInfo {
   std::uint64_t cache = 0;      ///< bytes of the last-level cache
   double bytes_per_second = 0;  ///< peak memory bandwidth
   double flops_f64 = 0, flops_f32 = 0;
-  double matrix_flops_f64 = 0;  ///< of matrix products, which tensor cores may speed up
-  double matrix_flops_16 = 0;   ///< of products of 16-bit factors, with sums in f32
+  double matrix_flops_f64 = 0;  ///< matrix products in f64, which tensor cores may speed up
+  double matrix_flops_16 = 0;   ///< products of 16-bit factors, with sums in f32
 };
 
 /// Every device this build and machine can use, the CPU first.
@@ -34,11 +34,12 @@ bool deferred(Device device);  // see Backend::deferred
 inline bool in_host_memory(Device d) {
   return d.kind != DeviceKind::cuda && (d.index == 0 || !detail::deferred(d));
 }
-/// While it lives, a CUDA device is current in this thread for all who use CUDA in it; then the one from before is again.
-/// Work that is queued makes its device current and leaves it so. Nothing for devices of other kinds.
+/// While an object of this class lives, a CUDA device is current in its thread, for all code there that uses
+/// CUDA; afterwards the former device is current again. Queueing work makes the work's device current, and
+/// leaves it so. Devices of other kinds have no effect.
 class CurrentDevice {
  public:
-  CurrentDevice();  ///< at first the one that is current already
+  CurrentDevice();  ///< keeps the device that is already current
   explicit CurrentDevice(Device device);
   ~CurrentDevice();
   CurrentDevice(const CurrentDevice&) = delete;

@@ -14,7 +14,7 @@ namespace {
 using Key = std::pair<DeviceKind, int>;
 Key key(Device d) { return {d.kind, d.index}; }
 
-/// The same moment on a device's clock and on the host's.
+/// The same moment on a device's clock and on the clock of the host.
 struct Origin {
   std::unique_ptr<Event> event;
   double host = 0;
@@ -50,7 +50,8 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A device's first traced launch waits for the device, to relate its clock to the host's.
+/// Relates the device's clock to the host's, for which the first traced launch of a device waits for the
+/// device.
 void prepare_track(TimedLaunch& s) {
   const Device device = s.kernel->device;
   Pairs& p = pairs();

@@ -21,7 +21,7 @@ struct TimedLaunch {
 /// Adds the time of a launch to its operator's metrics.
 void account(const TimedLaunch& sample, double seconds);
 
-/// Times launches by pairs of events. A pair is exact if the device reached its first event only after the
+/// Time launches by pairs of events. A pair is exact if the device reached its first event only after the
 /// second was queued. Otherwise the device may have idled in between, and the pair is used only if the host
 /// took less than 5 % of the time between the events. At most 64 pairs wait at once. Times are read without
 /// waiting: a few whenever a sample begins, the rest at a scrape. Nothing throws; a sample that fails is

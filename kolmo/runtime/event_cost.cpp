@@ -12,7 +12,7 @@ namespace kolmo {
 namespace {
 
 constexpr int fills = 100, every = 10;
-constexpr std::size_t size = 1 << 18;  // bytes; a GPU fills fewer without a kernel, at less cost
+constexpr std::size_t size = 1 << 18;  // in bytes; a GPU fills fewer bytes without a kernel, at less cost
 
 /// Device memory that is not counted in its pool's statistics.
 struct Bytes {

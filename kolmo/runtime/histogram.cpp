@@ -11,8 +11,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The upper 12 + 4 bits of a double, its exponent and the first four bits of its fraction, are the number of
-/// its log-linear bucket.
+/// The upper 12 + 4 bits of a double, which are its exponent and the first four bits of its fraction, number
+/// the log-linear buckets.
 constexpr std::int64_t first_bits = std::int64_t(1023 + buckets::lowest_exponent) << 4;
 
 constexpr int regular_index(double seconds) {

@@ -5,14 +5,14 @@
 namespace kolmo::metrics {
 
 /// Upper edges that are exported, in seconds; counts at these are exact. They include the 10 ms of the
-/// latency objective and steps of 1, 2, 5 elsewhere.
+/// latency objective, and otherwise go in steps of 1, 2, 5.
 inline constexpr std::array edges{1e-6, 2e-6, 5e-6, 1e-5,  2e-5, 5e-5,  1e-4, 2e-4, 5e-4, .001,
                                   .002, .003, .005, .0075, .010, .0125, .015, .02,  .05,  .1,
                                   .2,   .5,   1.,   2.,    5.,   10.,   30.,  60.,  120.};
 
-/// Log-linear buckets: 16 per octave from 0.93 ns to 512 s, so no wider than 6.25 % of their lower bound, and
-/// split at the exported edges. A bucket includes its upper bound only if that is an exported edge. Bucket 0
-/// holds smaller values, the last one larger values.
+/// Log-linear buckets: 16 per octave from 0.93 ns to 512 s, so that none is wider than 6.25 % of its lower
+/// bound, and split at the exported edges. A bucket includes its upper bound only if that is an exported
+/// edge. Bucket 0 holds smaller values, the last one larger values.
 namespace buckets {
 inline constexpr int per_octave = 16, lowest_exponent = -30, octaves = 39;
 inline constexpr int regular = per_octave * octaves + 2;

@@ -61,7 +61,7 @@ std::string Kernel::compiler_log(const std::string& capability) const {
   if (!state_->is_source) return {};
   const std::lock_guard lock(state_->mutex);
   std::string& log = state_->compile(capability).log;
-  if (log.empty()) {  // it came from the driver's cache
+  if (log.empty()) {  // the kernel came from the driver's cache
     std::vector<std::string> anew = state_->options;
     anew.push_back("--no-cache");
     log = compile_kernel(state_->code, state_->name, capability, anew).log;

@@ -45,7 +45,7 @@ class Kernel {
     const void* data;
     std::size_t bytes;
   };
-  /// launch() with arguments whose types the compiler does not know.
+  /// Does what launch() does, for arguments whose types the compiler does not know.
   void queue(Extent grid, Extent block, std::size_t shared, Stream& stream,
              std::span<const Argument> arguments) const;
 

@@ -25,12 +25,12 @@ void launch_loaded(const LoadedKernel& kernel, const std::array<unsigned, 3>& gr
                    const std::array<unsigned, 3>& block, std::size_t shared, Device device, void* stream,
                    std::span<void*> arguments);
 
-/// The driver's data about a kernel that nvcc compiled into the program; the reference for tune::occupancy.
-/// Empty for any other function.
+/// The driver's data about a kernel that nvcc compiled into the program. They are the reference for
+/// tune::occupancy. Empty for any other function.
 struct KernelFacts {
   int registers;       ///< per thread
-  std::size_t shared;  ///< static, bytes
-  int blocks;          ///< resident on a multiprocessor at a time
+  std::size_t shared;  ///< static shared memory, bytes
+  int blocks;          ///< blocks that a multiprocessor holds at a time
 };
 std::optional<KernelFacts> driver_facts(const void* kernel, int threads, std::size_t dynamic_shared,
                                         Device device);

@@ -14,11 +14,11 @@ struct Launch {
   const void* kernel;  ///< address of the kernel's host function; null for one given at run time
   std::array<unsigned, 3> grid, block;
   std::size_t shared;                             ///< dynamic shared memory, bytes
-  std::shared_ptr<const Kernel> given = nullptr;  ///< at run time
+  std::shared_ptr<const Kernel> given = nullptr;  ///< if it was given at run time
 };
 
-/// While one exists, kernels that its thread launches are logged and not run: it shows what an operator would
-/// do on a GPU without having one.
+/// While such an object exists, kernels that its thread launches are logged and not run: it shows what an
+/// operator would do on a GPU, and needs no GPU.
 class LaunchLog {
  public:
   LaunchLog() : outer_(std::exchange(current_, this)) {}

@@ -37,7 +37,7 @@ struct Claim {
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
-    thread_slot = 0;  // for what later destructors of this thread record
+    thread_slot = 0;  // later destructors of this thread record in slot 0
     if (!slot) return;
     const std::scoped_lock lock(free_slots().mutex);
     free_slots().free.push_back(slot);
@@ -125,7 +125,7 @@ void Gauge::add(double by) noexcept {
 }
 
 void Histogram::record(double seconds) noexcept {
-  constexpr double longest = 1e9;  // bounds values to keep the sum finite
+  constexpr double longest = 1e9;  // bounds a value, to keep the sum finite
   const int slot = detail::slot();
   Cell& cell = cells_.mine(slot);
   seconds = seconds >= 0 ? std::min(seconds, longest) : 0;

@@ -27,7 +27,8 @@ extern constinit thread_local int thread_slot;
 int claim_slot();
 inline int slot() { return thread_slot >= 0 ? thread_slot : claim_slot(); }
 
-/// A thread is the only writer of its cell. A cell outlives its thread and is reused by a later one.
+/// One cell for each thread, which alone writes to it. A cell outlives its thread and is reused by a later
+/// one.
 template <class Cell>
 class PerThread {
  public:
@@ -70,8 +71,8 @@ void bump(std::atomic<T>& value, T by, int slot) noexcept {
 /// A value that only grows.
 class Counter {
  public:
-  /// One thread's cell, for call sites at which the look-up of the cell would be too slow. To be used by that
-  /// thread only, and not from destructors of its thread_local objects.
+  /// One thread's cell, for call sites at which the look-up of the cell would be too slow. Only that thread
+  /// may use it, and not in destructors of its thread_local objects.
   class Mine {
    public:
     Mine() = default;
@@ -97,7 +98,7 @@ class Counter {
   detail::PerThread<Cell> cells_;
 };
 
-/// The current value. Not exported before it is set, nor while it is NaN.
+/// A current value. It is not exported before it is set, nor while it is NaN.
 class Gauge {
  public:
   void set(double value) noexcept { value_.store(value, std::memory_order_relaxed); }
@@ -122,9 +123,9 @@ class Histogram {
   detail::PerThread<Cell> cells_;
 };
 
-/// The metric with this name and these labels, created at the first call. The label `kernel` has at most 256
-/// different values; further ones become "other". Throws InvalidArgument for a malformed name and for the
-/// name of a metric of another kind.
+/// Returns the metric with this name and these labels, which the first call creates. The label `kernel` has
+/// at most 256 different values; further ones become "other". Throws InvalidArgument for a malformed name and
+/// for the name of a metric of another kind.
 Counter& counter(std::string_view name, Labels labels = {}, std::string_view help = {});
 Gauge& gauge(std::string_view name, Labels labels = {}, std::string_view help = {});
 Histogram& histogram(std::string_view name, Labels labels = {}, std::string_view help = {});

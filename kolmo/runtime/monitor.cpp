@@ -18,7 +18,7 @@ namespace {
 
 std::int64_t nanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-/// Upper limit, in bytes, of work in host memory that is not compared with the roofline, since it may stay in
+/// Work in host memory of up to this many bytes is not compared with the roofline, since its data may stay in
 /// the caches.
 constexpr double cached = 64e6;
 
@@ -36,9 +36,9 @@ Table& table() {
   return all;
 }
 
-/// A kernel that the thread has launched, with the data that its next launch needs, in one cache line.
+/// A kernel that the thread has launched. The data that its next launch needs are in one cache line.
 struct alignas(64) Known {
-  std::array<char, 24> name{};  // only if it fits
+  std::array<char, 24> name{};  // the kernel's name, if it fits
   std::uint32_t length = 0;
   unsigned readings = 0;  // number of metric readings at the last check of Kernel::wanted
   Device device;
@@ -81,7 +81,7 @@ double seconds_of(const Work& work) {
   return 1e-9 * double(best) / rounds;
 }
 
-/// The recorder's cost of a launch: for every launch, and in addition if it is timed in host memory.
+/// What the recorder costs for each launch, and how much more for a launch in host memory that is timed.
 struct RecorderCost {
   double counting = seconds_of([] {
     static metrics::Counter launches;
@@ -247,7 +247,8 @@ bool Scope::begin(unsigned now, std::string_view op, Device device) {
 }
 
 void Scope::look_closely(Stream& stream, const Work& work) {
-  if (kernel_->enqueue && stream.records()) {  // asking for an event of a capture, or during one, may end it
+  // A query for an event of a capture, or during one, may end the capture.
+  if (kernel_->enqueue && stream.records()) {
     thread.schedule.end(1e-9 * double(nanoseconds()), 0);
     begin_ = 0;
     return;

@@ -10,9 +10,9 @@
 
 /// Monitoring of operators from inside the process. Every launch is counted. Launches are timed at random, as
 /// many as cost 0.1 % of the launching thread's time. On devices that work in host memory a launch has
-/// finished when it returns, and is timed by two clock readings (`kolmo_kernel_duration_seconds`); launches
-/// of more than about 300 us are all timed. On other devices these readings give the time to queue the launch
-/// (`kolmo_kernel_enqueue_seconds`), and events give the time on the device.
+/// finished when it returns, and is timed by two clock readings (`kolmo_kernel_duration_seconds`); all
+/// launches of more than about 300 us are timed there. On other devices these readings give the time to queue
+/// the launch (`kolmo_kernel_enqueue_seconds`), and events give the time on the device.
 namespace kolmo::monitor {
 
 enum Mode : unsigned { recording = 1, tracing = 2, nvtx = 4 };
@@ -31,7 +31,7 @@ struct LaunchMetrics {
 
   const std::string name;
   const Device device;
-  std::atomic<bool> wanted{true};  ///< a sample is wanted, since the last reading of the metrics
+  std::atomic<bool> wanted{true};  ///< whether a sample has been wanted since the last reading of the metrics
   metrics::Counter& launches;
   metrics::Histogram* enqueue;   ///< host seconds; null if a launch has finished when it returns
   metrics::Counter& busy;        ///< device seconds; operators called by operators count once
@@ -45,28 +45,29 @@ struct LaunchMetrics {
   } sums;
   double roofline_ratio() const { return sums.at_best / sums.comparable; }  ///< NaN if not known
 
-  metrics::Counter nested;  ///< launches within launches; their device seconds are part of the outer one's
+  /// Number of launches within launches. Their device seconds are part of those of the outer launch.
+  metrics::Counter nested;
 };
 
 std::vector<const LaunchMetrics*> kernels();
-std::uint64_t launches();  ///< of all kernels
-/// Sets the peak rates that launches are compared with; the default are those of device_info.
+std::uint64_t launches();  ///< the number for all kernels together
+/// Sets the peak rates that launches are compared with. By default these are those of device_info.
 void set_peaks(const DeviceInfo& device);
 
 /// The work of a launch: floating-point operations, bytes, and whether in double precision.
 struct Work {
   double flops = 0, bytes = 0;
   bool f64 = true;
-  std::uint64_t call = 0;  ///< id for on_timed; 0: no timing report wanted
+  std::uint64_t call = 0;  ///< id for on_timed; 0: no report of the time is wanted
 };
-/// Called with the device seconds of timed launches whose Work has a `call` id. Called from any thread.
+/// Called with the device seconds of timed launches whose Work has a `call` id. Any thread may call it.
 inline std::atomic<void (*)(std::uint64_t call, double seconds)> on_timed{nullptr};
 
 namespace detail {
 struct TimedLaunch;
 }
 
-/// Counts a launch, and times it during its own lifetime. `work()` returns the launch's Work and is called
+/// Counts a launch, and times the launch by its own lifetime. work() returns the launch's Work, and is called
 /// for few launches. With monitoring off the cost is one relaxed load.
 class Scope {
  public:

@@ -9,7 +9,8 @@
 namespace kolmo {
 namespace {
 
-// The layouts of nvml.h, so that it is not needed to build. They are part of the library's binary interface.
+// The layouts are copied from nvml.h, so that building does not need that file. They are part of the
+// library's binary interface.
 struct Utilization {
   unsigned gpu, memory;  // percent
 };

@@ -6,12 +6,12 @@
 
 namespace kolmo {
 
-/// NVIDIA's management library (NVML), opened at run time: no header or link is needed, and without a driver
-/// there is no library. Only cheap calls are made that do not hold a driver lock for long: no process lists,
-/// no PCIe throughput. Not thread-safe.
+/// NVIDIA's management library (NVML), opened at run time: neither its header nor linking is needed, and
+/// without a driver there is no library. Only cheap calls are made that do not hold a driver lock for long:
+/// no process lists, no PCIe throughput. Not thread-safe.
 class Nvml {
  public:
-  /// Null if the library is missing or fails to start; `open` may be called again.
+  /// Returns null if the library is missing or fails to start; `open` may be called again.
   static Nvml* open();
 
   struct Gpu {
@@ -30,9 +30,10 @@ class Nvml {
     std::optional<std::uint64_t> throttle;                                      // bits, see throttle_reasons
     std::optional<double> sm_active, sm_occupancy, tensor_active, dram_active;  // Hopper and later
   };
-  /// `slow`: also power, temperature, clocks. The last four values are averages since the previous reading.
+  /// Reads a GPU; if `slow`, also power, temperature and clocks. The last four values are averages since the
+  /// previous reading.
   Reading read(const Gpu& gpu, bool slow);
-  /// A reading of only clock, temperature and throttling. Thread-safe.
+  /// Reads the clock, the temperature and throttling alone. Thread-safe.
   Reading read_clocks(const Gpu& gpu) const;
   /// XID errors since the last call, each with the GPU's index in gpus(). Does not wait.
   std::vector<std::pair<std::size_t, std::uint64_t>> xid_errors();
@@ -47,7 +48,8 @@ class Nvml {
   std::vector<Gpu> gpus_;
   std::string driver_;
   void* events_ = nullptr;
-  std::vector<void*> samples_[2];  // of activity, the last and the one before; empty if not supported
+  // The last two samples of activity, the newest first; empty if not supported.
+  std::vector<void*> samples_[2];
 };
 
 /// Bits of Reading::throttle, with the reason shown in metrics.

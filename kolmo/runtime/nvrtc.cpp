@@ -39,7 +39,7 @@ void* open_in(const std::filesystem::path& folder) {
   const auto is = [](const std::filesystem::path& file, const char* start) {
     return file.filename().string().starts_with(start) && file.string().find(".alt.") == std::string::npos;
   };
-  // NVRTC loads its second library by name only, so that must be loaded before.
+  // NVRTC loads its second library by name alone, so that library must be loaded first.
   for (const auto& file : files)
     if (is(file, "libnvrtc-builtins.so")) dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   for (const auto& file : files)
@@ -77,7 +77,7 @@ const Nvrtc* nvrtc() {
   return opened;
 }
 
-/// "sm_90a" for "9.0": from 9.0 on, with the architecture-specific instructions.
+/// Turns "9.0" into "sm_90a". The architecture-specific instructions ("a") are included from 9.0 on.
 std::string architecture(const std::string& capability) {
   std::string digits = capability;
   std::erase(digits, '.');

@@ -8,7 +8,8 @@ namespace kolmo {
 struct CompiledKernel {
   std::string image;  ///< a cubin
   std::string entry;  ///< the kernel's symbol in it
-  std::string log;    ///< compiler output, with the kernel's resources (ptxas -v); empty if it was cached
+  /// Compiler output, with the kernel's resources (ptxas -v); empty if the result was cached.
+  std::string log;
 };
 
 /// Compiles CUDA C++ for a capability ("9.0") with NVRTC, which needs no GPU. NVRTC is opened at first use,

@@ -6,7 +6,7 @@
 namespace kolmo::monitor {
 namespace {
 
-/// A moving average over about ten values; it starts with the first value. An outlier (a pause, an
+/// Updates a moving average over about ten values, which starts with the first value. An outlier (a pause, an
 /// interrupted launch) has little effect.
 void follow(double& average, double value) noexcept {
   constexpr double weight = 0.1, steepest = 8;
@@ -17,7 +17,8 @@ void follow(double& average, double value) noexcept {
 
 void RandomGaps::draw(double probability) noexcept {
   probability_ = probability;
-  // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016
+  // xorshift64*, from Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled",
+  // 2016.
   random_ ^= random_ >> 12, random_ ^= random_ << 25, random_ ^= random_ >> 27;
   const double u = double((random_ * 0x2545F4914F6CDD1DULL >> 11) + 1) * 0x1p-53;  // in (0, 1]
   left_ = probability_ >= 1 ? 1 : 1 + std::int64_t(std::log(u) / std::log1p(-probability_));
@@ -43,7 +44,8 @@ void SampleSchedule::end(double now, double cost) noexcept {
 }
 
 void TimingSchedule::timed(double now) noexcept {
-  if (gaps_.launches() == 0) return;  // an outer launch of the last one, picked with it
+  // This launch contains the last one, and was picked together with it.
+  if (gaps_.launches() == 0) return;
   if (last_ > 0 && now > last_) follow(interval_, (now - last_) / double(gaps_.launches()));
   last_ = now;
   gaps_.draw(interval_ > 0 ? std::clamp(share * interval_ / cost, 1e-7, 1.0) : 1);

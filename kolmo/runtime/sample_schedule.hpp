@@ -23,15 +23,15 @@ class RandomGaps {
 };
 
 /// Chooses the launches of a thread that are timed on the device, as many as cost 0.1 % of the thread's time:
-/// p = 0.001 interval / cost, both measured. Samples that would raise the share above 0.2 % are refused.
-/// Times in seconds.
+/// p = 0.001 interval / cost, where both are measured. Samples that would raise the share above 0.2 % are
+/// refused. Times are in seconds.
 class SampleSchedule {
  public:
   constexpr explicit SampleSchedule(std::uint64_t seed = 1) : gaps_(seed, 0.01, 100) {}
   bool due() noexcept { return gaps_.due(); }
   /// Whether a sample may be taken now; if not, the next gap is drawn.
   bool begin(double now) noexcept;
-  /// A sample ended, and cost `cost` seconds of this thread.
+  /// Ends a sample, which cost `cost` seconds of this thread.
   void end(double now, double cost) noexcept;
   double probability() const noexcept { return gaps_.probability(); }
   double cost() const noexcept { return cost_; }
@@ -48,10 +48,11 @@ class SampleSchedule {
 class TimingSchedule {
  public:
   static constexpr double share = 0.001;
-  static constexpr double cost = 300e-9;  ///< about, in seconds: two clock readings and an uncached record
+  /// About so many seconds: two clock readings and a record that is not in the cache.
+  static constexpr double cost = 300e-9;
   constexpr explicit TimingSchedule(std::uint64_t seed = 1) : gaps_(seed, 1, 1) {}
   bool due() noexcept { return gaps_.due(); }
-  /// The number of launches that the due one represents.
+  /// Number of launches that the due one represents.
   double weight() const noexcept { return 1 / gaps_.probability(); }
   /// The due launch was timed, and ended now.
   void timed(double now) noexcept;

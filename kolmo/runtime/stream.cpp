@@ -200,7 +200,7 @@ Buffer& Buffer::operator=(Buffer other) noexcept {
 }
 Buffer::~Buffer() {
   if (!data_) return;
-  if (stream_->captured) {  // a replay will use it again
+  if (stream_->captured) {  // a replay will use the buffer again
     stream_->captured->push_back(std::move(*this));
     return;
   }

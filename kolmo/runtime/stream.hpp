@@ -62,10 +62,10 @@ class Stream {
   /// On a CUDA stream the host side must stay valid until the stream is synchronised.
   void copy(const Tensor& to, const Tensor& from);
   void fill(const Tensor& to, int byte);
-  /// See Backend::hold. The work queued meanwhile must fit into the device's queue, which holds about a
-  /// thousand launches.
+  /// Holds back the stream's work: see Backend::hold. The work queued meanwhile must fit into the device's
+  /// queue, which holds about a thousand launches.
   [[nodiscard]] std::shared_ptr<void> hold() { return state_->backend->hold(state_->handle); }
-  /// The object through which the operator being launched reports faults of its data.
+  /// Returns the object through which the operator being launched reports faults of its data.
   Status status() const { return state_->status.current; }
   StreamStatus& data_status() { return state_->status; }
   /// With false, operators on this stream skip checks of their data that cost time. Their contracts define
@@ -117,7 +117,7 @@ class Event {
   void synchronize() { backend_->synchronize_event(handle_); }
   /// Whether the work queued before the latest record() has finished.
   bool done() const { return backend_->done(handle_); }
-  /// Time from one recorded event to another of the same device; both must be done and timed.
+  /// Time from one recorded event to another of the same device. Both must be done and timed.
   static double seconds(const Event& from, const Event& to);
 
  private:
@@ -127,7 +127,7 @@ class Event {
   Backend::Handle handle_;
 };
 
-/// Work captured from a stream, replayed as a whole with the same arguments.
+/// Work captured from a stream, which is replayed as a whole with the same arguments.
 class Graph {
  public:
   Graph(Graph&&) noexcept;
@@ -138,10 +138,10 @@ class Graph {
  private:
   friend Graph capture(Stream&, const std::function<void()>&);
   Graph(std::shared_ptr<Stream::State> stream, Backend::Handle handle, std::vector<Buffer> kept);
-  std::shared_ptr<Stream::State> stream_;  // the captured one; kept buffers follow its order
+  std::shared_ptr<Stream::State> stream_;  // the captured stream; kept buffers follow its order
   Backend::Handle handle_;
   std::vector<Buffer> kept_;
-  std::vector<std::shared_ptr<Stream::State>> elsewhere_;  // other streams it was launched on
+  std::vector<std::shared_ptr<Stream::State>> elsewhere_;  // other streams on which the graph was launched
 };
 
 /// Runs `work` with `stream` recording instead of executing. Operators never allocate, synchronise or throw

@@ -39,7 +39,8 @@ std::size_t StreamStatus::add(std::vector<Launch>& launches, const Launch& launc
   return launches.size() - 1;
 }
 
-// The numbers of a graph grow; graphs may share them where they launch the same operators.
+// Within a graph numbers ascend in the order of its launches. Graphs share numbers where they launch the same
+// operators.
 std::size_t StreamStatus::number_of(const Launch& launch, bool captured) {
   if (!captured) return add(queued_, launch);
   const auto from = captured_.begin() + std::ptrdiff_t(next_captured_);

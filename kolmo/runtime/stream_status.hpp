@@ -10,9 +10,9 @@ namespace kolmo {
 
 /// The status word of a stream (base/status.hpp) and the launches that reports may refer to. Reports reach
 /// the host when the stream is synchronised; on a device that works in host memory, right after the launch.
-/// Launches are numbered from 0 again once all earlier ones are done and checked. Launches recorded into graphs
-/// keep numbers of their own, after all others. Beyond 32767 of either kind, launches share the last number;
-/// the error then names an operator only if they are all of one.
+/// Launches are numbered from 0 again once all earlier ones are done and checked. Launches recorded into
+/// graphs keep numbers of their own, after all others. Beyond 32767 of either kind, launches share the last
+/// number; the error then names an operator only if all of these belong to one operator.
 class StreamStatus {
  public:
   StreamStatus(Backend& backend, Backend::Handle stream) : backend_(backend), stream_(stream) {}
@@ -28,7 +28,7 @@ class StreamStatus {
   Status begin(std::string_view op, std::span<const std::string_view> faults);
   /// Allocates the word, which is not possible while the stream is captured.
   void prepare();
-  /// A graph queued work again that may report.
+  /// Notes that a graph has queued again work that may report.
   void replayed() { pending_ = word_ != nullptr; }
   /// The status of the launch in progress. A composite operator restores its own after an inner one.
   Status current;
@@ -50,7 +50,8 @@ class StreamStatus {
   Backend::Handle stream_;
   unsigned long long* word_ = nullptr;
   std::vector<Launch> queued_, captured_;  // numbers from 0, and from `remembered` on
-  std::size_t next_captured_ = 0;          // where the graph that is being recorded goes on
+  // Where the graph that is being recorded continues.
+  std::size_t next_captured_ = 0;
   bool pending_ = false;
 };
 

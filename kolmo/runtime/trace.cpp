@@ -18,7 +18,7 @@ struct Window {
   std::mutex mutex;
   Recording recording;
   std::size_t capacity = 0;
-  double begin = 0;  // steady clock
+  double begin = 0;  // on the steady clock
 };
 Window& window() {
   static auto& w = *new Window;
@@ -35,7 +35,7 @@ double seconds() {
 bool active() { return monitor::state.modes.load(std::memory_order_relaxed) & monitor::tracing; }
 
 void start(std::size_t capacity) {
-  monitor::detail::harvest(~std::size_t(0));  // samples from before the window
+  monitor::detail::harvest(~std::size_t(0));  // collects samples from before the window
   Window& w = window();
   {
     const std::scoped_lock lock(w.mutex);

@@ -29,7 +29,7 @@ bool active();
 void add(std::string_view name, std::string_view track, double begin, double seconds);
 std::string this_thread();
 
-/// Chrome's trace event format, which Perfetto (ui.perfetto.dev) also opens.
+/// Writes Chrome's trace event format, which Perfetto (ui.perfetto.dev) also opens.
 std::string chrome_json(const Recording& recording);
 
 }  // namespace kolmo::trace

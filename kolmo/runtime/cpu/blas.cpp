@@ -8,8 +8,8 @@
 namespace kolmo {
 namespace {
 
-/// Locked during calls of OpenBLAS if it was built without threads: concurrent calls of such a build share
-/// its buffers and give wrong results.
+/// A lock that is held during calls of OpenBLAS if OpenBLAS was built without threads: concurrent calls of
+/// such a build share its buffers and give wrong results.
 std::unique_lock<std::mutex> turn() {
   // Kolmo's threads divide the work; OpenBLAS's own threads, if any, are switched off.
   static const bool any_number_at_once =
@@ -22,7 +22,8 @@ CBLAS_TRANSPOSE turned(bool transpose) { return transpose ? CblasTrans : CblasNo
 
 }  // namespace
 
-// One row is a product of a matrix and a vector, for which OpenBLAS has functions that take a fifth of the time.
+// A single row is the product of a matrix and a vector. OpenBLAS has functions for it that take a fifth of
+// the time.
 void gemm(const GemmShape& s, double alpha, const double* a, std::int64_t lda, const double* b,
           std::int64_t ldb, double beta, double* c, std::int64_t ldc) {
   const auto lock = turn();

@@ -7,7 +7,7 @@
 
 namespace kolmo {
 
-/// Converts n elements to the type in which arithmetic is done, and back, rounded to nearest even.
+/// Convert n elements to the type in which arithmetic is done, and back, rounded to nearest even.
 template <class T>
 void widen(const T* from, std::int64_t n, Compute<T>* to) {
   std::copy_n(from, n, to);
@@ -41,8 +41,8 @@ inline void narrow(const float* from, std::int64_t n, Half* to) {
     std::copy_n(from, n, to);
 }
 
-/// At most `most` elements in the type in which arithmetic is done: the elements themselves, or a copy; null if there
-/// are none.
+/// Gives access to at most `most` elements in the type in which arithmetic is done: to the elements
+/// themselves if they have it, else to a copy. Null if there are none.
 template <class T, std::int64_t most>
 class Widened {
  public:

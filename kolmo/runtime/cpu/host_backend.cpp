@@ -108,7 +108,7 @@ class HostBackend final : public Backend {
   void destroy_graph(Handle g) noexcept override { delete static_cast<Work*>(g); }
 
  private:
-  /// Allocates only where the stream is captured.
+  /// Does the work at once or, while the stream is captured, records it. Only the latter allocates.
   template <class F>
   static void do_or_record(Handle s, F work) {
     if (auto& capture = stream(s)->capture) return void(capture->emplace_back(std::move(work)));

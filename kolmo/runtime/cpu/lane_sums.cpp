@@ -20,7 +20,7 @@ namespace kolmo {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::CappedTag<double, HWY_HAVE_SCALABLE ? 2 : 8>;  // a width that is known here
+using D = hn::CappedTag<double, HWY_HAVE_SCALABLE ? 2 : 8>;  // the width is known at compile time
 using V = hn::Vec<D>;
 constexpr std::int64_t width = hn::MaxLanes(D());
 
@@ -29,7 +29,7 @@ HWY_INLINE V doubles(const float* x) { return hn::PromoteTo(D(), hn::LoadU(hn::R
 
 template <class T>
 struct Values {
-  static constexpr int rounds = 4;  // of all lanes, added in registers
+  static constexpr int rounds = 4;  // so many rounds over all lanes are added in registers
   static constexpr std::int64_t line = 64 / sizeof(T);
   const T* x;
   V vector(std::int64_t i) const { return doubles(x + i); }
@@ -43,7 +43,7 @@ struct Products {
   double operator[](std::int64_t i) const { return double(x[i]) * double(y[i]); }
 };
 
-/// Adds the upper half of the lanes to the lower half until one is left.
+/// Adds the upper half of the lanes to the lower half until one lane is left.
 template <class E>
 HWY_INLINE double folded([[maybe_unused]] E d, hn::Vec<E> v) {
 #if HWY_TARGET != HWY_SCALAR
@@ -55,7 +55,7 @@ HWY_INLINE double folded([[maybe_unused]] E d, hn::Vec<E> v) {
   return hn::GetLane(v);
 }
 
-/// Lanes beyond those of lane_sum, and terms from n on, are 0 and change nothing.
+/// Sums n terms. Lanes that lane_sum does not have, and terms from n on, are 0 and change nothing.
 template <class Terms>
 HWY_INLINE double sum_of(std::int64_t n, const Terms& terms) {
   const D d;
@@ -77,7 +77,7 @@ HWY_INLINE double sum_of(std::int64_t n, const Terms& terms) {
     for (std::int64_t l = 0; l < lanes; l += width) {
       V sum = hn::Add(first ? hn::Load(d, lane + l) : hn::Zero(d), terms.vector(first + l));
       if constexpr (Terms::rounds == 4) {
-        // Processors do not foresee reads from four places; by order of address they do.
+        // Processors do not foresee reads from four places. Prefetches in the order of addresses take over.
         for (; ahead - sum_chunk < first + 4 * l; ahead += terms.line) hwy::Prefetch(terms.x + ahead);
         sum = hn::Add(sum, terms.vector(first + l + lanes));
         sum = hn::Add(sum, terms.vector(first + l + 2 * lanes));
@@ -88,7 +88,7 @@ HWY_INLINE double sum_of(std::int64_t n, const Terms& terms) {
   for (; first < n; first += lanes)
     for (std::int64_t l = 0; l < lanes && (first == 0 || first + l < n); l += width)
       hn::Store(added(first ? hn::Load(d, lane + l) : hn::Zero(d), first + l), d, lane + l);
-  std::int64_t left = lanes;  // halved twice at once
+  std::int64_t left = lanes;  // each pass of the loop halves it twice
   for (; left >= 4 * width; left /= 4)
     for (std::int64_t l = 0; l < left / 4; l += width) {
       const auto quarter = [&](int q) HWY_ATTR { return hn::Load(d, lane + l + q * (left / 4)); };

@@ -3,7 +3,8 @@
 
 namespace kolmo {
 
-/// lane_sum of base/sums.hpp, with its bits, of n elements, or of the products of n pairs; in vectors.
+/// Computes lane_sum of base/sums.hpp, with the same bits, in vectors: of n elements, or of the products of n
+/// pairs.
 double vector_lane_sum(const float* x, std::int64_t n);
 double vector_lane_sum(const double* x, std::int64_t n);
 double vector_lane_sum(const float* x, const float* y, std::int64_t n);

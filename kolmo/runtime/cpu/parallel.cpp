@@ -28,8 +28,9 @@ struct alignas(64) Items {
   std::int64_t end = 0;
 };
 
-/// One call of parallel_for, on its caller's stack. Every thread begins with a part of its own, the same one in
-/// every call, so that it finds in its cache what it wrote there in the last; then it helps with the others.
+/// One call of parallel_for, on its caller's stack. Every thread begins with a part of its own. That is the
+/// same part in every call, so that the thread finds in its cache what it wrote there last time. Afterwards
+/// it helps with the other parts.
 struct Job {
   static constexpr int most_parts = 16;
   FunctionRef<void(std::int64_t, int)> work;
@@ -60,9 +61,9 @@ struct Job {
   }
 };
 
-/// A thread kept off a processor, if it may use others, until it is `free` again. Kernels of virtual machines take a
-/// processor that sleeps for one that is not there, and wake a thread on its waker's, where the two would take turns, some
-/// milliseconds each.
+/// Keeps a thread off one processor, if it may use others, until it is free() again. Kernels of virtual
+/// machines avoid a processor that sleeps, as if it were not there, and wake a thread on the processor of the
+/// thread that wakes it. The two would then take turns there, some milliseconds each.
 class KeptOff {
  public:
   void keep(pid_t thread, int cpu) {
@@ -71,7 +72,7 @@ class KeptOff {
     CPU_CLR(std::size_t(cpu), &others);
     kept_ = CPU_COUNT(&others) && sched_setaffinity(thread, sizeof others, &others) == 0;
   }
-  /// By the thread itself.
+  /// Lifts the restriction; the thread itself must call it.
   void free() {
     if (std::exchange(kept_, false)) sched_setaffinity(0, sizeof all_, &all_);
   }
@@ -87,11 +88,11 @@ struct Worker {
   KeptOff cpu;
   std::condition_variable wake;
   bool called = false;
-  Worker* next = nullptr;  // of those asleep
+  Worker* next = nullptr;  // the next one of those that sleep
 };
 
-/// Waits without the lock, for some microseconds, until done(): that is sooner seen than a thread that sleeps is
-/// woken. Returns whether it is so with the lock held again.
+/// Waits for some microseconds until done() is true, without the lock: this is faster than waking a thread
+/// that sleeps. Takes the lock again, and returns whether done() is true then.
 template <class Done>
 bool soon(std::unique_lock<std::mutex>& lock, const Done& done) {
   lock.unlock();
@@ -197,7 +198,7 @@ class ThreadPool {
       lock.unlock();
       {
         if (sched_getcpu() == job->cpu) self.cpu.keep(self.id, job->cpu), self.cpu.free();
-        const Interruptible same(job->interrupt);  // what the work calls in turn
+        const Interruptible same(job->interrupt);  // applies to what the work itself calls
         serve(*job, thread);
       }
       lock.lock();
@@ -205,7 +206,7 @@ class ThreadPool {
     }
   }
 
-  /// In the child of a fork only the forking thread exists, and it holds the mutex.
+  /// Runs in the child of a fork, where only the forking thread exists, and holds the mutex.
   void restart() {
     asleep_ = nullptr;
     started_ = waiting_ = 0;
@@ -222,14 +223,15 @@ class ThreadPool {
     mutex_.unlock();
   }
 
-  // Where there are more, a processor shared by two is but a small part, and to keep all threads off it takes long.
+  // The most cores with which threads are kept off a processor (KeptOff). With more cores, one that two
+  // threads share costs little, and restricting all threads takes long.
   static constexpr int few_cores = 8;
   const int cores_ = hardware_threads();
   std::mutex mutex_;
   Worker* asleep_ = nullptr;
   Job* newest_ = nullptr;
   int started_ = 0, waiting_ = 0;
-  std::atomic<std::uint64_t> opened_{0};  // jobs so far, changed under the mutex
+  std::atomic<std::uint64_t> opened_{0};  // number of jobs so far; changed under the mutex
 };
 
 ThreadPool& pool() {
@@ -237,7 +239,8 @@ ThreadPool& pool() {
   return all;
 }
 
-/// In a container its own group is often the root of what it sees.
+/// Reads the quota of this process's control group. In a container that group is often reported as "/", the
+/// root of what the container sees.
 int own_cpu_quota() {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);)

@@ -9,7 +9,7 @@
 namespace kolmo {
 
 /// Long rows are cut into parts of this many elements, which different threads process. Results depend on
-/// this length but not on the number of threads.
+/// this length, but not on the number of threads.
 inline constexpr std::int64_t row_part = 4096;
 constexpr std::int64_t row_parts(std::int64_t k) { return (k + row_part - 1) / row_part; }
 

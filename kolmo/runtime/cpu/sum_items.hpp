@@ -9,8 +9,8 @@
 
 namespace kolmo {
 
-/// Runs a job (base/sums.hpp) on the CPU. `terms` (of the longest sum) determines how many items a thread
-/// takes at once.
+/// Runs a job (base/sums.hpp) on the CPU. `terms`, the number of terms of the longest sum, determines how
+/// many items a thread takes at once.
 struct SumItems {
   int threads;
   template <class Job>
@@ -36,7 +36,7 @@ struct SumItems {
   template <int N, class Terms>
   static Sums<N> sum(const Terms& t) {
     const std::int64_t n = t.count;
-    // Sums of 16-bit elements are those of the same numbers as floats.
+    // 16-bit elements are first converted to floats, which have the same sums.
     if constexpr (are<Terms, ValueRows, double, float, Half, BFloat16>()) {
       const Widened<Element<decltype(t.row)>, sum_chunk> x(t.row.x + t.first, n);
       return {{vector_lane_sum(x.data(), n)}};

@@ -7,7 +7,8 @@ namespace kolmo {
 #if defined(__x86_64__) && !defined(__AVX512BW__)
 namespace detail {
 
-// All that f calls is compiled into these, for their instruction set; nothing is fused there either.
+// All that f calls is compiled into these functions, for their instruction set. No multiplications and
+// additions are fused there either.
 template <class F>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"), gnu::flatten,
   gnu::noinline]] void
@@ -32,8 +33,8 @@ inline bool has_avx2() {
 }  // namespace detail
 #endif
 
-/// Calls f(), which is compiled once per instruction set; this processor's best is chosen at run time. Same bits with
-/// every instruction set.
+/// Calls f(), which is compiled once per instruction set; the best one of this processor is chosen at run
+/// time. The bits are the same with every instruction set.
 template <class F>
 void by_instruction_set(const F& f) {
 #if defined(__x86_64__) && !defined(__AVX512BW__)
@@ -43,16 +44,17 @@ void by_instruction_set(const F& f) {
   f();
 }
 
-/// Number of elements before the first of `out` at a multiple of 64 bytes, at most n. Stores of whole cache lines from
-/// there on take two thirds of the time of others.
+/// Number of elements, at most n, before the first element of `out` that is at a multiple of 64 bytes. From
+/// there on stores write whole cache lines, which takes two thirds of the time.
 template <class T>
 std::int64_t before_line(const T* out, std::int64_t n) {
   const auto past = reinterpret_cast<std::uintptr_t>(out) % 64;
   return std::min(n, std::int64_t((64 - past) % 64 / sizeof(T)));
 }
 
-/// Calls step(i) for i in [0, n), several at once in vectors if the compiler can, whole cache lines of `out` if that is
-/// given. Steps must be independent; one may write what it alone has read.
+/// Calls step(i) for i in [0, n), several at once in vectors if the compiler can do that. If `out` is given,
+/// its cache lines are written as a whole. Steps must be independent; a step may write what it alone has
+/// read.
 template <class Step>
 void in_vectors(std::int64_t n, const Step& step) {
   by_instruction_set([&] {

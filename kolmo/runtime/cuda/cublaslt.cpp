@@ -19,9 +19,10 @@
 namespace kolmo::cuda {
 namespace {
 
-// The part of cuBLASLt's interface that is used. Constants are those of cublasLt.h, unchanged since CUDA 11.
+// The part of cuBLASLt's interface that is used. The constants are those of cublasLt.h, which have not
+// changed since CUDA 11.
 using Status = int;
-using Opaque = void*;  // handles, descriptors, layouts, preferences
+using Opaque = void*;  // for handles, descriptors, layouts and preferences
 struct Algorithm {
   std::uint64_t data[8];
 };
@@ -50,7 +51,8 @@ enum PreferenceAttribute : int {
   alignment_y
 };
 enum Epilogue : std::uint32_t { plain = 1, with_relu = 2, with_bias = 4, with_gelu_tanh = 32 };
-constexpr std::uint32_t reductions_in_f32 = 2;  // excludes those that round partial sums to the output's type
+// Excludes reductions that round partial sums to the type of the output.
+constexpr std::uint32_t reductions_in_f32 = 2;
 
 struct Library {
   Status (*create)(Opaque*);
@@ -73,7 +75,7 @@ struct Library {
 
 struct Opened {
   VendorLibrary report;
-  std::optional<Library> functions;  ///< none if the library or one of its functions is missing
+  std::optional<Library> functions;  ///< empty if the library or one of its functions is missing
 };
 
 const Opened& opened() {
@@ -116,7 +118,7 @@ void check(Status status, const char* doing) {
   if (status) fail<DeviceError>(std::string("cuBLASLt: error ") + std::to_string(status) + " while " + doing);
 }
 
-/// An object created by the library, released by the matching function.
+/// Owns an object that the library created, and calls the matching function to release it.
 class Owned {
  public:
   template <class Make, class... A>
@@ -148,8 +150,9 @@ cudaDataType_t native(DType t) {
   }
 }
 
-/// A call in the library's terms. It uses column-major order, so it sees every matrix transposed and computes
-/// y^T = op(b)^T op(a)^T: b is its left factor, and bias runs along its columns, as it requires.
+/// A call in the library's terms. The library uses column-major order, so it sees every matrix transposed and
+/// computes y^T = op(b)^T op(a)^T. Its left factor is b, and the bias runs along the columns of b, as it
+/// requires.
 struct Description {
   const Library& library;
   const Owned descriptor, left, right, c, y;
@@ -269,7 +272,7 @@ class Algorithms {
   std::map<Key, std::optional<Algorithm>> found_;
 };
 
-/// Never destroyed, like its device.
+/// Like its device, the object is never destroyed.
 Algorithms& algorithms(const Library& l, int device) {
   static std::mutex mutex;
   static auto& all = *new std::map<int, Algorithms>;

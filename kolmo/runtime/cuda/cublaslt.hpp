@@ -27,14 +27,15 @@ struct VendorMatmul {
 
 inline constexpr std::size_t vendor_matmul_workspace = 32 << 20;
 
-/// `name`: the library with its version. `path`: the file that was opened, else `problem`: why there is none.
+/// `name`: the library with its version. `path`: the file that was opened. If there is none, `problem` says
+/// why.
 struct VendorLibrary {
   std::string name, path, problem;
 };
 /// Null in a build without CUDA. The library is searched once, as described in runtime/cuda_libraries.hpp.
 const VendorLibrary* vendor_library();
 
-/// Whether the library is available and has an algorithm for such a call. The answer is cached; launching
+/// Whether the library is available and has an algorithm for such a call. The answer is cached. Launching
 /// uses the algorithm that was found.
 bool vendor_matmul_fits(const VendorMatmul& call);
 void vendor_matmul(const VendorMatmul& call, void* workspace, Stream& stream);

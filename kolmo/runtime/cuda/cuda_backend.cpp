@@ -34,7 +34,8 @@ bool sticky(cudaError_t e) {
 }
 
 /// Fused multiply-adds per cycle of a multiprocessor: in f64, in f32, in matrix products of f64, and in
-/// matrix products of 16-bit numbers with sums in f32 on tensor cores. 0 if devices of one capability differ.
+/// matrix products of 16-bit numbers with sums in f32 on tensor cores. A rate is 0 if devices of one
+/// capability differ in it.
 /// Source: CUDA C++ Programming Guide (arithmetic instructions); data sheets of A100, H100, B200, B300.
 struct Rates {
   int capability;
@@ -49,8 +50,9 @@ std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_str
 /// The memory pools of devices, by index.
 std::atomic<cudaMemPool_t> pools[64];
 
-/// While it lives, this thread may make calls that are none of a capture's business but that CUDA forbids while another
-/// library captures in its strict modes: such a call would end the capture.
+/// While an object of this class lives, its thread may make calls that do not belong to a capture but that
+/// CUDA forbids while another library captures in its strict modes. Without it such a call would end the
+/// capture.
 class BesideCapture {
  public:
   BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -76,7 +78,7 @@ class CudaBackend final : public Backend {
     std::uint64_t keep = ~std::uint64_t(0);  // by default every synchronisation releases memory
     check(cudaMemPoolSetAttribute(driver_pool_, cudaMemPoolAttrReleaseThreshold, &keep),
           "configuring the memory pool");
-    int hidden_waits = 0;  // reuse between streams is left to the pool, where it is visible
+    int hidden_waits = 0;  // Kolmo's pool handles reuse between streams, where it is visible
     check(cudaMemPoolSetAttribute(driver_pool_, cudaMemPoolReuseAllowInternalDependencies, &hidden_waits),
           "configuring the memory pool");
     check(cudaStreamCreateWithFlags(&outside_capture_, cudaStreamNonBlocking), "making a stream");
@@ -99,7 +101,7 @@ class CudaBackend final : public Backend {
     i.memory = properties_.totalGlobalMem;
     i.cache = std::uint64_t(properties_.l2CacheSize);
     i.bytes_per_second = 2.0 * memory_clock * 1e3 * bus / 8;
-    int clock = 0;  // kHz, the highest
+    int clock = 0;  // the highest clock, kHz
     cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, index_);
     const double cycles = 2.0 * i.processors * clock * 1e3;
     for (const Rates& r : rates)
@@ -172,7 +174,8 @@ class CudaBackend final : public Backend {
     if (!native) return cudaStreamLegacy;
     const auto s = static_cast<cudaStream_t>(native);
     require(s != cudaStreamPerThread, name() + ": cudaStreamPerThread is another stream in every thread");
-    if (s == cudaStreamLegacy || capturing(s)) return s;  // a captured stream does not say its device
+    // CUDA does not tell the device of a stream that is being captured.
+    if (s == cudaStreamLegacy || capturing(s)) return s;
     int device = index_;
     check(cudaStreamGetDevice(s, &device), "asking for the device of a stream");
     require(device == index_, name() + ": the borrowed stream is of cuda:" + std::to_string(device));
@@ -273,7 +276,8 @@ class CudaBackend final : public Backend {
   static cudaEvent_t event(Handle e) { return static_cast<cudaEvent_t>(e); }
   std::string name() const { return "cuda:" + std::to_string(index_); }
 
-  /// Lets this device reach the pool of another device that the memory is of; false if it is of none, or out of reach.
+  /// If `memory` comes from the pool of another device, gives this device access to that pool. Returns false
+  /// if it comes from no pool, or if the pool cannot be reached.
   bool reach(const void* memory) const {
     cudaGetLastError();
     cudaPointerAttributes a{};

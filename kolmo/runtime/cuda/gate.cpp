@@ -33,7 +33,7 @@ class Closed {
   std::uint32_t ticket_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread watchdog_;  // last: stopped and joined before other members are destroyed
+  std::jthread watchdog_;  // the last member, so that it stops before others are destroyed
 };
 
 }  // namespace

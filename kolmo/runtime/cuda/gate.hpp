@@ -13,8 +13,9 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// The gate opens when the returned object is destroyed, or after two seconds, because a call that itself
-  /// waits for the stream would otherwise wait forever. Null if the driver does not support it.
+  /// Closes the gate. It opens when the returned object is destroyed, or after two seconds, because a call
+  /// that itself waits for the stream would otherwise wait forever. Returns null if the driver does not
+  /// support it.
   std::shared_ptr<void> close(void* stream);
 
  private:

@@ -13,7 +13,7 @@ void check(cudaError_t e, const std::string& doing, Device device) {
   fail<DeviceError>(to_string(device) + ": error while " + doing + ": " + cudaGetErrorString(e));
 }
 
-/// The symbols of a library's kernels, for a message; empty if they cannot be listed.
+/// The symbols of a library's kernels, for use in a message. Empty if they cannot be listed.
 std::string kernels_in(cudaLibrary_t library) {
   unsigned count = 0;
   cudaLibraryGetKernelCount(&count, library);
@@ -34,7 +34,8 @@ LoadedKernel load_kernel(const std::string& image, const std::string& entry, Dev
   cudaLibrary_t library = nullptr;
   cudaKernel_t kernel = nullptr;
   cudaError_t e = cudaLibraryLoadData(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
-  if (e == cudaSuccess) e = cudaLibraryGetKernel(&kernel, library, entry.c_str());  // may load it only now
+  // This call may be the one that loads the kernel.
+  if (e == cudaSuccess) e = cudaLibraryGetKernel(&kernel, library, entry.c_str());
   if (e != cudaSuccess) {
     const std::string there = library ? kernels_in(library) : "";
     if (library) cudaLibraryUnload(library);

@@ -33,7 +33,8 @@ inline bool logged(const void* kernel, dim3 grid, dim3 block, std::size_t shared
 }
 
 struct EarlyStart {
-  /// Waits until the kernels queued before have finished, and lets the next one start. Every thread calls it.
+  /// Waits until the kernels queued before have finished, and lets the next one start. Every thread must call
+  /// it.
   __device__ void wait() const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
@@ -79,12 +80,13 @@ __device__ T* dynamic_shared() {
   return reinterpret_cast<T*>(kolmo_dynamic_shared);
 }
 
-/// Whether to start a grid early. A few blocks for each multiprocessor would share them unevenly with those of the kernel
-/// before. Of many blocks each pays for its wait, and the time of the launch matters little.
+/// Whether it pays to start a grid early. A few blocks for each multiprocessor would not spread evenly beside
+/// those of the kernel before. Many blocks each pay for their wait, and take so long that the time of the
+/// launch matters little.
 constexpr bool early_pays(unsigned blocks) { return blocks < 64 || (blocks >= 1024 && blocks <= 1 << 14); }
 
-/// Whether the current device runs code compiled for it, which waits: code for compute capability 8 that the driver
-/// translates for a newer GPU does not.
+/// Whether the current device runs code in which kernels wait for the one before. Code for compute capability
+/// 8 that the driver translates for a newer GPU does not wait.
 inline bool starts_early() {
   int device = 0, major = 0, minor = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return false;
@@ -103,7 +105,7 @@ inline void check_launch(cudaError_t e) {
   if (e != cudaSuccess) fail<DeviceError>(std::string("cuda: launch failed: ") + cudaGetErrorString(e));
 }
 
-/// A kernel must opt in to more dynamic shared memory than 48 KiB.
+/// Allows a kernel more dynamic shared memory than 48 KiB, which needs the kernel's consent.
 template <class Kernel>
 void allow_shared(Kernel* kernel, std::size_t shared) {
   if (shared > 48 * 1024)
@@ -119,7 +121,7 @@ void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared, cud
   check_launch(cudaGetLastError());
 }
 
-/// launch_early(...) of a caller that knows better: `pays` where early_pays does not say so.
+/// Does what launch_early(...) does, for a caller that knows better than early_pays whether it pays.
 template <class... P, class... A>
 void launch_early_if(bool pays, void (*kernel)(EarlyStart, P...), dim3 grid, dim3 block, std::size_t shared,
                      cudaStream_t stream, A&&... args) {

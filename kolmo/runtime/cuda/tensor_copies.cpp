@@ -17,7 +17,7 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// A function of the driver; null if it has none of that name.
+/// Finds a function of the driver by name; null if the driver has none.
 template <class Function>
 Function driver_function(const char* name) {
   void* found = nullptr;

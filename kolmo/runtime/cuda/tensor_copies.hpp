@@ -3,10 +3,10 @@
 
 namespace kolmo::cuda {
 
-/// A batch of row-major matrices of 16-bit elements that Hopper's copy engine brings into shared memory box by
-/// box, in its 128-byte swizzle: 64 columns and `box_rows` rows (at most 256) of one matrix at a time, zeros
-/// outside it. Rows must start at multiples of 16 bytes. They and the matrices are `row_step` and `step` elements
-/// apart; 0: nothing is between them.
+/// A batch of row-major matrices of 16-bit elements that Hopper's copy engine brings into shared memory box
+/// by box, in its 128-byte swizzle. A box has 64 columns and `box_rows` rows (at most 256) of one matrix,
+/// with zeros outside it. Rows must start at multiples of 16 bytes. Rows are `row_step` elements apart, and
+/// matrices `step` elements; 0 means that nothing is between them.
 struct BoxedMatrices {
   const void* data;
   std::int64_t batch, rows, columns;
@@ -14,14 +14,15 @@ struct BoxedMatrices {
   std::int64_t row_step = 0, step = 0;
 };
 
-/// Images of 16-bit elements, channels last, likewise: 64 channels at `box_pixels` places (at most 256) of a kernel that
-/// moves over rows, then over images; zeros outside an image. Pixels must start at multiples of 16 bytes.
+/// Images of 16-bit elements, channels last, which are copied in the same way. A box has 64 channels at
+/// `box_pixels` places (at most 256) of a kernel that moves over rows, then over images, with zeros outside
+/// an image. Pixels must start at multiples of 16 bytes.
 struct BoxedImages {
   struct Axis {
     std::int64_t size;
     std::int64_t stride, padding;  ///< of the kernel
     std::int64_t reach;            ///< from the kernel's first element to its last
-    /// What the copy engine can describe.
+    /// Whether the copy engine can describe this axis.
     bool fits() const { return stride <= 8 && padding <= 128 && reach <= 255 && padding - reach >= -128; }
   };
   const void* data;
@@ -35,7 +36,7 @@ struct BoxedImages {
 struct alignas(64) TensorMap {
   std::uint64_t opaque[16];
 };
-/// Throws DeviceError if it refuses them.
+/// Throw DeviceError if the driver refuses the description.
 TensorMap tensor_map(const BoxedMatrices& m);
 TensorMap image_map(const BoxedImages& m);
 

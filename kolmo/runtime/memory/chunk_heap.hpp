@@ -16,7 +16,7 @@ struct Span {
   std::size_t bytes;
   bool free = false;
   Span *previous = nullptr, *next = nullptr;  // neighbours in the chunk
-  Stamps stamps;                              // while free: the work that may still be using it
+  Stamps stamps;                              // while the span is free: the work that may still be using it
 };
 
 /// Memory obtained from the upstream.
@@ -26,11 +26,12 @@ struct Chunk {
   Span* first;
 };
 
-/// Cuts chunks into spans: best fit, lowest address first, over an index ordered by size; neighbouring free
-/// spans are merged. Stamps are stored but not interpreted. The caller serialises calls.
+/// Cuts chunks into spans by best fit: an index ordered by size finds the smallest span that fits, and of
+/// equal ones that with the lowest address. Neighbouring free spans are merged. Stamps are stored but not
+/// interpreted. The caller must serialise calls.
 class ChunkHeap {
  public:
-  static constexpr std::size_t granule = 8 << 10;  // sizes of spans are multiples of it
+  static constexpr std::size_t granule = 8 << 10;  // sizes of spans are multiples of this
 
   ChunkHeap() = default;
   ChunkHeap(const ChunkHeap&) = delete;

@@ -19,7 +19,8 @@ struct Run {
   std::size_t block_bytes;
   int blocks, used = 0;
   std::array<std::uint64_t, max_blocks / 64> free{};  // one bit per block
-  Run *previous = nullptr, *next = nullptr;           // in the front's list, while a block is free
+  // Neighbours in the front's list, which holds runs with a free block.
+  Run *previous = nullptr, *next = nullptr;
 
   explicit Run(std::size_t bytes) : block_bytes(bytes), blocks(blocks_of(bytes)) {
     for (int i = 0; i < blocks; ++i) free[std::size_t(i) / 64] |= std::uint64_t(1) << i % 64;
@@ -48,16 +49,16 @@ struct Run {
   }
 };
 
-/// A stream's own cache: runs by size class, the most recently freed into first. Its blocks are used only in
-/// the stream's order, so reuse needs no event.
+/// A stream's own cache: runs by size class, beginning with the run into which a block was freed most
+/// recently. Its blocks are used only in the stream's order, so reuse needs no event.
 struct alignas(64) Front {
   Upstream::Handle stream;
-  std::uint32_t id;  // in Order
+  std::uint32_t id;  // the stream's number in Order
 
   std::mutex mutex;  // guards the members below
   std::array<Run*, std::size_t(class_count)> runs{};
-  std::size_t empty_bytes = 0;  // of runs without a block in use
-  bool closed = false;          // the stream is being captured
+  std::size_t empty_bytes = 0;  // bytes of runs without a block in use
+  bool closed = false;          // true while the stream is being captured
   std::uint64_t allocations = 0, from[memory_sources] = {};
   std::int64_t uncounted = 0;  // change of live bytes not yet added to the pool's count
   std::uint64_t live = 0, live_bytes = 0, granted_bytes = 0, direct_bytes = 0;

@@ -26,7 +26,7 @@ void* map_touched(std::size_t bytes) {
   char* const data = begin + (step - reinterpret_cast<std::uintptr_t>(begin) % step) % step;
   if (data != begin) munmap(begin, std::size_t(data - begin));
   if (const auto rest = std::size_t(begin + size + step - (data + size))) munmap(data + size, rest);
-  madvise(data, size, MADV_HUGEPAGE);  // may be ignored
+  madvise(data, size, MADV_HUGEPAGE);  // the system may ignore it
   parallel_for(hardware_threads(), std::int64_t(size / step), [&](std::int64_t i, int) {
     for (std::size_t at = 0; at < step; at += page)
       static_cast<volatile char*>(data)[std::size_t(i) * step + at] = 0;

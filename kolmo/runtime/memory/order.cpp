@@ -29,7 +29,7 @@ std::uint32_t Order::enter(Upstream::Handle stream) {
     streams_.push_back({.handle = stream, .event = upstream_.make_event(false)});
     return std::uint32_t(streams_.size() - 1);
   }
-  unused->done = unused->recorded;  // tickets go on, so stamps of the former stream stay done
+  unused->done = unused->recorded;  // tickets continue, so that stamps of the former stream stay done
   unused->handle = stream, unused->alive = unused->open = true, unused->seen.clear();
   return std::uint32_t(unused - streams_.begin());
 }
@@ -38,7 +38,7 @@ void Order::leave(std::uint32_t id) noexcept {
   Stream& s = streams_[id];
   try {
     publish(s);
-  } catch (const Error&) {  // the device is lost: nothing runs any more
+  } catch (const Error&) {  // the device is lost, so nothing runs any more
     s.done = s.recorded = s.given;
   }
   s.alive = false;

@@ -28,14 +28,14 @@ class Order {
   std::uint32_t enter(Upstream::Handle stream);
   /// Called before the stream is destroyed.
   void leave(std::uint32_t id) noexcept;
-  /// A closed stream records no events, because it is being captured. Memory it freed before is covered by an
-  /// event.
+  /// Closes a stream, which is then captured and so records no events. Memory that it freed before is covered
+  /// by an event.
   void close(std::uint32_t id);
   void open(std::uint32_t id) { streams_[id].open = true; }
 
-  /// The stamp for memory freed on the stream now.
+  /// Returns the stamp for memory that is freed on the stream now.
   Stamp stamp(std::uint32_t id);
-  /// True if the stream may use the memory without waiting.
+  /// Whether the stream may use the memory without waiting.
   bool ready(std::uint32_t id, const Stamps& stamps);
   /// Makes later work on the stream wait for the memory; returns whether that was necessary.
   bool wait(std::uint32_t id, const Stamps& stamps);

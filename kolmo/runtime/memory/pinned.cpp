@@ -106,9 +106,9 @@ void PinnedPool::deallocate(Block block, std::size_t bytes, const Stream& stream
   const std::scoped_lock lock(mutex_);
   --counts_.live, counts_.live_bytes -= bytes;
   note(Action::free, block.data, bytes, block.span ? block.span->bytes : bytes, {});
-  Backend::Handle event = nullptr;  // without an event, the block is never reused
+  Backend::Handle event = nullptr;  // if it stays null, the block is never reused
   try {
-    if (!stream.capturing()) {  // replays of a graph may use it at any time
+    if (!stream.capturing()) {  // replays of a captured graph may use the block at any time
       if (events_.empty())
         event = backend_.make_event(false);
       else

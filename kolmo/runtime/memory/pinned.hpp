@@ -10,14 +10,15 @@
 namespace kolmo::memory {
 
 /// Page-locked host memory for copies to and from a device, one pool per device. Sizes have four classes per
-/// octave. Slabs come from the backend, locked and touched, and are kept, up to a cap. A block is reused once
-/// the event recorded at its deallocation is done, since the host may write to it at once. Beyond the cap
-/// blocks are ordinary pageable memory, which is counted, and copies with them wait.
+/// octave. Slabs come from the backend, which locks and touches them, and are kept, up to a cap. A block is
+/// reused only once the event recorded at its deallocation is done, since the host may write to it at once.
+/// Beyond the cap blocks are ordinary pageable memory: such blocks are counted, and copies with them make the
+/// host wait.
 class PinnedPool {
  public:
   struct Block {
     void* data = nullptr;
-    Span* span = nullptr;  ///< null: pageable
+    Span* span = nullptr;  ///< null if the block is pageable
   };
   PinnedPool(Backend& backend, std::string name, std::uint64_t cap);
   PinnedPool(const PinnedPool&) = delete;
@@ -25,12 +26,12 @@ class PinnedPool {
   ~PinnedPool();
 
   Block allocate(std::size_t bytes);
-  /// Work queued on the stream so far may still use the block.
+  /// Returns a block, which work queued on the stream so far may still use.
   void deallocate(Block block, std::size_t bytes, const Stream& stream) noexcept;
   void trim();
   PoolStats stats() const;
   TracePool snapshot() const;
-  /// Number of blocks that were pageable.
+  /// Number of blocks so far that were pageable.
   std::uint64_t pageable() const;
   void set_cap(std::uint64_t bytes);
 
@@ -45,19 +46,19 @@ class PinnedPool {
 
   Backend& backend_;
   const std::string name_;
-  const std::uint8_t number_;  // in traces
+  const std::uint8_t number_;  // the pool's number in traces
   mutable std::mutex mutex_;
   ChunkHeap heap_;
   std::deque<Waiting> waiting_;
-  std::vector<Backend::Handle> events_;  // for reuse
+  std::vector<Backend::Handle> events_;  // events that can be used again
   std::uint64_t cap_, pageable_ = 0;
   PoolStats counts_;
 };
 
-/// The pool for copies to and from a device. For a device in host memory it caches ordinary memory.
+/// Returns the pool for copies to and from a device. For a device in host memory it caches ordinary memory.
 PinnedPool& pinned_pool(Device device);
 
-/// Host memory for copies on a stream, reused after they are done. Contents are not initialised.
+/// Host memory for copies on a stream; it is reused after they are done. Contents are not initialised.
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;

@@ -17,9 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t chunk_step = 2 << 20;       // the driver maps memory in pages of this size
-constexpr std::size_t largest_growth = 32 << 20;  // of a chunk, beyond the requested size
+constexpr std::size_t largest_growth = 32 << 20;  // how much larger than requested a chunk may be
 constexpr std::size_t front_bytes = 8 << 20;      // limit of a front's unused runs
-constexpr int fits_to_try = 16;                   // before waiting for another stream
+constexpr int fits_to_try = 16;                   // spans that are tried before waiting for another stream
 constexpr std::int64_t live_step = 64 << 10;
 constexpr unsigned sampling = 64;
 constexpr std::size_t too_much = std::numeric_limits<std::size_t>::max() / 2;
@@ -47,7 +47,7 @@ Pool::~Pool() {
   withdraw_metrics_of(this);
   try {
     trim();
-  } catch (const Error&) {  // a lost device has nothing to return
+  } catch (const Error&) {  // the device is lost, so there is nothing to return
   }
 }
 
@@ -83,8 +83,8 @@ void Pool::note(Action action, const Front* front, const void* data, std::size_t
   record(e);
 }
 
-/// Updates the shared count in steps only: if all threads updated it on every call, they would contend for
-/// its cache line.
+/// Updates the shared count in large steps only: if all threads updated it on every call, they would contend
+/// for its cache line.
 void Pool::change_live(Front& f, std::int64_t bytes) {
   f.uncounted += bytes;
   if (f.uncounted < live_step && f.uncounted > -live_step) return;
@@ -229,7 +229,8 @@ Pool::Acquired Pool::grow(Front& f, std::size_t bytes) {
   return {heap_.take(add(data, size, &f), bytes), MemorySource::upstream};
 }
 
-/// Adds a chunk reserved for the front's stream, which other streams may use after it, or for any stream.
+/// Adds a chunk. With a front, it is reserved for the front's stream, and other streams may use it after that
+/// one; otherwise any stream may use it.
 Span* Pool::add(void* data, std::size_t bytes, const Front* front) {
   Span* span = nullptr;
   try {

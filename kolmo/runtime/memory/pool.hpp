@@ -15,16 +15,17 @@ struct Run;
 
 struct PoolOptions {
   std::string name;              ///< in metrics, traces and messages
-  std::uint64_t keep = ~0ull;    ///< bytes of unused chunks; more are released to the upstream
+  std::uint64_t keep = ~0ull;    ///< bytes of unused chunks that are kept; more are released to the upstream
   std::uint64_t limit = ~0ull;   ///< maximum of reserved bytes
-  bool wait_for_streams = true;  ///< false: memory another stream may still be using is never taken
+  bool wait_for_streams = true;  ///< false: never takes memory that another stream may still be using
   bool direct = false;           ///< no caching: every block is allocated from the upstream
-  bool on_host = false;          ///< host memory: AddressSanitizer is told what is free
+  bool on_host = false;          ///< for host memory: AddressSanitizer is told what is free
 };
 
-/// A device's memory for buffers: segregated fit up to 1 MiB in a front per stream, best fit above, both from
-/// chunks of at least 2 MiB. Memory freed on a stream is reused on it at once, and on another stream after an
-/// event. If the upstream is out of memory, fronts and unused chunks are released, the stream is
+/// A device's memory for buffers. Blocks of up to 1 MiB come from the stream's own front, which keeps runs of
+/// equal blocks for each size class (segregated fit); larger blocks are cut from chunks by best fit. Both
+/// take chunks of at least 2 MiB. Memory freed on a stream is reused on it at once, and on another stream
+/// after an event. If the upstream is out of memory, fronts and unused chunks are released, the stream is
 /// synchronised, the upstream trimmed, and the allocation tried once more; then OutOfMemory reports the
 /// pool's contents. Blocks are aligned to 256 bytes. Thread-safe. A block must be freed on the stream it was
 /// allocated on.
@@ -40,7 +41,7 @@ class Pool {
     Run* run = nullptr;  ///< null: allocated directly from the upstream
   };
   Front& enter(Upstream::Handle stream);
-  /// Called before the stream is destroyed, when all its blocks are free.
+  /// Removes a front. Call it before the stream is destroyed, when all its blocks are free.
   void leave(Front& front) noexcept;
   Block allocate(Front& front, std::size_t bytes);
   void deallocate(Front& front, Block block, std::size_t bytes) noexcept;
@@ -54,7 +55,7 @@ class Pool {
   /// Releases every unused chunk to the upstream, and trims the upstream.
   void trim();
   PoolStats stats() const;
-  /// Statistics, and every chunk with its blocks.
+  /// Returns the statistics, and every chunk with its blocks.
   TracePool snapshot() const;
   const std::string& name() const { return options_.name; }
   void set_keep(std::uint64_t bytes) { keep_ = bytes; }
@@ -84,13 +85,14 @@ class Pool {
   Upstream& upstream_;
   const PoolOptions options_;
   metrics::Histogram& seconds_;
-  const std::uint8_t number_;  // in traces
+  const std::uint8_t number_;  // the pool's number in traces
   std::atomic<std::uint64_t> keep_, limit_;
   std::atomic<std::uint64_t> retries_{0}, failures_{0};
-  alignas(64) std::atomic<std::uint64_t> live_bytes_{0};  // on a cache line apart from what every call reads
+  // On a cache line of its own, away from what every call reads.
+  alignas(64) std::atomic<std::uint64_t> live_bytes_{0};
   std::atomic<std::uint64_t> peak_bytes_{0};
 
-  // Lock order: the list of fronts, one front, the chunks.
+  // Locks are taken in this order: the list of fronts, one front, the chunks.
   alignas(64) mutable std::mutex fronts_mutex_;
   std::vector<std::unique_ptr<Front>> fronts_;
   PoolStats gone_;  // counters of fronts that were removed

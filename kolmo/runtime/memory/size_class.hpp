@@ -6,13 +6,13 @@
 
 namespace kolmo::memory {
 
-constexpr std::size_t alignment = 256;  // of every block: cudaMalloc's promise, and what DLPack asks for
+constexpr std::size_t alignment = 256;  // of every block, as cudaMalloc promises and DLPack asks for
 constexpr std::size_t largest_class = std::size_t(1) << 20;
 
 constexpr std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
-/// Four size classes per octave, all multiples of `alignment`. From 1 KiB on, a class is at most a quarter
-/// larger than the request.
+/// Rounds a size up to its class. There are four size classes per octave, all multiples of `alignment`. From
+/// 1 KiB on, a class is at most a quarter larger than the request.
 constexpr std::size_t class_bytes(std::size_t bytes) {
   return round_up(bytes, std::max(alignment, std::bit_ceil(bytes) / 8));
 }

@@ -52,7 +52,8 @@ TracePool Pool::snapshot() const {
   TracePool result{stats(), {}};
   const std::scoped_lock lock(fronts_mutex_);
   std::vector<std::unique_lock<std::mutex>> locks;
-  std::map<const Span*, const Run*> runs;  // those with a free block; in all other runs every block is in use
+  // Only runs with a free block; in all other runs every block is in use.
+  std::map<const Span*, const Run*> runs;
   for (const auto& front : fronts_) {
     locks.emplace_back(front->mutex);
     for (const Run* run : front->runs)

@@ -29,21 +29,21 @@ struct PoolStats {
   std::uint64_t failures = 0;      ///< allocations that ended in OutOfMemory
   double satisfiability = 1;       ///< share of the latest requested sizes that fit `largest_free`
   std::uint64_t free_bytes() const { return reserved_bytes - granted_bytes; }
-  /// 1 - requested / granted of the live blocks.
+  /// The share of the granted bytes of live blocks that was not requested: 1 - requested / granted.
   double internal_fragmentation() const {
     return granted_bytes ? 1 - double(live_bytes) / double(granted_bytes) : 0;
   }
-  /// 1 - largest free block / free bytes.
+  /// The share of the free bytes outside the largest free block: 1 - largest free block / free bytes.
   double external_fragmentation() const {
     return free_bytes() ? 1 - double(largest_free) / double(free_bytes()) : 0;
   }
-  /// 1 - granted / reserved.
+  /// The share of the reserved bytes that is not in use: 1 - granted / reserved.
   double idle_ratio() const {
     return reserved_bytes ? 1 - double(granted_bytes) / double(reserved_bytes) : 0;
   }
 };
 
-/// "3.20 GiB", "17 B".
+/// Writes a size for people: "3.20 GiB", "17 B".
 std::string bytes_text(double bytes);
 
 }  // namespace kolmo

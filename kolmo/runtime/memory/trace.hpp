@@ -13,14 +13,14 @@ enum class Action : std::uint8_t {
   free,
   reserve,  ///< a chunk was obtained from the upstream
   release,  ///< a chunk was released to the upstream
-  retry,    ///< no memory at first: the pool was emptied
-  fail,     ///< OutOfMemory
+  retry,    ///< the upstream had no memory at first, so the pool was emptied
+  fail,     ///< the allocation threw OutOfMemory
 };
 
 struct TraceEvent {
   std::uint64_t nanoseconds = 0;  ///< since tracking began
   std::uint64_t address = 0;
-  std::uint64_t requested = 0, granted = 0;  ///< bytes; of a chunk, both are its size
+  std::uint64_t requested = 0, granted = 0;  ///< in bytes; for a chunk both are its size
   std::uint16_t tag = 0, stream = 0, thread = 0;
   std::uint8_t pool = 0;
   Action action = Action::allocate;

@@ -17,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t busy = ~0ull;
 constexpr std::size_t words = 5;
 
-/// `turn` is 1 + the number of the event in the place, 0 for none, or `busy` during a write.
+/// A place in the ring. `turn` is 1 + the number of the event that it holds, 0 for none, or `busy` during a
+/// write.
 struct Place {
   std::atomic<std::uint64_t> turn{0};
   std::atomic<std::uint64_t> word[words]{};

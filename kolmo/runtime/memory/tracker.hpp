@@ -7,7 +7,7 @@
 
 namespace kolmo::memory {
 
-/// Whether allocations are recorded. When off, the cost is one predictable branch.
+/// Whether allocations are recorded. If not, the cost is one predictable branch.
 inline std::atomic<bool> tracking{false};
 
 /// Starts recording into a lock-free ring of `events` places of 48 bytes; the newest events are kept.

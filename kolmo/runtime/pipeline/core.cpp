@@ -115,7 +115,7 @@ bool PipelineCore::oldest_is_done() const {
   try {
     return !flights_.front().started || lane_.done(*flights_.front().slot);
   } catch (const Error&) {
-    return true;  // complete() meets the error again, and assigns it to the item
+    return true;  // complete() will meet the error again, and assign it to the item
   }
 }
 
@@ -214,7 +214,8 @@ void PipelineCore::keep_error(Entry& entry, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const DeviceError&) {
-    lost_ = error;  // nothing is started any more, so no slot that may be in use is filled
+    // Nothing is started any more, so no slot is filled that may still be in use.
+    lost_ = error;
   } catch (...) {}
 }
 

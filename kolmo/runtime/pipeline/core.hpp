@@ -10,8 +10,8 @@
 
 namespace kolmo {
 
-/// The action of submit() if the queue is full: it waits, refuses the new item, or drops the item that has
-/// waited longest.
+/// What submit() does if the queue is full: it waits, refuses the new item, or drops the item that has waited
+/// longest.
 enum class Backpressure : std::int32_t { block, reject, drop_oldest };
 
 struct PipelineOptions {
@@ -22,19 +22,20 @@ struct PipelineOptions {
   double deadline = 0;      ///< seconds; an item that waits longer for a slot is dropped; 0: no deadline
   double objective = 0.01;  ///< latency in seconds that the report counts against
   /// Seconds that the threads spin before they sleep, while items are in flight on a device that works
-  /// asynchronously. In a virtual machine a wake-up takes up to 0.1 ms: at most 5 % of the waits that are
-  /// longer than this.
+  /// asynchronously. In a virtual machine waking a thread takes up to 0.1 ms. That is at most 5 % of those
+  /// waits that are longer than 2 ms and so end in sleep.
   double spin = 2e-3;
-  PipelineBytes room = {};  ///< initial size of every slot; else its first item waits for memory
+  PipelineBytes room = {};  ///< initial size of every slot; without it a slot's first item waits for memory
   bool graph = false;       ///< record `compute` once per slot, and replay it for items of equal sizes
   bool own_threads = true;  ///< false: submit(), poll() and drain() do the work on the caller's thread
-  int cpu_threads = 0;      ///< of the streams; 0: every core this process may use
+  int cpu_threads = 0;      ///< CPU threads of the streams; 0: every core this process may use
 };
 
 namespace detail {
 
-/// The type-independent part of a pipeline. One thread fills and starts slots; another waits for them in that
-/// order and hands over results. Without own threads, the caller's thread does both.
+/// The part of a pipeline that does not depend on the types of items. One thread fills and starts slots;
+/// another waits for them in that order and hands over results. Without own threads, the caller's thread does
+/// both.
 class PipelineCore {
  public:
   class Item : public PipelineWork {
@@ -60,7 +61,7 @@ class PipelineCore {
   struct Entry {
     std::unique_ptr<Item> item;
     double submitted = 0;
-    std::exception_ptr error;  // the first
+    std::exception_ptr error;  // the first error
   };
   struct Flight {
     PipelineLane::Slot* slot;
@@ -93,7 +94,7 @@ class PipelineCore {
   std::deque<Flight> flights_;     // in the order they were started
   std::uint64_t outstanding_ = 0;  // items accepted and not yet handed over
   std::exception_ptr lost_;        // the error that made the device unusable
-  std::exception_ptr thrown_;      // by the callback that takes results
+  std::exception_ptr thrown_;      // what the callback that takes results threw
   bool closing_ = false;
   PipelineMeter meter_;
 

@@ -11,7 +11,7 @@ Tensor bytes_at(void* data, std::size_t bytes, Device device) {
   return tensor(data, DType::u8, std::array{bytes}, device);
 }
 
-/// Room for `bytes` plus a margin, so that slowly growing sizes do not each need new memory.
+/// Adds a margin to a size, so that slowly growing sizes do not each need new memory.
 std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4; }
 
 }  // namespace
@@ -40,7 +40,7 @@ void PipelineLane::fit(Slot& slot, PipelineBytes bytes) {
     slot.host_input = {}, slot.host_output = {}, slot.device_input = {}, slot.device_output = {};
     const PipelineBytes room{with_margin(bytes.input), with_margin(bytes.output)};
     Buffer device_input, device_output;
-    if (!in_host_memory(device_))  // on the stream that the others wait for
+    if (!in_host_memory(device_))  // done on the stream that the others wait for
       device_input = Buffer(room.input, upload_), device_output = Buffer(room.output, upload_);
     memory::PinnedBuffer host_input(room.input, upload_), host_output(room.output, download_);
     slot.device_input = std::move(device_input), slot.device_output = std::move(device_output);

@@ -14,8 +14,8 @@ struct PipelineBytes {
   std::size_t input = 0, output = 0;
 };
 
-/// The memory of an item, or of a part of one, in flight: the `staged_` tensors on the host, the others on
-/// the device. On a device that works in host memory they are the same, and nothing is copied.
+/// The memory of an item, or of a part of one, in flight. The `staged_` tensors are on the host, the others
+/// on the device. On a device that works in host memory they are the same, and nothing is copied.
 struct PipelineSlot {
   int part = 0;
   PipelineBytes bytes;
@@ -25,7 +25,7 @@ struct PipelineSlot {
 
 namespace detail {
 
-/// The type-independent interface to the stages of a pipeline for one item.
+/// The stages of a pipeline for one item, in an interface that does not depend on its type.
 class PipelineWork {
  public:
   virtual ~PipelineWork() = default;
@@ -64,13 +64,14 @@ class PipelineLane {
   void start(Slot& slot, PipelineWork& work, int part, bool timed);
   bool done(const Slot& slot) const { return slot.finished.done(); }
   void wait(Slot& slot);
-  /// The seconds of a timed slot that has finished; `read` is set by the caller.
+  /// The seconds of a timed slot that has finished. The caller sets `read`.
   StageSeconds seconds(const Slot& slot) const;
   StageTimes times(const Slot& slot) const;
-  /// Seconds of each device stage of one item or part, run by itself `repeats` times. No slot may be in
-  /// flight.
+  /// Measures the seconds of each device stage of one item or part, each stage run by itself `repeats` times.
+  /// No slot may be in flight.
   StageSeconds alone(PipelineWork& work, int repeats);
-  /// Seconds of the uploads and downloads of alone(), `repeats` of each while the others run.
+  /// Measures the uploads and downloads of alone(), `repeats` of each, uploads and downloads at the same
+  /// time.
   StageSeconds copies_at_once(int repeats);
 
  private:

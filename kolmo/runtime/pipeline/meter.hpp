@@ -21,7 +21,7 @@ struct StageSeconds {
 };
 /// Begin and end of a part's upload, compute and download, in seconds of the device's clock.
 using StageTimes = std::array<double, 6>;
-/// Shares of the time from the first begin to the last end in which at least one, two, three stages run.
+/// Shares of the time from the first begin to the last end in which at least one, two and three stages run.
 std::array<double, 3> at_once(const std::vector<StageTimes>& parts);
 
 enum class PipelineOutcome : std::uint8_t { done, failed, dropped };
@@ -32,15 +32,15 @@ inline constexpr std::string_view pipeline_outcome_names[] = {"done", "failed", 
 /// a piece of a split item.
 struct PipelineReport {
   std::uint64_t submitted = 0, done = 0, failed = 0, dropped = 0, rejected = 0, parts = 0;
-  double wall = 0;                  ///< seconds from the first submit() to the last result
-  double starved = 0;               ///< share of `wall` in which it was starved: a slot free, no item waiting
-  StageSeconds mean;                ///< of a part, in normal operation
-  StageSeconds alone;               ///< of a part, each device stage run by itself; 0 until measured
-  StageSeconds together;            ///< upload and download of a part while the other runs, without computing
-  double efficiency = 0;            ///< longest device stage of `alone` over wall / parts
-  double efficiency_limit = 0;      ///< the same, with the longest stage measured while copies share the link
-  double overlap = 0;               ///< sum of the device seconds of all stages over `wall`
-  std::array<double, 3> at_once{};  ///< of the first parts, by the device's clock: see kolmo::at_once
+  double wall = 0;              ///< seconds from the first submit() to the last result
+  double starved = 0;           ///< share of `wall` in which a slot was free and no item waited for it
+  StageSeconds mean;            ///< per part, in normal operation
+  StageSeconds alone;           ///< per part, each device stage run by itself; 0 until measured
+  StageSeconds together;        ///< upload and download of a part while the other one runs, without computing
+  double efficiency = 0;        ///< longest device stage of `alone` over wall / parts
+  double efficiency_limit = 0;  ///< likewise, with the longest stage measured while copies share the link
+  double overlap = 0;           ///< sum of the device seconds of all stages over `wall`
+  std::array<double, 3> at_once{};  ///< shares of the first parts, by the device's clock: see kolmo::at_once
   std::string_view bound;           ///< what limits throughput: a stage, "slots", "arrivals" or "host"
   double p50 = 0, p95 = 0, p99 = 0;
   double objective = 0;         ///< seconds
@@ -59,12 +59,12 @@ class PipelineMeter {
   void part() { ++totals_.parts; }
   void timed_part(const StageSeconds& seconds, const StageTimes& times);
   void result(PipelineOutcome outcome, double latency, double now);
-  /// Items in flight and waiting. `starved`: a slot is free and no item is waiting.
+  /// Records how many items are in flight and waiting. `starved`: a slot is free and no item is waiting.
   void levels(std::size_t inflight, std::size_t queued, bool starved, double now);
   void alone(const StageSeconds& each, const StageSeconds& copies_together) {
     totals_.alone = each, totals_.together = copies_together;
   }
-  /// Whether to time the next part: all of the first ones, then one in 16.
+  /// Whether to time the next part: all of the first ones are timed, then one in 16.
   bool times_next() const { return totals_.parts < all_timed || totals_.parts % 16 == 0; }
   PipelineReport report() const;
 
@@ -77,7 +77,7 @@ class PipelineMeter {
   const int slots_;
   PipelineReport totals_;  // only its counts are used
   StageSeconds sum_;
-  std::vector<StageTimes> first_;  // of the first parts
+  std::vector<StageTimes> first_;  // times of the first parts
   std::uint64_t timed_ = 0, within_ = 0;
   double first_submit_ = 0, last_result_ = 0, starved_since_ = -1, starved_ = 0;
   metrics::Histogram latency_;

@@ -23,7 +23,7 @@ struct PipelineResult {
   In item;
   Out value{};
   PipelineOutcome outcome = PipelineOutcome::done;
-  std::exception_ptr error;  ///< if failed
+  std::exception_ptr error;  ///< set if the item failed
   double latency = 0;        ///< seconds since submit() was called
 };
 
@@ -46,9 +46,9 @@ class Pipeline {
     return core_.submit([&] { return std::make_unique<Item>(*this, std::move(item)); });
   }
   bool submit(const In& item) { return submit(In(item)); }
-  /// Without own threads: does the work that is possible without waiting.
+  /// Without own threads: does the work that can be done without waiting.
   void poll() { core_.poll(); }
-  /// Waits until every item was returned; throws what `done` threw.
+  /// Waits until every item was returned. Throws what `done` threw.
   void drain() { core_.drain(); }
   /// Runs each device stage of an item by itself, `repeats` times, to measure the report's `alone`.
   void measure_alone(In item, int repeats = 16) {

@@ -30,9 +30,9 @@ class Wakeup {
     changes_.fetch_add(1, std::memory_order_release);
     condition_.notify_one();
   }
-  /// Waits until `ready()`: after each notify() it spins without the mutex for up to `seconds()`, then it
-  /// sleeps. Both functions are called with the mutex held. notify() is called with the mutex held, so
-  /// acquiring the mutex spins, too.
+  /// Waits until ready() is true: after each notify() it spins without the mutex for up to seconds(), then it
+  /// sleeps. Both functions are called with the mutex held. notify() is called with the mutex held, so the
+  /// wait for the mutex spins too.
   template <class Ready, class Seconds>
   void wait(std::unique_lock<std::mutex>& lock, const Ready& ready, const Seconds& seconds) {
     while (!ready()) {
