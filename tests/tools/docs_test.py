@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every C++ block of the documentation stands, apart from white space, in one of the examples, which are built and run.
 The tables of CONTRIBUTING.md name every header of the rooms that authors of operators use, and no other. Those of
-docs/debugging.md name every environment variable that a source or a script reads, and every CMake option, and no other."""
+docs/debugging.md name every environment variable that a source or a script reads, and every CMake option, and no other.
+docs/README.md lists every page."""
 import re
 import sys
 from pathlib import Path
@@ -66,6 +67,13 @@ def debugging_faults():
                 f"{name} is not listed, which {there[name].relative_to(ROOT)} reads" if name in there else f"nothing reads {name}")
 
 
+def unlisted_pages():
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        if page.name not in ("README.md", "index.md") and f"]({page.name})" not in index:
+            yield f"docs/README.md: does not list {page.name}"
+
+
 def main() -> int:
     examples = [words(path.read_text(encoding="utf-8")) for path in (ROOT / "examples").glob("*.cpp")]
     missing = blocks = 0
@@ -76,7 +84,7 @@ def main() -> int:
                 missing += 1
                 print(f"{page.relative_to(ROOT)}: this block is in no example:\n{block}")
     faults = [fault for room in ("base", "device", "skeleton") for fault in index_faults(room)]
-    faults += debugging_faults()
+    faults += [*debugging_faults(), *unlisted_pages()]
     print("\n".join([*faults, f"{blocks} blocks, {missing} not in examples"]))
     return 1 if missing or faults or not blocks else 0
 
