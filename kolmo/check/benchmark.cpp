@@ -38,13 +38,14 @@ const FieldInfo* field_named(const OpBase& op, std::string_view name) {
   return nullptr;
 }
 
-/// The name of the activation; "none" without that option.
+/// The name of the activation; "none" if there is no such option.
 std::string_view activation_of(const OpBase& op, const void* args) {
   const FieldInfo* const f = field_named(op, "activation");
   return f ? f->choices[std::size_t(f->value(args).integer)] : "none";
 }
 
-/// An activation as an operator of its own, on the output y of another, whose option becomes none.
+/// Runs an activation as an operator of its own, on the output y of another operator, whose option becomes
+/// none.
 struct Follower {
   const OpEntry* entry;
   std::vector<std::byte> args;
@@ -74,10 +75,10 @@ class Timer {
     if (unfused) follower_.emplace(*entry.op, placed.args()), entry_.alias = nullptr;
   }
 
-  /// The largest number of calls per sample, up to `wanted`.
+  /// The largest number of calls that a sample may have, up to `wanted`.
   int most_calls(int wanted) { return changed_.reserve(wanted); }
 
-  /// Seconds per call over `calls` calls in a row, at most most_calls().
+  /// Measures the seconds per call over `calls` calls in a row, at most most_calls().
   double operator()(int calls) {
     changed_.restore(calls);
     begin_.record(stream_);
@@ -101,7 +102,8 @@ class Timer {
   Event begin_, end_;
 };
 
-/// The cost of the last call with these arguments: outputs of unknown length count as far as they were written.
+/// The cost of the last call with these arguments. Outputs of unknown length count as far as they were
+/// written.
 Cost cost_of_run(const OpBase& op, const void* args, Stream& stream) {
   const auto fields = op.fields();
   const auto* bytes = static_cast<const std::byte*>(args);
@@ -130,7 +132,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Fills in calls_per_sample, samples and cut_short.
+/// Measures, and fills in calls_per_sample, samples and cut_short.
 void measure(Benchmark& b, Timer& timer, const BenchmarkOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   timer.most_calls(1);

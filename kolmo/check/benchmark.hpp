@@ -13,37 +13,38 @@ namespace kolmo::check {
 /// error of the median is below `precision`. For normally distributed times this error is 0.93 times the
 /// interquartile range over the square root of the number of samples.
 struct BenchmarkOptions {
-  int samples = 10;  ///< at most
+  int samples = 10;  ///< the most samples
   double precision = 0.005;
   double seconds_per_sample = 0.01;  ///< calls are grouped until a sample lasts this long
-  /// No sample is started that would end later, but for the first, and for the first five where a call takes less than twice
-  /// seconds_per_sample: the time may have been spent on preparing the case.
+  /// No sample is started that would end later than this. There are two exceptions, since the time may have
+  /// been spent on preparing the case: the first sample, and the first five if a call takes less than twice
+  /// seconds_per_sample.
   double seconds_per_case = 5;
   bool unfused = false;  ///< time the operator without its activation, and fused_activation() after it
 };
 
-/// The operator that the option `activation` names and that would follow without it: relu or gelu. Null if the operator
-/// has no such option, or it is none.
+/// The operator (relu or gelu) that would have to follow if this one had no option `activation`. Null if the
+/// operator has no such option, or if it is none.
 const OpEntry* fused_activation(const OpBase& op, const void* args);
 
 /// Times of one case of an operator on one device, in seconds per call. Inputs are on the device before
 /// timing starts. On CUDA the device's own clock is used.
 struct Benchmark {
-  std::string name;  ///< of the operator, or of the alias whose case it is
+  std::string name;  ///< name of the operator, or of the alias whose case it is
   std::string case_name, device, variant;
   Cost cost;  ///< outputs of unknown length count as far as they were written
   int calls_per_sample = 1;
   std::vector<double> samples;
   double median = 0, lower_quartile = 0, upper_quartile = 0;
   double bytes_per_second = 0, flops_per_second = 0;
-  /// least_seconds() over the median; 0 if unknown.
+  /// The share of the roofline: least_seconds() over the median; 0 if unknown.
   double share = 0;
   bool cut_short = false;  ///< the time ran out before there were enough samples
 };
 
-/// `variant` -1 takes the variant that run() would take. Tensors that the operator modifies in place are
-/// restored before every sample, outside the timed region, and each call of a sample works on its own copy.
-/// Throws what the operator throws.
+/// Measures a problem. `variant` -1 takes the variant that run() would take. Tensors that the operator
+/// modifies in place are restored before every sample, outside the timed region, and each call of a sample
+/// works on its own copy. Throws what the operator throws.
 Benchmark benchmark_problem(const OpEntry& entry, const Problem& problem, Stream& stream, int variant = -1,
                             const BenchmarkOptions& options = {});
 Benchmark benchmark_case(const OpEntry& entry, std::size_t index, Stream& stream, int variant = -1,
@@ -65,8 +66,8 @@ class TimeBudget {
   std::size_t cases_;
 };
 
-/// Lower bound of the time for these bytes and flops at the device's measured peaks. 0 if the peaks are not
-/// known, or if the data fit in the caches and the memory traffic would be the bound.
+/// A lower bound of the time for these bytes and flops, at the device's measured peaks. 0 if the peaks are
+/// not known, or if the data fit in the caches and the memory traffic would be the bound.
 double least_seconds(const Cost& cost, DType dtype, Stream& stream);
 
 /// The device's measured peaks, with the stream's number of threads: memory bandwidth (CPU: a triad larger

@@ -15,7 +15,8 @@ std::string number(long double v) {
 
 const char* part_name(bool is_complex, std::int64_t k) { return !is_complex ? "" : k % 2 ? ".im" : ".re"; }
 
-/// Whether number i of a tensor's parts is the NaN with which Placement poisons outputs.
+/// Whether number i of a tensor's parts is still the NaN that Placement writes to outputs beforehand
+/// (poison).
 bool holds_poison(const Tensor& parts, std::int64_t i) {
   const std::size_t size = size_of(parts.dtype);
   const auto* begin = static_cast<const std::byte*>(parts.data) + std::size_t(i) * size;

@@ -8,8 +8,9 @@ namespace kolmo::check {
 /// The outcome of comparing an operator's outputs; `message` is empty when they agree.
 struct Comparison {
   std::string message;
-  double max_error = 0;     ///< largest |got - want| over the tolerance; infinite if the tolerance is 0
-  std::int64_t finite = 0;  ///< right numbers that are finite; for an oracle that judges, numbers it judged
+  double max_error = 0;  ///< largest |got - want| over the tolerance; infinite if the tolerance is 0
+  /// How many right numbers are finite; for an oracle that judges, how many it judged.
+  std::int64_t finite = 0;
 };
 
 /// Compares every output with `want`, within `factor` times the case's tolerance. Floating tensors of `want`
@@ -32,19 +33,19 @@ class Truth {
   HostTensors want_;
 };
 
-/// Copies for comparison: floating tensors as f64, complex ones as c128.
+/// Copies tensors for comparison: floating ones as f64, complex ones as c128.
 HostTensors widened(const HostTensors& tensors);
 
 /// The tolerance of an output in a case.
 Tolerance tolerance_of(const CaseInfo& info, std::string_view output);
 
-/// Names the first element whose bits differ; empty when there is none.
+/// Names the first element whose bits differ; empty if there is none.
 std::string bit_difference(const OpBase& op, const HostTensors& got, const HostTensors& want);
 
 /// Whether element i of output f is reported as written by the operator, that is, lies within its counter.
 bool counted(const OpBase& op, const HostTensors& outputs, std::size_t f, std::int64_t i);
 
-/// "value(0, 3)"
+/// Names an element of a tensor: "value(0, 3)".
 std::string place(std::string_view name, const Tensor& t, std::int64_t i);
 
 }  // namespace kolmo::check

@@ -19,8 +19,9 @@ constexpr bool sanitized = true;
 #else
 constexpr bool sanitized = false;
 #endif
-/// The emulated GPU takes a thousand times as long as a GPU. Of heavy cases, and under AddressSanitizer of all, it checks
-/// results alone, as the other aspects run the same kernels again; of heavy cases those of one draw.
+/// Which aspects are checked. The emulated GPU takes a thousand times as long as a GPU. There only the
+/// results are checked of heavy cases, for one draw of the inputs, and with AddressSanitizer of all cases;
+/// the other aspects would run the same kernels again.
 std::string_view aspects_of(const CaseInfo& c, DeviceKind kind, std::string_view only) {
   return only.empty() && kind == DeviceKind::simt && (c.heavy || sanitized) ? "result" : only;
 }
@@ -133,7 +134,7 @@ class CaseCheck {
     expect(difference.empty(), what + difference);
   }
 
-  /// Compares a run of problem_ (or other_) with `want`: bit for bit if that is claimed, else by the
+  /// Compares a run of problem_ (or other_) with `want`: bit for bit if the operator claims that, else by the
   /// tolerance.
   void expect_same(const Outcome& got, const Outcome& want, const std::string& what = {}) {
     if (determinism_ != Determinism::none) return expect_bits(got, want, what);

@@ -13,7 +13,7 @@ struct Result {
   std::string op, case_name, device, variant, aspect;
   bool ok = true;
   std::string message;   ///< why it failed
-  double max_error = 0;  ///< of aspect "result": largest error over its tolerance
+  double max_error = 0;  ///< for the aspect "result": largest error over its tolerance
 };
 using Results = std::vector<Result>;
 
@@ -30,9 +30,9 @@ using Results = std::vector<Result>;
 ///   empty NAME  the size NAME is 0: refused, or done without touching anything else
 ///   arguments   missing, mis-shaped, mistyped or misplaced arguments are refused, outputs untouched
 ///   cost        the number of operations is finite
-/// `index` is the number of the case in the operator's list. `only` names a single check to run; empty runs
-/// all; on the emulated GPU, of heavy cases and under AddressSanitizer, "result" alone, of heavy ones for one draw. An
-/// error of the operator becomes a failed Result and is never thrown.
+/// `index` is the number of the case in the operator's list. `only` names a single check to run. If it is empty, all
+/// run, except on the emulated GPU: there heavy cases check "result" alone, for one draw, and with AddressSanitizer so
+/// do all cases. An error of the operator becomes a failed Result and is never thrown.
 Results check_case(const OpEntry& entry, const OracleBase& oracle, std::size_t index, Device device,
                    int threads = 2, std::string_view only = {});
 
@@ -43,12 +43,12 @@ Results check_facts(const OpEntry& entry, const OracleBase& oracle, Device devic
 /// those marked hardware_only are checked on GPUs of capability 9.0 only, for which they are written.
 Results check_reach(const OpEntry& entry, Device device);
 
-/// Runs all cases but those for benchmarks only, the operator's facts, check_reach(), and the checks of its definition
-/// (self_check.hpp). With `only`: that aspect of the cases; facts belong to "result". Fails if no case was
-/// checked. `each` is called with every result as soon as it exists.
+/// Runs all cases except those for benchmarks only, the operator's facts, check_reach(), and the checks of
+/// its definition (self_check.hpp). With `only`, only that aspect of the cases is checked; facts belong to
+/// "result". Fails if no case was checked. `each` is called with every result as soon as it exists.
 Results check_op(const OpEntry& entry, const OracleBase& oracle, Device device, int threads,
                  const std::function<void(const Result&)>& each, std::string_view only = {});
-/// The same with the oracle that the catalogue lists for the operator.
+/// Does the same with the oracle that the catalogue lists for the operator.
 Results check_op(const OpEntry& entry, Device device, int threads,
                  const std::function<void(const Result&)>& each, std::string_view only = {});
 

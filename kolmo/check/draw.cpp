@@ -1,4 +1,4 @@
-// Random tensors of a domain.
+// Draws random tensors of a domain.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -13,7 +13,7 @@
 namespace kolmo::check {
 namespace {
 
-/// Element i of a real tensor, from u and v, which are uniform in [0, 1).
+/// Computes element i of a real tensor from u and v, which are uniform in [0, 1).
 long double element(Domain domain, bool integer, double u, double v, std::int64_t below) {
   // No bfloat16 lies between these bounds and 0 or 1, so rounding stays inside (0, 1).
   const double inside = 1.0 / 256 + u * (254.0 / 256);
@@ -57,7 +57,7 @@ void normalize_rows(const Tensor& t) {
   }
 }
 
-/// 0, 1, 2, ... or equal steps from 0 to `last`.
+/// Fills a tensor with 0, 1, 2, ... or with equal steps from 0 to `last`.
 void count_up(const Tensor& t, Domain domain, std::int64_t last) {
   const std::int64_t n = t.size(), steps = std::max<std::int64_t>(n - 1, 1);
   for (std::int64_t i = 0; i < n; ++i)
@@ -66,7 +66,7 @@ void count_up(const Tensor& t, Domain domain, std::int64_t last) {
 
 using Matrix = std::vector<std::complex<long double>>;
 
-/// B B^H / n + 1 of a square matrix B: its smallest eigenvalue is at least 1.
+/// Computes B B^H / n + 1 from a square matrix B. Its smallest eigenvalue is at least 1.
 Matrix positive_definite(const Matrix& b, std::int64_t n) {
   Matrix a(b.size());
   for (std::int64_t i = 0; i < n; ++i)
@@ -113,7 +113,7 @@ void draw(const Tensor& t, Domain domain, std::uint64_t seed, std::uint64_t stre
     fail<InvalidArgument>("there is no index below " + std::to_string(below));
   if (complexes.has(t.dtype) && domain != Domain::real && domain != Domain::symmetric_positive_definite)
     fail<InvalidArgument>("complex numbers are of no such domain");
-  const int bits = 8 * int(size_of(t.dtype)) - 1;  // of the largest value of a signed type
+  const int bits = 8 * int(size_of(t.dtype)) - 1;  // bits of the largest value of a signed type
   if (integer && bits < 62) below = std::min(below, std::int64_t{1} << bits);
   if (domain == Domain::ascending || domain == Domain::offsets) return count_up(t, domain, below);
   const Philox philox(seed);

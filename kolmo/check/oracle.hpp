@@ -23,15 +23,15 @@ struct Fact {
 struct OracleBase {
   const OpBase& op() const { return *ref_; }
   std::span<const Fact> facts;
-  /// Computes every element of every given output; what these hold before is no result. Inputs and options are
-  /// those of the operator, in host memory. Floating outputs are f64 and complex ones c128, whatever the
-  /// operator's dtype. `dtype` is the operator's dtype, for oracles that depend on it. Not called for an oracle
-  /// that judges.
+  /// Computes every element of every given output; what the outputs hold before is no result. Inputs and
+  /// options are those of the operator, in host memory. Floating outputs are f64 and complex ones c128,
+  /// whatever the operator's dtype. `dtype` is the operator's dtype, for oracles that depend on it. Not
+  /// called for an oracle that judges.
   virtual void expected(const void* args, DType dtype) const = 0;
   virtual bool judges() const = 0;
   /// Says why these outputs are wrong; empty if they are right. `in` holds the arguments given to the
-  /// operator, `got` the same with the outputs it computed, all in host memory and in the operator's dtypes.
-  /// `info` has the tolerances.
+  /// operator, `got` the same with the outputs that it computed, all in host memory and in the operator's
+  /// dtypes. `info` has the tolerances.
   virtual std::string judgement(const void* in, const void* got, const CaseInfo& info) const = 0;
 
  protected:
@@ -50,10 +50,10 @@ struct Oracle final : OracleBase {
   Accept accept = nullptr;
   constexpr Oracle(const Op<Args>& o, void (*c)(const Args&), std::span<const Fact> f = {})
       : OracleBase(o, f), compute(c) {}
-  /// For results that depend on the dtype beyond rounding.
+  /// Makes an oracle for results that depend on the dtype beyond rounding.
   constexpr Oracle(const Op<Args>& o, void (*c)(const Args&, DType), std::span<const Fact> f = {})
       : OracleBase(o, f), compute_in(c) {}
-  /// For operators with several correct results.
+  /// Makes an oracle for an operator with several correct results.
   constexpr Oracle(const Op<Args>& o, Accept a, std::span<const Fact> f = {}) : OracleBase(o, f), accept(a) {}
   void expected(const void* args, DType dtype) const override {
     const Args& a = *static_cast<const Args*>(args);
@@ -66,14 +66,14 @@ struct Oracle final : OracleBase {
   }
 };
 
-/// Element i (row-major) of a contiguous host tensor of any real dtype, or of a complex one. A bool is
+/// Reads element i (row-major) of a contiguous host tensor of any real dtype, or of a complex one. A bool is
 /// returned as the number in its byte: 0 or 1, unless the operator wrote something else.
 long double get(const Tensor& t, std::int64_t i);
 void put(const Tensor& t, std::int64_t i, long double value);
 std::complex<long double> get_complex(const Tensor& t, std::int64_t i);
 void put_complex(const Tensor& t, std::int64_t i, std::complex<long double> value);
 
-/// call_on_host, under a short name for facts.
+/// Does what call_on_host does, under a short name for facts.
 template <class Args>
 void call(const Op<Args>& op, const std::type_identity_t<Args>& args, Stream& stream,
           RunOptions options = {}) {
@@ -85,9 +85,9 @@ void call(const Alias<Args>& alias, const std::type_identity_t<Args>& args, Stre
   call_on_host(alias, args, stream, options);
 }
 
-/// Throws Error with the text when `ok` is false.
+/// Throws Error with the text if `ok` is false.
 void expect(bool ok, const std::string& what);
-/// |got - want| <= tolerance * max(1, |want|), NaN equal to NaN only.
+/// Throws Error unless |got - want| <= tolerance * max(1, |want|). NaN equals NaN only.
 void expect_near(double got, double want, double tolerance, const std::string& what);
 /// Expects an InvalidArgument whose message contains `part`.
 void expect_invalid(const std::function<void()>& f, std::string_view part);

@@ -67,7 +67,8 @@ double fastest(int times, F&& f) {
 }
 
 double cpu_flops(int threads, double (*probe)(long, double*)) {
-  constexpr long rounds = 1 << 19;  // about a millisecond: one of twenty fits between interruptions
+  // About a millisecond: one of twenty attempts fits between interruptions.
+  constexpr long rounds = 1 << 19;
   std::vector<double> sinks(std::size_t(threads) * 8);
   double flops = 0;
   const double seconds = fastest(20, [&] {

@@ -6,9 +6,9 @@
 
 namespace kolmo::check {
 
-/// The content of outputs before a run. Floating and complex dtypes: NaN with all bits set, or a large
-/// number. Other dtypes: a different byte for each of the two, so that elements that no run writes differ
-/// between two runs.
+/// What outputs hold before a run (their poison). Floating and complex dtypes: NaN with all bits set, or a
+/// large number. Other dtypes: a different byte for each of the two, so that elements that no run writes
+/// differ between two runs.
 enum class Poison : unsigned char { nan = 0xFF, large = 0x7F };
 std::byte poison_byte(Poison poison, DType dtype);
 
@@ -22,7 +22,7 @@ struct Outcome {
 /// AddressSanitizer, reading the guard zones of host memory is an error, too.
 class Placement {
  public:
-  /// `alias` = {output, input} by field index places the output in the memory of the input.
+  /// Places an output in the memory of an input; `alias` = {output, input} by field index.
   struct Alias {
     std::size_t output, input;
   };
@@ -31,7 +31,7 @@ class Placement {
   ~Placement();
 
   void* args() { return args_.data(); }
-  /// Queues copies of all tensors from a placement of a problem of equal shapes on the same device.
+  /// Queues copies of all tensors from a placement of a problem with equal shapes on the same device.
   void load(const Placement& from, Stream& stream);
   /// Copies all tensors back, after the work queued so far.
   Outcome collect(Stream& stream);
@@ -54,8 +54,8 @@ class Placement {
 };
 
 /// Names the first output element that was written neither in the first run, started with Poison::nan, nor in
-/// the second, started with Poison::large; empty if there is none. Without `second`,
-/// names the first that holds the poison of the first run, perhaps as a result.
+/// the second, started with Poison::large; empty if there is none. If `second` is null, names the first
+/// element that holds the poison of the first run, which may also be a result.
 std::string unwritten(const OpBase& op, const HostTensors& first, const HostTensors* second = nullptr);
 
 /// Memory of a given number of bytes with guard zones at both ends, for workspaces.

@@ -50,7 +50,8 @@ void Problem::draw_inputs(std::uint64_t seed) {
     if (!f.is_tensor() || !f.is_input() || !wants(f)) continue;
     inputs_[i] = Array(dtype_of(f), shape_of(f));
     const Domain domain = f.domain == Domain::real && alias && alias->domain ? *alias->domain : f.domain;
-    const bool counts = domain == Domain::ascending || domain == Domain::offsets;  // never zeros
+    // Such fields are never filled with zeros.
+    const bool counts = domain == Domain::ascending || domain == Domain::offsets;
     if (seed || counts) draw(inputs_[i].tensor, domain, seed, i, bounded(domain) ? bound_of_index(f) : 0);
     f.tensor(args()) = inputs_[i].tensor;
   }
@@ -167,7 +168,8 @@ HostTensors expected(const OracleBase& oracle, const Problem& problem) {
   const OpBase& op = problem.op();
   if (oracle.judges()) return HostTensors(op.fields().size());
   HostTensors want = predicted(oracle, problem, Poison::nan);
-  if (!unwritten(op, want).empty()) {  // or right by chance, which another poison tells
+  // The poison may also be a right result by chance. Another poison tells.
+  if (!unwritten(op, want).empty()) {
     const HostTensors again = predicted(oracle, problem, Poison::large);
     if (const std::string forgotten = unwritten(op, want, &again); !forgotten.empty())
       fail<Error>("the oracle: " + forgotten);

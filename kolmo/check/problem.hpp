@@ -10,17 +10,17 @@
 
 namespace kolmo::check {
 
-/// One host array per field of an operator; "not given" for fields that are not tensors of the wanted kind.
+/// One host array for each field of an operator. It is "not given" for fields that are not tensors of the
+/// wanted kind.
 using HostTensors = std::vector<Array>;
 
 /// A case of an operator with its inputs in host memory. Inputs are drawn from their domain by Philox, so
-/// equal seeds give equal problems everywhere; seed 0 gives inputs of zeros, except
-/// of offsets and ascending numbers, which are drawn. Then the case's own setup runs.
-/// Given outputs have a shape but no memory.
+/// equal seeds give equal problems everywhere. Seed 0 gives inputs of zeros, except for offsets and ascending
+/// numbers, which are drawn. Then the case's own setup runs. Given outputs have a shape but no memory.
 class Problem {
  public:
   Problem(const OpBase& op, const CaseInfo& info, std::size_t index, std::uint64_t seed = 1);
-  /// Without a case's setup: `set` sets options before inputs are drawn.
+  /// Makes a problem without the case's setup: `set` sets options before inputs are drawn.
   Problem(const OpBase& op, const CaseInfo& info, const std::function<void(void* args)>& set,
           std::uint64_t seed = 1);
   Problem(Problem&&) = default;
@@ -33,7 +33,7 @@ class Problem {
 
   /// Changes options, and gives the outputs the shapes that result.
   void set_options(const std::function<void(void* args)>& set);
-  /// Names of the sizes of the given inputs, "..." included.
+  /// Names of the sizes of the given inputs, including "...".
   std::vector<std::string_view> sizes() const;
   /// Makes every input that has this size empty; throws InvalidArgument if the operator refuses that.
   void make_empty(std::string_view size);
@@ -52,7 +52,7 @@ class Problem {
   HostTensors inputs_;
 };
 
-/// Floating or complex.
+/// Whether a dtype is floating or complex.
 constexpr bool inexact(DType t) { return floats.has(t) || complexes.has(t); }
 
 /// Fills a tensor with values of a domain, which depend on seed and stream only. `below` is the bound of
@@ -64,11 +64,11 @@ void draw(const Tensor& t, Domain domain, std::uint64_t seed, std::uint64_t stre
 /// Whether this output may be the same tensor as this input, for an operator that works in place.
 bool in_place_pair(const Problem& problem, std::size_t output, std::size_t input);
 
-/// A copy with floating elements as f64 and complex ones as c128.
+/// Copies a tensor, with floating elements as f64 and complex ones as c128.
 Array widened(const Tensor& t);
 
-/// The oracle's outputs: floating ones in f64, complex ones in c128, whatever the operator's dtype. Empty for
-/// an oracle that judges. Throws Error if the oracle leaves an element out.
+/// Computes the oracle's outputs: floating ones in f64, complex ones in c128, whatever the operator's dtype.
+/// Empty for an oracle that judges. Throws Error if the oracle leaves an element out.
 HostTensors expected(const OracleBase& oracle, const Problem& problem);
 
 }  // namespace kolmo::check

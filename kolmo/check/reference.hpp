@@ -5,14 +5,14 @@
 
 namespace kolmo::check {
 
-// Shared by the oracles of several operators. Shares no code with the operators.
+// What the oracles of several operators share. Nothing here is shared with the operators themselves.
 
 /// Word `index` of the sequence of 32-bit or 64-bit words of a seed: Philox4x32-10 as written in its paper
 /// (Salmon et al. 2011). The high half of a 64-bit word comes first.
 std::uint32_t philox32(std::uint64_t seed, std::uint64_t index);
 std::uint64_t philox64(std::uint64_t seed, std::uint64_t index);
 
-/// The element of t that NumPy's broadcasting pairs with element i (row-major) of `out`.
+/// Reads the element of t that NumPy's broadcasting pairs with element i (row-major) of `out`.
 long double get_broadcast(const Tensor& t, const Tensor& out, std::int64_t i);
 
 /// The expected results of an elementwise operator: Out_i = F(In_i, ...), with inputs broadcast.

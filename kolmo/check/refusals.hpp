@@ -10,13 +10,13 @@ namespace kolmo::check {
 /// outputs stay as they are.
 void check_refusals(const OpEntry& entry, const Problem& problem, Stream& stream);
 
-/// Runs with the inputs of size `name` empty. Throws Error unless the call is refused with InvalidArgument or
-/// writes only to its outputs.
+/// Runs an operator with empty inputs of size `name`. Throws Error unless the call is refused with
+/// InvalidArgument or writes only to its outputs.
 void check_empty(const OpEntry& entry, const CaseInfo& info, std::size_t index, std::string_view name,
                  Stream& stream, RunOptions options);
 
-/// Whether the inputs of this size can be emptied. Not if inputs that remain may hold indices into those that
-/// are emptied, which includes integers of an unspecified or sorted domain.
+/// Whether the inputs of this size can be emptied. They cannot if inputs that remain may hold indices into
+/// those that are emptied, which includes integers of an unspecified or sorted domain.
 bool can_be_empty(const Problem& problem, std::string_view name);
 
 }  // namespace kolmo::check

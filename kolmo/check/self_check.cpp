@@ -18,8 +18,8 @@ bool among(const Names& all, std::string_view name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-/// Reserved words: of C++, its macros and functions in the global namespace, and of Python. Read by
-/// tools/new_op, too.
+/// Reserved words of C++, its macros and functions in the global namespace, and those of Python. tools/new_op
+/// reads them too.
 constexpr std::string_view reserved =
     "alignas alignof and and_eq as asm assert async auto await bitand bitor bool break case catch char "
     "char16_t char32_t char8_t class co_await co_return co_yield compl concept const const_cast consteval "
@@ -264,7 +264,8 @@ class SelfCheck {
                        o.text(o.value(problem.args())));
   }
 
-  /// Checks that a case lets no result pass that has nothing to do with the right one.
+  /// Checks that the tolerances of a case are strict enough to refuse a result that has nothing to do with
+  /// the right one.
   static void expect_tolerance(const CaseInfo& c, Faults& f) {
     const auto expect = [&](Tolerance t, const std::string& whose) {
       f.expect(t.absolute >= 0 && std::isfinite(t.absolute) && t.relative >= 0 && t.relative < 1,

@@ -39,8 +39,8 @@ class Verifier {
  public:
   Verifier(const OpBase& op, const Problem& problem, Stream& stream);
 
-  /// "exact" if the problem's results have the bits of the default configuration, else "within tolerance".
-  /// Throws Error, naming case and element, if they are wrong.
+  /// Returns "exact" if the problem's results have the bits of the default configuration, else "within
+  /// tolerance". Throws Error, naming case and element, if they are wrong.
   std::string operator()(const RunOptions& options);
 
  private:
@@ -51,8 +51,8 @@ class Verifier {
   HostTensors by_default_, by_default_wide_;
 };
 
-/// For tune::CallOptions::verify: a candidate must agree with the operator's oracle in the cases of the
-/// call's dtype, which run on this stream.
+/// Makes a function for tune::CallOptions::verify: a candidate must agree with the operator's oracle in the
+/// cases of the call's dtype, which run on this stream.
 std::function<std::string(const OpBase& op, const void* args, const RunOptions&)> by_oracle(
     const Stream& stream);
 

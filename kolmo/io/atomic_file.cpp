@@ -34,7 +34,8 @@ int create_beside(const std::string& target, std::string& temporary) {
   }
 }
 
-/// Makes the rename durable across a power failure. File systems that do not support this are ignored.
+/// Makes the rename durable across a power failure. On file systems that do not support this it has no
+/// effect.
 void sync_folder(const std::string& target) {
   const auto slash = target.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);

@@ -8,12 +8,12 @@ namespace kolmo {
 /// What happens to something that already has the name of the file to be written.
 enum class Existing : std::uint8_t { kept, replaced };
 
-/// A file that appears complete or not at all: written to a temporary file in the same folder, flushed to the
-/// disk, and renamed by commit(). Without commit nothing remains. An existing file keeps its permissions, a
-/// symbolic link its target. Anything but a regular file ("-" for standard output, a pipe, a device) is
-/// written in place. With Existing::replaced, whatever has the name gives way to a new file: nothing is
-/// followed, opened or waited for. Throws InvalidArgument if the file cannot be created, DeviceError if
-/// writing fails (a full disk).
+/// A file that appears complete or not at all: it is written to a temporary file in the same folder, flushed
+/// to the disk, and renamed by commit(). Without commit nothing remains. An existing file keeps its
+/// permissions, a symbolic link its target. Anything but a regular file ("-" for standard output, a pipe, a
+/// device) is written in place. With Existing::replaced, whatever has the name gives way to a new file:
+/// nothing is followed, opened or waited for. Throws InvalidArgument if the file cannot be created,
+/// DeviceError if writing fails (a full disk).
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path, Existing existing = Existing::kept);

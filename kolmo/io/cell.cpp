@@ -37,7 +37,7 @@ bool is_listed(std::string_view text, const CellFormat& format) {
   return std::find(format.missing.begin(), format.missing.end(), text) != format.missing.end();
 }
 
-/// A number, NaN or infinity; the kind is `text` for anything else.
+/// Parses a number, NaN or infinity. The kind is `text` for anything else.
 Cell parse_number(std::string_view text, char decimal) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   if (text.size() > 1 && text[0] == '+' && (digit(text[1]) || text[1] == decimal)) text.remove_prefix(1);

@@ -7,7 +7,8 @@
 
 namespace kolmo {
 
-/// A packed file may grow to this many bytes however small it is, and beyond to this many times its size.
+/// A packed file may grow to this many bytes, however small it is. Beyond, it may grow to this many times its
+/// size.
 inline constexpr std::uint64_t unpacked_bytes_allowed = std::uint64_t(64) << 20;
 inline constexpr std::uint64_t unpacked_ratio_allowed = 200;
 

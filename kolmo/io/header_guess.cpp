@@ -20,7 +20,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
-/// The cells as whole numbers, without missing ones; empty if one is something else.
+/// The cells as whole numbers, without missing ones; empty if a cell is anything else.
 std::vector<std::int64_t> whole_numbers(const HeaderGuess::Row& row) {
   std::vector<std::int64_t> values;
   for (const auto& field : row) {

@@ -18,11 +18,11 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Elements on disk, and what they are in memory.
+/// How elements are stored on disk, and what they become in memory.
 struct Format {
   std::string_view descr;  // without byte order
   DType dtype;
-  std::size_t parts = 1;  // of a number, each in the byte order of the file
+  std::size_t parts = 1;  // parts of a number, each in the byte order of the file
 };
 
 constexpr Format formats[] = {
@@ -53,7 +53,8 @@ ElementType element_type(const std::string& descr, const std::string& name) {
 std::int64_t element_count(const std::vector<std::int64_t>& shape, const std::string& name) {
   require(shape.size() <= std::size_t(max_rank),
           name + ": NPY shape has " + std::to_string(shape.size()) + " dimensions, at most 6 are supported");
-  std::int64_t count = 1, bytes = 8;  // bytes: extents of 0 are skipped, since strides must fit too
+  // An extent of 0 does not count towards the bytes, since strides must fit too.
+  std::int64_t count = 1, bytes = 8;
   bool fits = true;
   for (const std::int64_t extent : shape) {
     fits &= !__builtin_mul_overflow(bytes, extent == 0 ? 1 : extent, &bytes);

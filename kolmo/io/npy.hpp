@@ -26,13 +26,13 @@ bool is_npy(std::span<const std::byte> bytes);
 /// Any dtype; bf16, which NPY does not have, is written as f4, which is exact.
 void write_npy(const std::string& path, const Tensor& tensor);
 
-/// A 1-D array as one column, a 2-D array with time along rows, a 3-D array of trials, time and columns, in this
-/// order of axes: its trials follow one another, and Table::trial numbers them from 0. `options.transpose`
-/// swaps time and columns. Infinite values, and integers that a double cannot represent, are faults; numbers
-/// of `options.cells.missing` are missing. Messages count rows from 1, as they do lines of text. At least
-/// twice as many columns as rows are worth a remark. Throws InvalidArgument for other ranks, for complex
-/// numbers, for an empty array, for more than most_columns columns, and for another number of `names`, which are those
-/// of the columns if there are any.
+/// Turns an array into a table: a 1-D array becomes one column, a 2-D array has time along rows, a 3-D array
+/// has the axes trials, time and columns: its trials follow one another, and Table::trial numbers them from
+/// 0. `options.transpose` swaps time and columns. Infinite values, and integers that a double cannot
+/// represent, are faults; numbers of `options.cells.missing` are missing. Messages count rows from 1, as they
+/// do lines of text. If there are at least twice as many columns as rows, the table has a remark. Throws
+/// InvalidArgument for other ranks, for complex numbers, for an empty array, for more than most_columns
+/// columns, and if `names`, the names of the columns, are given in another number.
 Table to_table(const Array& array, const std::string& name, const TableOptions& options = {},
                const std::vector<std::string>& names = {});
 

@@ -91,7 +91,7 @@ class Dictionary {
       const auto parsed = std::from_chars(text_.data(), text_.data() + text_.size(), extent);
       if (parsed.ec != std::errc{} || extent < 0) malformed();
       text_.remove_prefix(std::size_t(parsed.ptr - text_.data()));
-      take('L');  // Python 2 wrote long integers like this
+      take('L');  // Python 2 wrote long integers in this way
       shape.push_back(extent);
       if (!take(',')) {
         expect(')');

@@ -16,8 +16,8 @@ struct NpyHeader {
   std::size_t bytes = 0;
 };
 
-/// Throws InvalidArgument, "NAME: ...", unless the header is a well-formed one of version 1.0, 2.0 or 3.0
-/// with an unstructured dtype.
+/// Parses the header. Throws InvalidArgument, "NAME: ...", unless it is a well-formed one of version 1.0, 2.0
+/// or 3.0 with an unstructured dtype.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& name);
 
 /// The header of a row-major file of version 1.0, padded so that the data is aligned to 64 bytes.

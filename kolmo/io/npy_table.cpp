@@ -23,7 +23,7 @@ std::string why_unusable(T element) {
   return "";
 }
 
-/// Where the series of an array lie: trials, rows in each, and columns.
+/// Where the series of an array lie: the number of trials, of rows in each, and of columns.
 struct SeriesShape {
   std::size_t trials = 1, rows = 1, width = 1;
   std::size_t row_stride = 1, column_stride = 1;  // in elements

@@ -95,7 +95,7 @@ bool RowSplitter::find_row(std::size_t& blank_line) {
     line_ = next_line_;
     skip_blanks();
     const bool blank = at_line_end(), comment = !blank && starts_comment(content_.substr(at_));
-    // "#N/A" is a cell, and cannot be told from a comment where the content ends within it.
+    // "#N/A" is a cell. If the content ends within it, it cannot be told from a comment.
     const bool undecided = !whole_ && content_.size() - at_ < std::string_view("#N/A").size();
     if (!blank && !comment && !undecided) {
       at_ = start;

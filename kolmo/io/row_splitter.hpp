@@ -15,8 +15,8 @@ char find_separator(std::string_view content, char decimal = '.');
 /// The number of rows, without comments, in the first lines of `content`, up to `enough`.
 std::size_t count_first_rows(std::string_view content, std::size_t enough);
 
-/// Whether commas seem to separate the columns of a table that was said to have decimal commas: a cell
-/// between blanks, semicolons or tabs, outside quotes, holds two, or one that is not beside a digit.
+/// Whether commas seem to separate the columns of a table although it was said to have decimal commas: a cell
+/// between blanks, semicolons or tabs, outside quotes, holds two commas, or one that is not beside a digit.
 bool separated_by_commas(std::string_view content);
 
 /// The rows that find_separator looks at.
@@ -41,11 +41,11 @@ class RowSplitter {
   /// first empty line before it, or 0. Throws InvalidArgument, "NAME:LINE: ...", for an unclosed quote, for
   /// text after a closing quote, and for more than most_columns cells.
   bool next(std::vector<Field>& fields, std::size_t& blank_line);
-  /// Goes to the next row without reading it; false at the end of the content.
+  /// Moves to the next row without reading it; false at the end of the content.
   bool find_row(std::size_t& blank_line);
 
   std::size_t line() const { return line_; }            // where the last row starts, from 1
-  std::size_t next_line() const { return next_line_; }  // of position()
+  std::size_t next_line() const { return next_line_; }  // line of position()
   std::size_t position() const { return at_; }          // behind the last complete row or line
 
  private:

@@ -169,7 +169,8 @@ bool RowStream::read_more() {
     struct stat named {};
     if (std::uint64_t(status.st_size) == position_ && ::stat(path_.c_str(), &named) == 0 &&
         (named.st_dev != status.st_dev || named.st_ino != status.st_ino)) {
-      if (!buffer_.empty() && buffer_.back() != '\n') {  // what was cut off is the last line
+      // The line was cut off by the end, so it is the last one.
+      if (!buffer_.empty() && buffer_.back() != '\n') {
         buffer_ += '\n';
         return true;
       }
@@ -180,7 +181,7 @@ bool RowStream::read_more() {
   return false;
 }
 
-/// Goes on with the file that has the name now.
+/// Continues with the file that has the name now.
 bool RowStream::open_successor() {
   const int next = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (next < 0) return false;

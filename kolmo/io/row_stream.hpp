@@ -9,13 +9,13 @@
 
 namespace kolmo {
 
-/// Rows of a text table one by one, as they arrive: of a file up to its end, of a growing file, or of a pipe
-/// ("-" is standard input). The text format is that of parse_text, except that a quoted cell must end on its
-/// line. A last line without a line end counts at the end of the input; in a growing file its end is waited
-/// for. A followed file that was renamed or removed is read to its end, then the file that has its name now,
-/// once there is one; a first line with the names of the columns is left out there. Throws InvalidArgument,
-/// naming file and line, for text that parse_text refuses, for a file that becomes shorter, for lines over
-/// longest_row, and for gzip, of which the rows cannot be had as they arrive.
+/// Reads the rows of a text table one by one, as they arrive: from a file up to its end, from a growing file,
+/// or from a pipe ("-" is standard input). The text format is that of parse_text, except that a quoted cell
+/// must end on its line. A last line without a line end counts at the end of the input; in a growing file its
+/// end is waited for. A followed file that was renamed or removed is read to its end. Then the file that has
+/// its name now is read, once there is one, without its first line if that holds the names of the columns.
+/// Throws InvalidArgument, naming file and line, for text that parse_text refuses, for a file that becomes
+/// shorter, for lines over longest_row, and for gzip, whose rows cannot be read as they arrive.
 class RowStream {
  public:
   /// Waits for the first two rows or lines. `follow`: at the end of a regular file, wait for more. The stream
@@ -29,11 +29,11 @@ class RowStream {
 
   /// Names and number of the columns, and the first rows: enough to choose columns.
   const Table& head() const { return head_; }
-  /// Whether a first row of numbers may be a header is judged by the rows below it: head() has its remarks after
+  /// The rows below a first row of numbers decide whether it may be a header: head() has its remarks after
   /// this many rows, or at the end.
   static constexpr std::int64_t judged_rows = 16;
-  /// The cells of the next row in the given columns, NaN if missing; false at the end. A cell that is neither
-  /// a number nor missing throws InvalidArgument, naming its line and column.
+  /// Reads the cells of the next row in the given columns, NaN if missing; returns false at the end. A cell
+  /// that is neither a number nor missing throws InvalidArgument, naming its line and column.
   bool next(std::span<const std::size_t> columns, std::vector<double>& cells);
 
  private:
@@ -50,8 +50,9 @@ class RowStream {
   int descriptor_;
   bool regular_ = false, ended_ = false, at_successor_ = false;
   std::string buffer_;
-  std::size_t at_ = 0, searched_ = 0;  // in buffer_: next line starts; searched so far
-  std::uint64_t position_ = 0;         // in the file
+  // Positions in buffer_: where the next line starts, and how far it was searched.
+  std::size_t at_ = 0, searched_ = 0;
+  std::uint64_t position_ = 0;  // position in the file
   std::size_t line_ = 0, blank_line_ = 0;
 
   Table head_;

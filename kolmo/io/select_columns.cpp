@@ -77,7 +77,7 @@ std::optional<std::size_t> whole_index(std::string_view text) {
   return parsed.ec == std::errc{} ? value : std::string::npos;  // too large for any table
 }
 
-/// The columns of "3" and of "3-40", unless the word is quoted or something else.
+/// Parses "3" or "3-40"; empty if the word is quoted or anything else.
 std::optional<Span> span_of(const Word& word) {
   if (word.quoted) return std::nullopt;
   const auto hyphen = word.text.find('-');

@@ -56,7 +56,7 @@ Table select_rows(Table table, const std::string& range) {
     for (Fault& fault : faults) {
       if (fault.row >= start && fault.row < end) kept.push_back({fault.row - start, fault.what});
     }
-    // A full list may omit faults within the range.
+    // The list of faults may be full, and then omit faults within the range.
     if (kept.empty() && faults.size() == Table::max_faults && faults.back().row < start) {
       kept.push_back({0, faults.back().what});
     }

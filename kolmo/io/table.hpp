@@ -15,7 +15,7 @@ struct Fault {
   std::string what;
 };
 
-/// Something about a table that may have been meant otherwise; the name is that of a warning.
+/// A remark about a table that may have been meant otherwise. The name is that of a warning.
 struct Remark {
   std::string name, text;
 };
@@ -32,7 +32,7 @@ struct Table {
   std::vector<std::vector<double>> columns;
   std::vector<std::vector<Fault>> faults;  // per column
   bool named = false;                      // the file has a header
-  std::vector<std::int32_t> trial{};       // of each row, 0, 1, ...; empty: one recording
+  std::vector<std::int32_t> trial{};       // number of each row's trial, from 0; empty: one recording
   std::vector<Remark> remarks{};
 
   std::size_t rows() const { return columns.empty() ? 0 : columns[0].size(); }
@@ -41,17 +41,17 @@ struct Table {
 /// The name of a column in messages: its header, or "column 3" without one.
 std::string column_label(const Table& table, std::size_t column);
 
-/// The columns that `spec` lists, in its order: 0-based indices, ranges of them such as 3-40 (40 included) or
-/// header names, comma-separated. A name that contains a comma or reads like an index or a range is put in
-/// double quotes (with "" for a quote inside). An empty spec means all columns. Those that `excluded` lists
-/// are left out. Throws InvalidArgument for an unknown column, naming those that exist, for one that is
-/// repeated or ambiguous, if no column is left, and for the first cell of a chosen column that is not a
-/// number.
+/// Finds the columns that `spec` lists, in its order: 0-based indices, ranges of them such as 3-40 (40
+/// included) or header names, comma-separated. A name that contains a comma or reads like an index or a range
+/// is put in double quotes (with "" for a quote inside). An empty spec means all columns. Those that
+/// `excluded` lists are left out. Throws InvalidArgument for an unknown column, naming those that exist, for
+/// one that is repeated or ambiguous, if no column is left, and for the first cell of a chosen column that is
+/// not a number.
 std::vector<std::size_t> select_columns(const Table& table, const std::string& spec,
                                         const std::string& excluded = "");
 
-/// Rows START to END - 1, 0-based, for "START:END"; either end may be omitted. Throws InvalidArgument for an
-/// empty range and for one that goes past the last row.
+/// Keeps the rows START to END - 1, 0-based, for "START:END"; either end may be omitted. Throws
+/// InvalidArgument for an empty range and for one that goes past the last row.
 Table select_rows(Table table, const std::string& range);
 
 /// Reads any supported file, recognised by content: NPY, text (see parse_text), or either packed by gzip. "-"

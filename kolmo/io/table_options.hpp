@@ -7,14 +7,15 @@
 
 namespace kolmo {
 
-/// Whether the first row of a text table is a header: as its cells look, always or never.
+/// Whether the first row of a text table is a header: decided by its cells, always, or never.
 enum class Header : std::int32_t { automatic, yes, no };
 inline constexpr std::string_view header_names[] = {"auto", "yes", "no"};
 
-/// What stands in cells.
+/// How cells are written.
 struct CellFormat {
-  char decimal = '.';                ///< '.' or ','
-  std::vector<std::string> missing;  ///< mean a missing value besides the usual marks; numbers by their value
+  char decimal = '.';  ///< either '.' or ','
+  /// What means a missing value besides the usual marks. Numbers are compared by their value.
+  std::vector<std::string> missing;
 };
 
 /// How a table is read.

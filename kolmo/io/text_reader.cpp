@@ -91,7 +91,8 @@ class Builder {
   const TableOptions& options_;
   Table table_;
   HeaderGuess guess_;
-  std::vector<bool> nameless_, text_first_;  // per column; text in the first row, which is no header
+  // For each column: whether it has no name, and whether the first row, which is no header, has text.
+  std::vector<bool> nameless_, text_first_;
   std::size_t first_line_ = 0;
   char separator_;
 };

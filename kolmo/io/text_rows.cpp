@@ -64,7 +64,7 @@ bool TextRows::next(std::vector<RowSplitter::Field>& fields, std::size_t& blank_
   }
 }
 
-/// Reads at least as much again as the window holds, so that a long row is not split too many times.
+/// Reads at least as much again as the window holds, so that a long row is not split many times.
 bool TextRows::more() {
   if (ended_) return false;
   const std::size_t had = window_.size();
@@ -85,7 +85,7 @@ bool TextRows::more() {
   return true;
 }
 
-/// So that long comments at the start are not kept.
+/// Skips comments and blank lines at the start, so that long ones are not kept.
 void TextRows::skip_to_first_row() {
   for (bool found = false; !found;) {
     RowSplitter start(window_, '\t', name_, line_, ended_);

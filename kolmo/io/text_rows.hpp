@@ -9,20 +9,21 @@
 
 namespace kolmo {
 
-/// The rows of a text table, of which a few are in memory at a time. Throws InvalidArgument, naming file and
-/// line, for what RowSplitter refuses, for rows longer than longest_row, and for input that is not text.
+/// Reads the rows of a text table, of which a few are in memory at a time. Throws InvalidArgument, naming
+/// file and line, for what RowSplitter refuses, for rows longer than longest_row, and for input that is not
+/// text.
 class TextRows {
  public:
-  /// Reads as far as it takes to find the separator. Both arguments must outlive it.
+  /// Reads as far as is necessary to find the separator. Both arguments must outlive this object.
   TextRows(ByteReader& bytes, const std::string& name, char decimal);
   TextRows(const TextRows&) = delete;
   TextRows& operator=(const TextRows&) = delete;
 
   char separator() const { return separator_; }
-  /// The next row; false at the end. Its cells are valid until the next call.
+  /// Reads the next row; false at the end. Its cells are valid until the next call.
   bool next(std::vector<RowSplitter::Field>& fields, std::size_t& blank_line);
   std::size_t line() const { return splitter_->line(); }  // where the last row starts, from 1
-  std::uint64_t position() const { return before_ + splitter_->position(); }  // of what follows it, in bytes
+  std::uint64_t position() const { return before_ + splitter_->position(); }  // position behind that row
 
  private:
   bool more();
@@ -33,10 +34,11 @@ class TextRows {
 
   ByteReader& bytes_;
   const std::string& name_;
-  std::string window_;                         // from the last row on, or from what follows it
-  std::size_t piece_ = std::size_t(16) << 10;  // read at once; grows
+  // Begins with the last row, or with what follows it.
+  std::string window_;
+  std::size_t piece_ = std::size_t(16) << 10;  // how much is read at once; grows
   std::uint64_t before_ = 0;
-  std::size_t line_ = 1;  // of the window's start
+  std::size_t line_ = 1;  // line of the window's start
   bool ended_ = false;
   char separator_ = ',';
   std::optional<RowSplitter> splitter_;

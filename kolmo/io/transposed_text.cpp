@@ -18,7 +18,7 @@ bool like_a_number(std::string_view text) {
          std::none_of(text.begin(), text.end(), letter);
 }
 
-/// The first cells of all rows, as names or as values.
+/// The first cell of each row, which is its name or a value.
 struct FirstCell {
   std::string text;
   std::size_t line;

@@ -8,7 +8,8 @@
 
 namespace kolmo {
 
-/// Whether cells are a header: text that looks like no number, or missing, but not all missing.
+/// Whether cells are a header: each is text that does not look like a number, or missing, but not all are
+/// missing.
 bool is_header(const std::vector<std::string_view>& cells, const CellFormat& format);
 std::vector<std::string_view> texts_of(const std::vector<RowSplitter::Field>& row);
 [[noreturn]] void refuse_blank_line(const std::string& name, std::size_t line);

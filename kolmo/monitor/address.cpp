@@ -19,7 +19,7 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// What the host's name stands for. Throws Error.
+/// Looks up the addresses of the host. Throws Error.
 Addresses resolve(const Address& a, int flags) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM, hints.ai_flags = flags | AI_NUMERICSERV;
@@ -47,7 +47,7 @@ int port_of(const Socket& s) {
                                            : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
 }
 
-/// 0, or why the connection failed.
+/// Waits for the connection. Returns 0, or the number of the error because of which it failed.
 int connected(const Socket& s, const addrinfo& a, double seconds) {
   if (s.get() < 0) return errno;
   if (::connect(s.get(), a.ai_addr, a.ai_addrlen) == 0) return 0;

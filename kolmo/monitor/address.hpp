@@ -4,7 +4,7 @@
 
 namespace kolmo::monitor {
 
-/// A file descriptor that is closed at the end.
+/// Owns a file descriptor, and closes it at the end.
 class Socket {
  public:
   explicit Socket(int descriptor = -1) : descriptor_(descriptor) {}
@@ -28,16 +28,17 @@ struct Address {
 
   /// Throws InvalidArgument for a malformed address.
   static Address parse(const std::string& text);
-  /// "node7:9750", with brackets around an IPv6 address.
+  /// Writes the address: "node7:9750", with brackets around an IPv6 address.
   std::string text() const;
   std::string url() const { return "http://" + text() + "/"; }
 };
 
-/// A socket that listens there without blocking. Port 0 becomes the free port that was taken. `loopback`:
-/// whether only this machine can reach it. Throws Error that says why there is none.
-Socket listen_at(Address& address, bool& loopback);
-/// A socket connected to the address within `seconds`, without blocking. Throws Error that says why there is
+/// Returns a socket that listens at the address without blocking. Port 0 is replaced by the free port that
+/// was taken. `loopback` becomes true if only this machine can reach it. Throws Error that says why there is
 /// none.
+Socket listen_at(Address& address, bool& loopback);
+/// Returns a socket connected to the address within `seconds`, without blocking. Throws Error that says why
+/// there is none.
 Socket connect_to(const Address& address, double seconds);
 
 }  // namespace kolmo::monitor

@@ -41,7 +41,7 @@ std::optional<double> number_after(const fs::path& file, std::string_view key) {
   return {};
 }
 
-/// Mean over the cores.
+/// The clock of the processor, averaged over the cores.
 std::optional<double> clock_hertz() {
   double sum = 0;
   int cores = 0;

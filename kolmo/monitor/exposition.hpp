@@ -8,7 +8,7 @@ namespace kolmo::monitor {
 
 inline constexpr const char* prometheus_type = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The metrics in Prometheus' text format, version 0.0.4.
+/// Writes the metrics in Prometheus' text format, version 0.0.4.
 std::string prometheus_text(const std::vector<metrics::Family>& families);
 
 /// name{label="value",...} in Prometheus notation; identifies a series.

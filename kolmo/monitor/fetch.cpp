@@ -27,7 +27,7 @@ void wait_for(const Socket& s, short events, Clock::time_point deadline) {
   }
 }
 
-/// Everything that is sent until the other side closes.
+/// Sends the request, and returns everything that the other side sends until it closes.
 std::string ask(const Socket& s, std::string_view request, Clock::time_point deadline) {
   while (!request.empty()) {
     wait_for(s, POLLOUT, deadline);
@@ -58,7 +58,7 @@ std::string fetch(const std::string& url, const std::string& path) {
     constexpr double to_connect = 3;
     constexpr auto for_all = std::chrono::seconds(15);
     const auto deadline = Clock::now() + for_all;
-    // HTTP/1.0: the body ends where the connection does.
+    // With HTTP/1.0 the body ends where the connection does.
     answer = ask(connect_to(a, to_connect), "GET " + path + " HTTP/1.0\r\nHost: " + a.text() + "\r\n\r\n",
                  deadline);
   } catch (const Error& e) {

@@ -25,7 +25,8 @@ void History::add(double now, const std::vector<metrics::Family>& families) {
         if (const std::uint64_t more = s.histogram.counts[b] - t.last.counts[b])
           g.counts.emplace_back(std::int16_t(b), more);
       t.last = s.histogram;
-      const bool since_before = collection > 0;  // else everything since the process started
+      // The first collection has no earlier one: its growth is that since the process started.
+      const bool since_before = collection > 0;
       if (since_before && !g.counts.empty()) t.growths.push_back(std::move(g));
     }
   for (auto& [name, t] : tracks_) {

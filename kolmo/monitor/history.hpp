@@ -30,7 +30,7 @@ class History {
   std::vector<double> times() const;
 
  private:
-  struct Growth {  // of a histogram between two collections
+  struct Growth {  // growth of a histogram between two collections
     std::size_t collection;
     double sum;
     std::vector<std::pair<std::int16_t, std::uint64_t>> counts;

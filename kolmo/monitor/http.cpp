@@ -61,7 +61,7 @@ struct HttpServer::State {
   struct Path {
     Resource resource;
     Response last{nullptr, MHD_destroy_response};
-    Clock::time_point until;  // when it may be made again
+    Clock::time_point until;  // the body may be made again from then on
   };
   struct Connection {
     int socket;
@@ -72,7 +72,7 @@ struct HttpServer::State {
   std::map<std::string, Path> paths;
   std::string host;
   bool loopback;
-  std::list<Connection> connections;  // oldest first
+  std::list<Connection> connections;  // the oldest first
   MHD_Daemon* daemon = nullptr;
   Socket stop{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::thread thread;
@@ -126,7 +126,8 @@ struct HttpServer::State {
     if (!p.last || begin >= p.until) {
       p.last = response(p.resource.make(), p.resource.type.c_str());
       const auto end = Clock::now();
-      constexpr int others = 20;  // parts of the time that are left to others
+      // Other work gets twenty times as much time as making bodies.
+      constexpr int others = 20;
       p.until = end + std::min<Clock::duration>(others * (end - begin), std::chrono::seconds(1));
     }
     return p.last.get();
@@ -157,7 +158,7 @@ struct HttpServer::State {
     try {
       return static_cast<State*>(state)->handle(c, path, method);
     } catch (const std::exception&) {
-      return MHD_NO;  // no memory: the connection is closed
+      return MHD_NO;  // there is no memory, so the connection is closed
     }
   }
 
@@ -175,7 +176,7 @@ HttpServer::HttpServer(Socket listening, std::map<std::string, Resource> paths, 
   State& s = *state_;
   s.host = host, s.loopback = loopback;
   for (auto& [path, resource] : paths) s.paths[path].resource = std::move(resource);
-  constexpr unsigned spare = 32;  // connections that were cut and are not closed yet
+  constexpr unsigned spare = 32;  // room for connections that were cut and are not closed yet
   constexpr std::size_t memory = 8 << 10;
   s.daemon =
       MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, State::on_request, &s, MHD_OPTION_LISTEN_SOCKET,

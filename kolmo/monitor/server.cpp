@@ -25,7 +25,7 @@ std::string page() {
 
 struct Server::Parts {
   Watch watch;
-  std::unique_ptr<HttpServer> http;  // last: it uses the watch
+  std::unique_ptr<HttpServer> http;  // the last member, since it uses the watch
 };
 
 Server::Server(const std::string& address) : parts_(std::make_unique<Parts>()) {

@@ -4,8 +4,8 @@
 
 namespace kolmo::monitor {
 
-/// Serves this process's metrics over HTTP as long as it lives, on its own threads, which cost the process
-/// little whatever those who ask do (http.hpp):
+/// Serves this process's metrics over HTTP as long as it lives, on its own threads. They cost the process little,
+/// whatever those who ask do (http.hpp):
 ///   /metrics            Prometheus text format 0.0.4
 ///   /api/v1/snapshot    JSON (snapshot.hpp); with ?curves=1 also the last five minutes
 ///   /                   a page with live charts, without external resources
@@ -30,9 +30,9 @@ class Server {
   bool loopback_ = false;
 };
 
-/// The response of a Server for `path`. `url` is that of Server::url, or an address as in its constructor.
-/// Throws InvalidArgument for a malformed address, and Error if there is no response within 15 s or it has
-/// over 64 MiB.
+/// Fetches the response of a Server for `path`. `url` is that of Server::url, or an address as in its
+/// constructor. Throws InvalidArgument for a malformed address, and Error if there is no response within 15 s
+/// or if it has over 64 MiB.
 std::string fetch(const std::string& url, const std::string& path);
 
 }  // namespace kolmo::monitor

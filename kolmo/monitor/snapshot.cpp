@@ -18,7 +18,7 @@ using std::string_view_literals::operator""sv;
 
 struct Subject {
   std::string_view name;
-  std::vector<std::string_view> identity;  // labels
+  std::vector<std::string_view> identity;  // labels that identify the subject
 };
 const Subject subjects[] = {{"cpu", {}},        {"gpu", {"gpu", "uuid"}},   {"kernel", {"kernel", "device"}},
                             {"pool", {"pool"}}, {"pipeline", {"pipeline"}}, {"tuner", {"kernel"}},

@@ -57,7 +57,8 @@ void name_the_build() {
 
 Watch::Watch() {
   name_the_build();
-  overhead("scrape");  // there before the first scrape, whose answer may be sent to many
+  // Made before the first scrape, whose answer may be sent to many.
+  overhead("scrape");
   look();
   thread_ = std::thread([this] {
     std::unique_lock lock(mutex_);

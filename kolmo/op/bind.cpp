@@ -26,7 +26,8 @@ std::string expected(const FieldInfo& f) {
   fail<InvalidArgument>(text(op.name) + ": " + text(f.name) + " " + why);
 }
 
-/// NumPy's broadcasting rule: aligned at the last dimension, two extents are equal or one of them is 1.
+/// Applies NumPy's broadcasting rule to `joint`: aligned at the last dimension, two extents must be equal or
+/// one of them 1.
 bool broadcast(Extents& joint, const Extents& more) {
   Extents all;
   const std::size_t rank = std::max(joint.size(), more.size());
@@ -61,7 +62,7 @@ Extents batch_of(const FieldInfo& f, const Tensor& t) {
   return batch;
 }
 
-/// Checks what counting the elements of a tensor relies on.
+/// Checks the conditions without which the elements of a tensor cannot be counted.
 void check_extents(const OpBase& op, const FieldInfo& f, const Tensor& t) {
   for (const std::int64_t e : t.shape())
     if (e < 0) reject(op, f, "is " + shape_string(t) + ", which has a negative extent");

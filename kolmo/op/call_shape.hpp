@@ -9,10 +9,10 @@ namespace kolmo {
 
 /// A call without its data: enough to make up a call that costs as much.
 struct CallShape {
-  std::map<std::string, DType> dtypes;         ///< of the dtype variables, "T" and others
+  std::map<std::string, DType> dtypes;         ///< dtypes of the dtype variables, "T" and others
   std::map<std::string, std::int64_t> sizes;   ///< extents by name; that of "..." is the product
   std::vector<std::string> given;              ///< optional tensors, in the order of the fields
-  std::map<std::string, std::string> options;  ///< by name, in the notation of the command line
+  std::map<std::string, std::string> options;  ///< by name, in the notation of the command
 
   friend bool operator==(const CallShape&, const CallShape&) = default;
 };

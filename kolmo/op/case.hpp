@@ -75,13 +75,13 @@ class CaseRandom {
 struct CaseInfo {
   std::string_view name;
   std::span<const CaseSize> sizes;
-  DType dtype = DType::f64;  ///< of the variable "T"
+  DType dtype = DType::f64;  ///< dtype of the variable "T"
   Tolerance tolerance = {};
-  std::string_view optional = {};          ///< space-separated names of the optional tensors to give
-  bool benchmark_only = false;             ///< too large for the oracle and the emulated GPU
-  bool heavy = false;                      ///< long on the emulated GPU, which checks its results alone
-  std::string_view alias = {};             ///< the alias that the case belongs to; empty: the operator itself
-  std::span<const CaseDType> dtypes = {};  ///< of further variables; default: the first accepted
+  std::string_view optional = {};  ///< space-separated names of the optional tensors to give
+  bool benchmark_only = false;     ///< too large for the oracle and the emulated GPU
+  bool heavy = false;              ///< takes long on the emulated GPU, which then checks its results alone
+  std::string_view alias = {};     ///< the alias that the case belongs to; empty: the operator itself
+  std::span<const CaseDType> dtypes = {};  ///< dtypes of further variables; default: the first accepted
   std::span<const OutputTolerance> tolerances = {};  ///< for outputs whose tolerance is not `tolerance`
 };
 
@@ -92,12 +92,12 @@ struct Case {
   std::string_view name;
   ShortList<CaseSize> sizes;
   DType dtype = DType::f64;
-  Tolerance tolerance = {};  ///< 0: same bits required
+  Tolerance tolerance = {};  ///< 0: the same bits are required
   std::string_view optional = {};
   bool benchmark_only = false;
   bool heavy = false;
   void (*setup)(Args&) = nullptr;              ///< sets options, may rewrite the (host) inputs
-  void (*draw)(Args&, CaseRandom&) = nullptr;  ///< the same, with random numbers
+  void (*draw)(Args&, CaseRandom&) = nullptr;  ///< does the same, with random numbers
   std::string_view alias = {};                 ///< starts from this alias's options
   ShortList<CaseDType> dtypes = {};
   ShortList<OutputTolerance> tolerances = {};

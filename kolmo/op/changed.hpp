@@ -5,20 +5,21 @@
 
 namespace kolmo {
 
-/// Copies of the tensors that an operator changes in place, for measuring it: calls in a row each begin with the
-/// values that the tensors had when this object was made, and the tensors themselves stay as they are.
+/// Makes copies of the tensors that an operator changes in place, so that it can be measured: calls in a row
+/// each begin with the values that the tensors had when this object was made, and the tensors themselves stay
+/// as they are.
 class ChangedTensors {
  public:
-  /// `args` are redirected to the copies and must live as long as this object.
+  /// Redirects `args` to the copies. `args` must live as long as this object.
   ChangedTensors(const OpBase& op, void* args, Stream& stream);
 
   bool any() const { return !changed_.empty(); }
-  /// Makes room for calls in a row; returns how many there may be, from 1 to `wanted`, as copies take 256 MB at
-  /// most. Without such tensors these are all.
+  /// Makes room for calls in a row, and returns how many there may be, from 1 to `wanted`, as copies take 256
+  /// MB at most. Without tensors that are changed the answer is `wanted`.
   int reserve(int wanted);
   /// Queues the original values for that many calls, which reserve() allowed.
   void restore(int calls);
-  /// The next call works on copy i.
+  /// Makes the next call work on copy i.
   void use(int i);
 
  private:
@@ -29,7 +30,7 @@ class ChangedTensors {
   };
   Stream stream_;
   std::vector<Changed> changed_;
-  std::size_t bytes_ = 0;  // of one copy of each
+  std::size_t bytes_ = 0;  // bytes of one copy of each tensor
 };
 
 }  // namespace kolmo

@@ -53,7 +53,7 @@ struct AliasInfo {
   ShortList<Binding> binds = {};
   std::string_view cuda_variants = {};          ///< prefix of its CUDA variants' names; empty: all
   std::optional<Determinism> determinism = {};  ///< if it differs from the operator's
-  std::optional<Domain> domain = {};            ///< of the inputs, if it differs from the operator's
+  std::optional<Domain> domain = {};            ///< domain of the inputs, if it differs from the operator's
 
   /// Whether the alias binds this option.
   bool sets(const FieldInfo& option, void* args) const {
@@ -73,7 +73,8 @@ class OpBase : public OpInfo {
   virtual std::span<const AliasInfo> aliases() const = 0;
   /// Sets a case's options and adjusts its inputs, which are in host memory.
   virtual void setup_case(std::size_t index, void* args, std::uint64_t seed = 1) const = 0;
-  /// Arguments without tensors, and with the default options of the operator or of one of its aliases.
+  /// Returns arguments without tensors, and with the default options of the operator or of one of its
+  /// aliases.
   virtual std::vector<std::byte> default_args(std::string_view alias = {}) const = 0;
   virtual std::size_t args_size() const = 0;
   /// Checks conditions beyond shapes, dtypes and option ranges; throws InvalidArgument.

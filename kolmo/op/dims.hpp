@@ -12,7 +12,7 @@ class Dims {
   std::int64_t operator[](std::string_view name) const;  ///< throws InvalidArgument when unknown
   bool has(std::string_view name) const { return find(name) != nullptr; }
   void set(std::string_view name, std::int64_t size);
-  /// Null if neither an input nor the operator bound the variable to a dtype.
+  /// The dtype of a variable; null if neither an input nor the operator bound it to one.
   const DType* dtype(std::string_view variable) const;
   void set_dtype(std::string_view variable, DType dtype);
   Extents batch;

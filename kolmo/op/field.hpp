@@ -34,7 +34,7 @@ struct FieldInfo {
   Shape shape;
   DTypes dtypes;
   Domain domain{};
-  Value min, max;  ///< of numbers and of list items
+  Value min, max;  ///< bounds of a number, or of list items
   std::span<const std::string_view> choices;
   void* (*at)(void* args) = nullptr;
   Value (*get_value)(const void* args) = nullptr;

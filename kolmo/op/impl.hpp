@@ -14,7 +14,7 @@ struct Variant {
   std::string_view name;
   bool hardware_only = false;  ///< needs instructions that the emulated GPU does not have
   bool naive = false;          ///< baseline for speed-ups; never row 0
-  bool vendor = false;         ///< calls a library that comes with the device, or one as established
+  bool vendor = false;         ///< calls a library that comes with the device, or a similarly established one
 };
 
 /// A variant together with its configuration: {"128x64", {128, 64}}.
@@ -26,7 +26,7 @@ struct Row {
 };
 struct NoConfig {};
 
-/// A table of rows without the type of their configuration. The default is one row without a name.
+/// A table of variants without the type of their configuration. By default it has one row without a name.
 class Rows {
  public:
   constexpr Rows() = default;
@@ -49,7 +49,7 @@ class Rows {
 struct Site {
   Device device;
   int row = 0;
-  int threads = 1;  ///< of the CPU
+  int threads = 1;  ///< CPU threads
 };
 
 /// The implementation of an operator on a kind of device: `<op>_cpu` in <op>.cpp, and `<op>_cuda` in <op>.cu,
@@ -58,10 +58,10 @@ class ImplBase {
  public:
   virtual Rows rows() const = 0;
   virtual void launch(const void* args, Arena scratch, Stream& stream, int row) const = 0;
-  /// Takes the workspace from the arena, in the same order as launch().
+  /// Takes the workspace from the arena, in the same order as launch() does.
   virtual void lay(Arena& arena, const void* args, const Site& site) const = 0;
   virtual bool fits(const void* args, int row) const = 0;
-  /// The row that is the default for these arguments if it fits them; -1: no preference.
+  /// The row that is the default for these arguments, provided that it fits them; -1: no preference.
   virtual int preferred(const void* args) const = 0;
 
   std::size_t workspace(const void* args, const Site& site) const {

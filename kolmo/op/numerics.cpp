@@ -50,7 +50,7 @@ std::string value_text(double value) {
   return std::isnan(value) ? "NaN" : value < 0 ? "-infinity" : "infinity";
 }
 
-/// The tensor in host memory, with its strides; `bytes` holds the copy if one was needed.
+/// Returns the tensor in host memory, with its strides. `bytes` holds the copy if one was needed.
 Tensor on_host(const Tensor& t, Stream& stream, std::vector<std::byte>& bytes) {
   if (in_host_memory(t.device)) return t;
   const ByteSpan span = span_of(t);
@@ -63,7 +63,7 @@ Tensor on_host(const Tensor& t, Stream& stream, std::vector<std::byte>& bytes) {
   return host;
 }
 
-/// The tensor of a field, without the elements beyond its counter.
+/// Returns the tensor of a field, without the elements beyond its counter.
 Tensor written_part(const OpBase& op, const FieldInfo& field, const void* args, Stream& stream) {
   Tensor t = field.tensor(args);
   std::vector<std::byte> bytes;

@@ -33,7 +33,7 @@ struct OpEntry {
   const ImplBase* impl(DeviceKind kind) const { return on[std::size_t(kind)]; }
   /// The table of variants on a kind of device; empty where there is no implementation.
   std::vector<Variant> variants(DeviceKind kind) const;
-  /// The row of that name; -1 when there is none.
+  /// The row of that name; -1 if there is none.
   int find_variant(DeviceKind kind, std::string_view name) const;
   /// Whether this name includes a row of that table: an alias may be restricted to some of the CUDA rows.
   bool stands_for(const Variant& row, DeviceKind kind) const {
@@ -80,7 +80,7 @@ struct SimtRow {
   const OpRef* op;
   const ImplBase* impl;
 };
-/// Generated, too; defined only if kolmo_simt is linked.
+/// Generated too. It is defined only if kolmo_simt is linked.
 [[gnu::weak]] std::span<const SimtRow> simt_rows();
 }  // namespace detail
 

@@ -46,7 +46,7 @@ bool is_output(const Tensor& t, DType dtype, const Extents& extents, Device devi
   return t.contiguous();
 }
 
-/// Returns whether there is anything to write.
+/// Checks the outputs, and returns whether there is anything to write.
 bool check_outputs(const OpBase& op, const void* args, Dims dims, Device device) {
   bool work = false;
   for (const FieldInfo& f : op.fields()) {
@@ -81,8 +81,8 @@ int choose_variant(const OpEntry& entry, const void* args, Device device, int as
   return variant;
 }
 
-/// Drops what a launch that threw had reported, where the status is read after each launch: the next one would
-/// be blamed for it.
+/// Drops the faults that a launch reported before it threw. The status may be read after each launch, and
+/// then the next launch would be blamed for them.
 void forget_faults(Stream& stream) {
   if (!in_host_memory(stream.device())) return;
   try {
@@ -151,8 +151,8 @@ void run(const OpEntry& entry, const void* args, Stream& stream, RunOptions opti
   const bool deferred = stream.deferred();
   Stream queue = options.threads ? stream.with_threads(options.threads) : stream;
   if (!stream.capturing() && !deferred) return launch_watched(op, *impl, args, queue, variant, call);
-  if (device.kind == DeviceKind::cuda)
-    return launch(op, *impl, args, queue, variant);  // a graph is monitored as a whole
+  // A graph is monitored as a whole, so its launches are not.
+  if (device.kind == DeviceKind::cuda) return launch(op, *impl, args, queue, variant);
   const auto* bytes = static_cast<const std::byte*>(args);
   stream.submit([=, &op, copy = std::vector<std::byte>(bytes, bytes + op.args_size())] {
     Stream replay = queue;
@@ -186,7 +186,7 @@ void infer_outputs(const OpBase& op, void* args, Device device) {
   }
 }
 
-/// The row of an operator inside another; the same in its layout and its launch.
+/// The row of an operator that runs inside another. Its layout and its launch choose the same one.
 static int inside_row(const OpEntry& entry, const void* args, DeviceKind kind) {
   const int row = entry.default_variant(args, kind);
   if (row < 0) fail<Unsupported>(text(entry.op->name) + " cannot run inside another operator here");

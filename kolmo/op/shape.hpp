@@ -64,7 +64,7 @@ struct Shape {
       if (w.name == name) return true;
     return false;
   }
-  /// Equal dimensions; whether they may be broadcast is ignored.
+  /// Compares the dimensions; whether they may be broadcast is ignored.
   friend constexpr bool operator==(const Shape& a, const Shape& b) {
     if (a.count != b.count) return false;
     for (int i = 0; i < a.count; ++i) {

@@ -22,7 +22,7 @@ inline ByteSpan span_of(const Tensor& t) {
   return {data + low * size, data + high * size};
 }
 
-/// The offset of element i (row-major) of a tensor with any strides, in elements from `data`.
+/// The offset of element i (row-major) of a tensor with any strides, counted in elements from `data`.
 inline std::int64_t offset_of(const Tensor& t, std::int64_t i) {
   std::int64_t at = 0;
   for (int d = t.rank - 1; d >= 0; --d) {

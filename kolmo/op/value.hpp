@@ -16,7 +16,7 @@ struct Integers {
   int count = 0;
 
   constexpr Integers() = default;
-  /// Throws InvalidArgument for more than `capacity` items.
+  /// Throws InvalidArgument if there are more than `capacity` items.
   constexpr Integers(std::initializer_list<std::int64_t> list) {
     if (list.size() > std::size_t(capacity)) fail<InvalidArgument>(too_many(list.size()));
     for (const std::int64_t i : list) items[count++] = i;
@@ -46,7 +46,7 @@ enum class ValueKind : std::uint8_t { none, integer, natural, real, flag, choice
 struct Value {
   ValueKind kind = ValueKind::none;
   union {
-    std::int64_t integer = 0;  ///< also flags, and choices as the index of the name
+    std::int64_t integer = 0;  ///< also holds flags, and choices as the index of the name
     std::uint64_t natural;
     double real;
   };

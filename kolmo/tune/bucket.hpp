@@ -4,14 +4,14 @@
 
 namespace kolmo::tune {
 
-/// Sizes from low to high, which share a configuration. It is tuned at the upper edge, `high`.
+/// A range of sizes, which share a configuration. It is tuned at the upper edge, `high`.
 struct Bucket {
   std::int64_t low = 0, high = 0;
   friend constexpr bool operator==(const Bucket&, const Bucket&) = default;
 };
 
-/// The upper edge of a size's bucket: powers of two up to 256, then four per octave (320, 384, 448, 512,
-/// ...). 0 for 0. Sizes beyond 2^62 share one bucket.
+/// The upper edge of a size's bucket. Edges are the powers of two up to 256, then four per octave (320, 384,
+/// 448, 512, ...). The edge of 0 is 0. Sizes beyond 2^62 share one bucket.
 constexpr std::int64_t bucket_edge(std::int64_t size) {
   if (size <= 0) return 0;
   const auto n = std::uint64_t(size - 1);  // an upper edge belongs to the octave that it ends

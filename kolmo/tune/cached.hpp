@@ -18,10 +18,10 @@ struct Cache {
   Device device = {};
 };
 
-/// tune() with a store. A result for this name, version, space and bucket on this device that is at most
-/// about a week old is read from the store. Otherwise the space is measured, with an older result as the
-/// incumbent, and stored if a decision was reached. Throws InvalidArgument before it measures if the store
-/// cannot be written.
+/// Does what tune() does, with a store. A result for this name, version, space and bucket on this device that
+/// is at most about a week old is read from the store. Otherwise the space is measured, with an older result
+/// as the incumbent, and stored if a decision was reached. Throws InvalidArgument before it measures if the
+/// store cannot be written.
 Tuning tune_cached(std::string_view name, const Space& space, const Evaluate& evaluate, Cache cache,
                    TuneOptions options = {});
 

@@ -16,7 +16,7 @@ constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   return std::uint64_t(product) ^ std::uint64_t(product >> 64);
 }
 
-/// One odd random number for each place.
+/// One odd random number for each place of a call's numbers.
 constexpr auto keys = [] {
   std::array<std::uint64_t, CallNumbers::capacity + 2> k{};
   std::uint64_t state = 0x9E3779B97F4A7C15u;
@@ -24,13 +24,14 @@ constexpr auto keys = [] {
   return k;
 }();
 
-// Arguments are read by their offset in the argument struct: this is the hot path.
+// Reads an argument by its offset in the argument struct: this is the hot path.
 template <class T>
 const T& at(const void* args, std::ptrdiff_t offset) {
   return *reinterpret_cast<const T*>(static_cast<const std::byte*>(args) + offset);
 }
 const Tensor& tensor_at(const void* args, std::ptrdiff_t offset) { return at<Tensor>(args, offset); }
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();  // of an optional integer
+// Stands for an optional integer that is left out.
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
 std::int64_t number_at(const FieldInfo& f, const void* args, std::ptrdiff_t offset) {
   if (f.kind == FieldKind::flag) return at<bool>(args, offset);
   if (f.kind == FieldKind::choice) return at<std::int32_t>(args, offset);
@@ -63,7 +64,7 @@ std::optional<std::int64_t> parse_option(const FieldInfo& f, const std::string& 
 }  // namespace
 
 std::uint64_t CallNumbers::hash(std::uint64_t op, Device device) const {
-  // Products of pairs are independent of each other.
+  // The sum is made of products of pairs, which do not wait for each other.
   std::uint64_t sum =
       fold(op ^ keys[capacity],
            (std::uint64_t(device.kind) << 32 | std::uint32_t(device.index)) ^ keys[capacity + 1]);

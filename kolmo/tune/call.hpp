@@ -17,15 +17,16 @@ struct CallNumbers {
   std::size_t count = 0;
 
   void push(std::int64_t n) { items[count++] = n; }
-  /// The hash for the operator with this index in the catalogue, on this device.
+  /// The hash of these numbers for the operator with this index in the catalogue, on this device.
   std::uint64_t hash(std::uint64_t op, Device device) const;
 };
 
-/// Reads off an operator's arguments which configuration they share: the dtype, the buckets of the given
-/// inputs' named sizes (of the outputs' where no input is compulsory; "..." counts as the product of its
-/// dimensions), which optional tensors are given, flags, choices and integers. Integers enter by their bucket,
-/// negative ones as they are, and not at all when their range goes beyond 2^31, as that of seeds does. Real
-/// numbers and fields that are no matter for speed never enter. Throws Unsupported for an operator with more than 48 of these.
+/// Reads off an operator's arguments which configuration they share. What counts is the dtype, the buckets of
+/// the named sizes of the given inputs (or of the outputs, if no input is compulsory; "..." counts as the
+/// product of its dimensions), which optional tensors are given, flags, choices and integers. Integers enter
+/// by their bucket, negative ones as they are; they do not enter if their range goes beyond 2^31, as that of
+/// seeds does. Real numbers, and fields that are declared no matter for speed, never enter. Throws
+/// Unsupported for an operator with more than 48 of these.
 class CallReader {
  public:
   explicit CallReader(const OpBase& op);
@@ -36,13 +37,13 @@ class CallReader {
   Key key(const CallNumbers& numbers, std::string_view kernel_hash) const;
   /// The inverse of key(); empty if the key is not one of this operator.
   std::optional<CallNumbers> numbers(const Key& key) const;
-  /// How far two calls are apart: the largest factor, as a power of two, between sizes or integers of theirs;
+  /// How far two calls are apart: the largest factor between sizes or integers of theirs, as a power of two;
   /// infinite if they differ in anything else.
   double distance(const CallNumbers& a, const CallNumbers& b) const;
 
  private:
   struct Place {
-    std::ptrdiff_t offset;  // of the tensor in the argument struct
+    std::ptrdiff_t offset;  // offset of the tensor in the argument struct
     int axis;  // n-th from the end; 0: product of the dimensions of "..."; -n: n-th from the front
     int named;
   };
@@ -54,7 +55,7 @@ class CallReader {
     const FieldInfo* field;
     std::ptrdiff_t offset;
   };
-  std::ptrdiff_t offset_of(const FieldInfo& field) const;  ///< in the argument struct
+  std::ptrdiff_t offset_of(const FieldInfo& field) const;  ///< offset in the argument struct
   void add_sizes(const FieldInfo& field);
   std::int64_t size_of_call(const Size& size, const void* args) const;
 

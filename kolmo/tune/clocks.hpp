@@ -11,10 +11,10 @@ struct Clocks {
   std::string throttled;  ///< why it was slowed down: "hw_slowdown", "thermal", "power_brake"
 };
 
-/// The state as NVML reports it. Unknown for other devices, and if CUDA_VISIBLE_DEVICES does not identify the
-/// GPU.
+/// Returns the state as NVML reports it. It is unknown for other devices, and if CUDA_VISIBLE_DEVICES does
+/// not identify the GPU.
 Clocks gpu_clocks(Device device);
-/// Watts, 0 if not known.
+/// The limit in watts; 0 if not known.
 double gpu_power_limit(Device device);
 
 }  // namespace kolmo::tune

@@ -9,7 +9,7 @@ bool Drift::add(double seconds) {
   const std::scoped_lock lock(mutex_);
   if (samples_++ == 0) {
     mean_ = seconds;
-  } else {  // West's update with a fixed weight
+  } else {  // West's update of an average, with a fixed weight
     const double step = seconds - mean_;
     mean_ += weight * step;
     variance_ = (1 - weight) * (variance_ + weight * step * step);

@@ -24,7 +24,7 @@ class Drift {
 
  private:
   const double tuned_;
-  mutable std::mutex mutex_;  // for timed samples only: rare, and never during a call
+  mutable std::mutex mutex_;  // timed samples alone take it: rare, and never during a call
   double mean_ = 0, variance_ = 0;
   std::uint64_t samples_ = 0;
   std::atomic<bool> stale_ = false;

@@ -36,7 +36,7 @@ std::string as_in_cuda(std::string signature) {
   return signature;
 }
 
-/// "f<1>" for "f<1>(int)".
+/// Turns "f<1>(int)" into "f<1>".
 std::string without_parameters(std::string signature) {
   replace_all(signature, "(anonymous namespace)", "{unnamed}");
   int depth = 0;
@@ -69,7 +69,7 @@ std::string quoted_after(std::string_view& line, std::string_view mark) {
   return text;
 }
 
-/// "9.0" for "90a".
+/// Turns "90a" into "9.0".
 std::string capability_of(std::string_view architecture) {
   const auto digits = std::min(architecture.find_first_not_of("0123456789"), architecture.size());
   if (digits < 2) return {};

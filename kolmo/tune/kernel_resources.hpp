@@ -14,7 +14,8 @@ struct Symbol {
 };
 Symbol symbol_of(const void* function);
 
-/// "add<float, 0>" for a symbol's "void kolmo::(anonymous namespace)::add<float, 0>(float const*, ...)".
+/// Turns a symbol's "void kolmo::(anonymous namespace)::add<float, 0>(float const*, ...)" into "add<float,
+/// 0>".
 std::string short_name(const std::string& symbol);
 
 /// The resources of one kernel as compiled for one architecture.
@@ -23,7 +24,7 @@ struct KernelResources {
   std::string capability;  ///< "9.0" for sm_90 and sm_90a
   int registers = 0;       ///< per thread
   int barriers = 0;
-  std::size_t shared = 0;                                    ///< static, bytes
+  std::size_t shared = 0;                                    ///< static shared memory, bytes
   std::size_t stack = 0, spill_stores = 0, spill_loads = 0;  ///< bytes per thread
 };
 
@@ -41,7 +42,7 @@ class ResourceTable {
 
  private:
   struct Key {
-    std::string signature, source;  // source: of an unnamed namespace, e.g. "softmax_cu"
+    std::string signature, source;  // `source` is that of an unnamed namespace, e.g. "softmax_cu"
   };
   static Key key_of(const std::string& entry);
   const KernelResources* find(const Symbol& kernel, std::string_view capability,

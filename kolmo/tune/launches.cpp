@@ -11,7 +11,7 @@ Stream launch_stream(const OpEntry& entry) {
   const Device gpu{DeviceKind::cuda, 0};
   if (available(gpu)) return Stream(gpu, 1);
   static const Device none = [] {
-    const Device d{DeviceKind::cuda, 1000};  // beyond those that can be asked for by name
+    const Device d{DeviceKind::cuda, 1000};  // an index beyond those that can be asked for by name
     add_backend(d, make_host_backend(d.kind));
     return d;
   }();

@@ -3,7 +3,7 @@
 
 namespace kolmo::tune {
 
-/// Other work disturbed most samples.
+/// Thrown when other work disturbed most samples.
 struct Busy : Error {
   using Error::Error;
 };
@@ -12,12 +12,14 @@ struct Busy : Error {
 /// does not tell.
 struct Load {
   double stalled = 0;  ///< this process's threads waited for a processor: /proc/self/task/*/schedstat
-  double stolen = 0;   ///< by other virtual machines, per processor: steal in /proc/stat
+  /// Seconds taken by other virtual machines, per processor: steal in /proc/stat.
+  double stolen = 0;
 };
 Load machine_load();
 
-/// Whether a span of `seconds` between two readings was disturbed: threads waited for over 5 % of it, or time
-/// was stolen. Time stolen is counted in ticks of 10 ms, so a short span that holds one is lost.
+/// Whether a span of `seconds` between two readings was disturbed: threads waited for a processor over 5 % of
+/// it, or time was stolen. Stolen time is counted in ticks of 10 ms, so a short span in which a tick falls
+/// counts as disturbed.
 bool disturbed(const Load& before, const Load& after, double seconds);
 
 }  // namespace kolmo::tune

@@ -74,8 +74,8 @@ struct Table {
   std::vector<Known*> all;
 };
 
-/// Calls without a result of their own, by hash, in memory of fixed size, each with its neighbour; when it is
-/// full, further calls count as met and have none.
+/// Holds calls without a result of their own, by hash, each with its neighbour, in memory of fixed size. When
+/// it is full, further calls count as known and have no neighbour.
 class Met {
  public:
   struct Slot {
@@ -83,7 +83,7 @@ class Met {
     std::atomic<Known*> neighbour{nullptr};
   };
   struct Place {
-    Slot* slot;  // null: full
+    Slot* slot;  // null if the table is full
     bool fresh;
   };
   Place insert(std::uint64_t hash) {
@@ -110,7 +110,7 @@ class Met {
 
 struct State {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Table>> tables;  // kept: a thread may be reading an old one
+  std::vector<std::unique_ptr<Table>> tables;  // kept, since a thread may still be reading an old one
   std::vector<std::unique_ptr<Operator>> operators;
   std::vector<std::unique_ptr<Known>> known;
   std::vector<Missed> missed;
@@ -140,7 +140,7 @@ void remember(const Call& call, const void* args, Device device, bool stale) {
 
 /// The known call that is least far from this one.
 Known* neighbour_of(const Call& call, const Table& table, Device device) {
-  constexpr double farthest = 2;  // powers of two
+  constexpr double farthest = 2;  // in powers of two
   Known* nearest = nullptr;
   double least = farthest;
   for (Known* known : table.all) {
@@ -202,7 +202,7 @@ std::size_t use(const Store& store, std::span<const Device> devices, std::string
           new Operator{CallReader(*e.op), ++id * 0x9E3779B97F4A7C15u, counter_of(*e.op, Origin::none)}));
       operators[e.op] = s.operators.back().get();
       by_name[std::string(e.op->name)] = &e;
-    } catch (const Unsupported&) {  // not tunable: always its default
+    } catch (const Unsupported&) {  // the operator cannot be tuned, and always runs with its default
     }
   }
   std::map<std::uint64_t, Best> best;

@@ -8,17 +8,17 @@
 
 namespace kolmo::tune {
 
-/// From now on, calls that specify neither variant nor threads run with the configuration in the store. The
-/// look-up is one hash into an immutable table in memory; no lock, no file access. Calls without a stored
-/// configuration are recorded as missed. They run with that of the nearest known call which differs in sizes
-/// and integers only, by at most a factor of 4 in each; without one, as the default. `mode` selects the measurements to use.
-/// Returns the number of configurations. Calling it again reads the store anew and raises the epoch; that is
-/// also necessary for operators registered later.
+/// Makes calls that specify neither variant nor threads run with the configuration in the store, from now on.
+/// The look-up is one hash into an immutable table in memory; it takes no lock and accesses no file. Calls
+/// without a stored configuration are recorded as missed. They run with the configuration of the nearest
+/// known call that differs in sizes and integers only, by at most a factor of 4 in each; if there is none,
+/// with the default. `mode` selects the measurements to use. Returns the number of configurations. Calling it
+/// again reads the store anew and raises the epoch; that is also necessary for operators registered later.
 std::size_t use(const Store& store, std::span<const Device> devices, std::string_view mode);
-/// Every call runs with its default again.
+/// Makes every call run with its default again.
 void stop_using();
-/// Changes with every change of the table. A captured graph keeps the configurations of its capture; capture
-/// it again when the epoch differs.
+/// A number that changes with every change of the table. A captured graph keeps the configurations of its
+/// capture; capture it again if the epoch differs.
 std::uint64_t epoch();
 
 /// The run options of a stored configuration; empty if it does not apply to this operator and kind of device,
@@ -31,11 +31,12 @@ void name_variants(Profile& profile, const OpEntry& entry, DeviceKind kind);
 struct Choice {
   RunOptions options;
   Origin origin = Origin::none;
-  bool stale = false;      ///< too old; or drifted, and then not used
+  /// The configuration is too old; or its times have drifted, and then it is not used.
+  bool stale = false;
   std::uint64_t call = 0;  ///< id for observe(); 0: the call has no configuration
 };
 Choice look_up(const OpBase& op, const void* args, Device device, int threads);
-/// The same, without counting or recording it.
+/// Returns the options that run() would use, without counting or recording the call.
 Choice peek(const OpBase& op, const void* args, Device device, int threads);
 
 /// Passes the device time of a call to the drift alarm. The monitor does this for the launches that it times.
@@ -47,7 +48,8 @@ struct Missed {
   CallShape call;
   bool stale = false;  ///< it has a configuration that is too old or whose times have drifted
 };
-/// Calls since use() that had no configuration of their own or a stale one, each once, at most 4096 of them.
+/// The calls since use() that had no configuration of their own, or a stale one: each once, at most 4096 of
+/// them.
 std::vector<Missed> missed();
 /// Adds missed() to the store's list, which `kolmo tune --misses` processes, and marks stale configurations
 /// in the store. Returns the number of missed calls.

@@ -9,9 +9,9 @@ namespace kolmo::tune {
 namespace {
 
 constexpr std::size_t KiB = 1024;
-constexpr std::size_t reserved = 1 * KiB;  // per block, reserved by the driver
+constexpr std::size_t reserved = 1 * KiB;  // the driver reserves so much for each block
 constexpr std::size_t shared_unit = 128;
-constexpr int register_unit = 256;  // per warp
+constexpr int register_unit = 256;  // registers are allocated to a warp in such units
 constexpr int registers_total = 65536, quarters = 4, max_registers = 256, max_threads = 1024;
 
 constexpr Multiprocessor table[] = {
@@ -69,7 +69,8 @@ std::array<int, 5> limits_of(const Multiprocessor& on, const Resources& r) {
   return {by_warps(on, r), on.blocks, by_registers(r), by_shared(on, r), by_barriers(on, r)};
 }
 
-/// Each resource is reduced by its own unit until it allows one more block.
+/// Finds how much less a launch may use for one more block to fit: each resource is reduced by its own unit
+/// until it allows that.
 Savings one_more(const Multiprocessor& on, const Resources& r, int blocks) {
   Resources less = r;
   if (by_warps(on, r) <= blocks || on.blocks <= blocks) return {};

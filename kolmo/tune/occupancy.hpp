@@ -49,8 +49,7 @@ struct Savings {
   int barriers = 0;
 };
 
-/// The number of blocks and warps of a launch that are resident on one multiprocessor. 0 blocks: it cannot
-/// start.
+/// How many blocks and warps of a launch are resident on one multiprocessor. With 0 blocks it cannot start.
 struct Occupancy {
   int blocks = 0;
   int warps = 0;
@@ -62,17 +61,18 @@ struct Occupancy {
   std::vector<std::string_view> limits() const;
 };
 
-/// Theoretical occupancy. Registers are allocated to whole warps in units of 256 within a quarter of the
-/// multiprocessor, shared memory in units of 128 bytes plus 1 KiB per block reserved by the driver. Equal to
-/// cuda_occupancy.h, except for its limiting factors when barriers are the limit, which are wrong there.
-/// Clusters are not modelled. Throws InvalidArgument for a launch that no device supports.
+/// Computes the theoretical occupancy. Registers are allocated to whole warps in units of 256 within a
+/// quarter of the multiprocessor, shared memory in units of 128 bytes plus 1 KiB per block reserved by the
+/// driver. The result equals that of cuda_occupancy.h, except for its limiting factors when barriers are the
+/// limit, which are wrong there. Clusters are not modelled. Throws InvalidArgument for a launch that no
+/// device supports.
 Occupancy occupancy(const Multiprocessor& on, const Resources& launch);
 
 /// The bytes of shared memory per block with which `blocks` blocks are resident; 0 if no amount allows it.
 /// cuda_occupancy.h omits the driver's 1 KiB per block here, so its answer allows one block less.
 std::size_t shared_for(const Multiprocessor& on, int blocks);
 
-/// The block size with the highest occupancy, the largest of equals: the choice of the occupancy API.
+/// The block size with the highest occupancy, and of equals the largest, as the occupancy API chooses.
 int suggested_threads(const Multiprocessor& on, Resources launch, int most = 1024);
 
 /// How a grid fills a GPU: number of `waves` of resident blocks, of which the last is only partly full.

@@ -21,7 +21,7 @@ struct Environment {
   std::uint64_t cache_bytes = 0, memory_bytes = 0;
   double power_limit_watts = 0;  ///< 0: not known
   std::string driver, library_version;
-  std::string mode;  ///< of measuring: stream_hot, stream_cold, graph_hot, graph_cold, eager
+  std::string mode;  ///< the mode of measuring: stream_hot, stream_cold, graph_hot, graph_cold, eager
 
   /// Sixteen hexadecimal digits, the name of its folder in a store.
   std::string id() const;
@@ -53,16 +53,18 @@ struct Profile {
     std::map<std::string, std::int64_t> params;
     std::string label;  ///< for people, "block 256, 2 threads"
     Finding finding;
-    std::string variant = {};  ///< of an operator: its row by name, valid even if the order of rows changes
+    /// For an operator: its row by name, which is valid even if the order of rows changes.
+    std::string variant = {};
   };
   Key key;
-  std::map<std::string, Config> configs;  ///< by "c" and the configuration's id in its space
-  std::string winner, standard, naive;    ///< keys of configs; naive may be empty
+  /// The key is "c" and the configuration's id in its space.
+  std::map<std::string, Config> configs;
+  std::string winner, standard, naive;  ///< keys of configs; naive may be empty
   std::string strategy;
   std::size_t combinations = 0, feasible = 0, samples = 0, discarded = 0;
-  double seconds = 0;                                                             ///< spent measuring
+  double seconds = 0;                                                             ///< seconds spent measuring
   double sm_clock_hertz = 0, lowest_sm_clock_hertz = 0, temperature_celsius = 0;  ///< 0: not known
-  std::string throttled;                                                          ///< reasons seen
+  std::string throttled;                    ///< reasons for throttling that were seen
   std::map<std::string, double> baselines;  ///< seconds of other references: "vendor", "roofline"
   std::int64_t created = 0, expires = 0;    ///< seconds since 1970
   bool stale = false;                       ///< times observed since then have drifted from these
@@ -70,8 +72,8 @@ struct Profile {
   const Config& winning() const { return configs.at(winner); }
 };
 
-/// The profile of a tuning. `label` gives the readable name of a configuration. A profile expires after seven
-/// days, plus or minus a fifth at random, so that many machines do not tune at the same time.
+/// Makes the profile of a tuning. `label` gives the readable name of a configuration. A profile expires after
+/// seven days, plus or minus a fifth at random, so that many machines do not tune at the same time.
 Profile make_profile(Key key, const Space& space, const Tuning& tuning,
                      const std::function<std::string(std::size_t config)>& label = {});
 
@@ -81,7 +83,7 @@ inline constexpr int schema = 1;
 std::string to_json(const Environment& environment);
 Environment parse_environment(std::string_view json);
 std::string to_json(const Key& key);
-/// A call that had no profile.
+/// Writes a call that had no profile.
 std::string to_json(const Key& key, const CallShape& call);
 std::pair<Key, CallShape> parse_miss(std::string_view json);
 std::string to_json(const Profile& profile);

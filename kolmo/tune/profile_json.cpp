@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;  // keys in alphabetical order: equal content gives equal text
 
-/// In nanoseconds, rounded to picoseconds, so that values survive writing and reading.
+/// Writes seconds as nanoseconds, rounded to picoseconds, so that values survive writing and reading.
 Json nanoseconds(double s) { return std::isfinite(s) ? Json(std::round(s * 1e12) / 1e3) : Json(); }
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 double number(const Json& j) { return j.is_null() ? INFINITY : j.get<double>(); }

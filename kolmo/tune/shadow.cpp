@@ -30,7 +30,7 @@ ShadowMeasurer::ShadowMeasurer(Measurer& inner, const ShadowLimits& limits, Prod
       production_(std::move(production)),
       allowance_(limits.share, limits.window, production_.now()) {}
 
-/// Waits for two readings of the number of launches, `idle` seconds apart, that are equal.
+/// Waits until two readings of the number of launches, `idle` seconds apart, are equal.
 void ShadowMeasurer::wait_for_gap() {
   while (true) {
     if (production_.stop()) throw Stopped{};
@@ -52,7 +52,7 @@ void ShadowMeasurer::spent_since(double begin) {
 
 double ShadowMeasurer::prepare(std::size_t config) {
   double once = in_gap([&] { return inner_.prepare(config); });
-  if (once > limits_.longest)  // it may have been interrupted
+  if (once > limits_.longest)  // its one measurement may have been interrupted
     once = in_gap([&] { return inner_.sample(config).value_or(once); });
   if (once > limits_.longest)
     fail<Unsupported>("configuration " + std::to_string(config) +
@@ -100,7 +100,8 @@ bool Shadow::tune_one(const PlannedCall& call, Stream& stream, const Production&
 }
 
 void Shadow::work(const std::stop_token& stop) {
-  options_.measure.warm_up = 0;  // production keeps the device warm, and a warm-up is no single launch
+  // Production keeps the device warm. A warm-up would be many launches, of which only one may run at a time.
+  options_.measure.warm_up = 0;
   Stream stream = Stream::background(device_);
   Production production = this_process();
   production.stop = [stop] { return stop.stop_requested(); };
@@ -108,10 +109,10 @@ void Shadow::work(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       std::erase_if(calls_, [&](const PlannedCall& call) { return !tune_one(call, stream, production); });
       for (int i = 0; i < 600 && !stop.stop_requested(); ++i) production.sleep(0.1);
-      record_misses(store_);  // calls that have become stale since
+      record_misses(store_);  // includes calls that have become stale since
     }
   } catch (const ShadowMeasurer::Stopped&) {
-  } catch (const std::exception&) {  // an error of the store: production runs on as before
+  } catch (const std::exception&) {  // the store failed: production runs on as before
   }
 }
 

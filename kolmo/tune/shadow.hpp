@@ -17,7 +17,7 @@ struct ShadowLimits {
   double longest = 1e-3;  ///< longest time of a candidate in seconds: kernels cannot be interrupted
 };
 
-/// A time budget that grows at `share` of real time, up to share x window; starts empty.
+/// A time budget that grows at `share` of real time, up to share x window, and starts empty.
 class Allowance {
  public:
   Allowance(double share, double window, double now)
@@ -72,22 +72,22 @@ class ShadowMeasurer final : public Measurer {
   ShadowLimits limits_;
   Production production_;
   Allowance allowance_;
-  double expected_ = 0;  // estimate for the next sample: the longest so far
+  double expected_ = 0;  // estimate for the next sample: the longest one so far
 };
 
-/// Opt-in tuning beside production. A thread tunes these calls, on a stream of the lowest priority, whenever
-/// the store has no fresh configuration for one (at first, after about a week, or when its times have
-/// drifted), and production then uses the results. Naive rows are left out. `options.verify` is called in
-/// gaps, too. The calls' tensors must be scratch memory that nothing else uses while this object lives. Its
-/// own allocations are the operators' workspaces and, in a cold mode, twice the device's cache. A call whose
-/// tuning fails is not tried again.
+/// Tunes beside production, if a program asks for it. A thread tunes these calls, on a stream of the lowest
+/// priority, whenever the store has no fresh configuration for one (at first, after about a week, or when its
+/// times have drifted), and production then uses the results. Naive rows are left out. `options.verify` is
+/// called in gaps, too. The calls' tensors must be scratch memory that nothing else uses while this object
+/// lives. Its own allocations are the operators' workspaces and, in a cold mode, twice the device's cache. A
+/// call whose tuning fails is not tried again.
 class Shadow {
  public:
   Shadow(std::vector<PlannedCall> calls, Device device, Store store, CallOptions options = {},
          const ShadowLimits& limits = {});
 
  private:
-  /// Returns false if it cannot be tuned.
+  /// Tunes a call; returns false if it cannot be tuned.
   bool tune_one(const PlannedCall& call, Stream& stream, const Production& production);
   void work(const std::stop_token& stop);
 
@@ -96,7 +96,7 @@ class Shadow {
   Store store_;
   CallOptions options_;
   ShadowLimits limits_;
-  std::jthread thread_;  // last: stopped and joined before other members are destroyed
+  std::jthread thread_;  // the last member, so that it stops before others are destroyed
 };
 
 }  // namespace kolmo::tune

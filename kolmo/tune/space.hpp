@@ -14,7 +14,7 @@ struct Parameter {
   std::vector<std::int64_t> values;
 };
 
-/// One value for each parameter, in their order.
+/// One value for each parameter, in the order of the parameters.
 using Values = std::vector<std::int64_t>;
 
 /// The configurations to choose from: every combination of the parameters' values except those that
@@ -34,7 +34,7 @@ class Space {
   std::size_t find(const Values& values) const;
   /// Configurations that differ in one parameter by one step.
   std::vector<std::size_t> neighbours(std::size_t config) const;
-  /// "block=256 threads=2"
+  /// Describes a configuration: "block=256 threads=2".
   std::string describe(std::size_t config) const;
 
  private:

@@ -20,7 +20,7 @@ inline double median(std::vector<double> values) { return quantile(std::move(val
 /// pairs.
 Ratio paired_ratio(std::span<const double> slow, std::span<const double> fast);
 
-/// The same interval around the median of the values that are not NaN.
+/// The same interval, around the median of those values that are not NaN.
 Ratio median_interval(std::span<const double> values);
 
 }  // namespace kolmo::tune

@@ -42,7 +42,7 @@ void check_writable(const std::string& folder) {
   fs::remove(probe, error);
 }
 
-/// A manifest holds the data from which its folder's name was computed.
+/// Reads a folder's manifest, which holds the data from which the folder's name was computed.
 std::optional<Environment> manifest_of(const fs::path& folder) {
   const auto text = !is_real_folder(folder) ? std::nullopt : read_small((folder / "manifest.json").string());
   if (!text) return {};

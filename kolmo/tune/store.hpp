@@ -12,8 +12,8 @@ namespace kolmo::tune {
 enum class Origin : std::uint8_t {
   exact,       ///< measured in this environment
   foreign,     ///< on this device with another driver or library version
-  capability,  ///< on another device of the same capability
-  neighbour,   ///< of the nearest known call of other sizes
+  capability,  ///< that of the nearest known call of other sizes
+  neighbour,   ///< nothing is known: the default
   none,        ///< nothing known: the default
 };
 
@@ -30,14 +30,14 @@ class Store {
   /// $KOLMO_TUNING, or kolmo/tuning in $XDG_CACHE_HOME or ~/.cache. "off" means that nothing is tuned or
   /// looked up.
   static std::string default_root();
-  /// The store there. Throws InvalidArgument if it is "off" or not writable.
+  /// Opens the store there. Throws InvalidArgument if it is "off" or not writable.
   static Store writable_default();
 
   const std::string& root() const { return root_; }
 
   /// Throws InvalidArgument if the folder is not writable.
   void require_writable() const;
-  /// Throws InvalidArgument if put() could not store a profile of this key: to be called before measuring.
+  /// Throws InvalidArgument if put() could not store a profile of this key. Call it before measuring.
   void require_writable(const Environment& environment, const Key& key) const;
   void put(const Environment& environment, const Profile& profile);
   std::optional<Profile> get(const Environment& environment, const Key& key) const;
@@ -68,8 +68,8 @@ class Store {
   void remove_miss(const Environment& environment, const Key& key) noexcept;
   std::vector<Miss> misses(const Environment& environment) const;
 
-  /// Writes all valid profiles to one file, and reads them back. Profiles that exist and are newer are kept.
-  /// Return the number of profiles.
+  /// Write all valid profiles to one file, and read them back. Profiles that exist and are newer are kept.
+  /// Both return the number of profiles.
   std::size_t export_to(const std::string& file) const;
   std::size_t import_from(const std::string& file);
 

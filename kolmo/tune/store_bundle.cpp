@@ -44,7 +44,8 @@ std::vector<Store::Found> parse_bundle(const std::string& text, const std::strin
 std::size_t Store::import_from(const std::string& file) {
   constexpr std::uint64_t most = 256 << 20;
   const std::vector<Found> found = parse_bundle(read_regular(file, most), file);
-  std::size_t taken = 0;  // only after all checks: a bundle is imported whole or not at all
+  // Counted only after all checks: a bundle is imported whole or not at all.
+  std::size_t taken = 0;
   for (const Found& f : found) {
     const auto mine = get(f.environment, f.profile.key);
     if (mine && mine->created >= f.profile.created) continue;

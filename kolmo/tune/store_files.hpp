@@ -8,10 +8,10 @@
 
 namespace kolmo::tune {
 
-/// The content of a regular file of at most 4 MiB; empty if it cannot be read or is anything else, a symbolic
-/// link among them.
+/// Reads a regular file of at most 4 MiB; empty if it cannot be read or is anything else, for example a
+/// symbolic link.
 std::optional<std::string> read_small(const std::string& file);
-/// The same; throws InvalidArgument that says why.
+/// Reads the same; throws InvalidArgument that says why it cannot.
 std::string read_profile_text(const std::string& file);
 /// The entries of a folder, by name; empty if it cannot be read or is a symbolic link.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);

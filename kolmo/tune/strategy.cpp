@@ -13,7 +13,7 @@ namespace {
 
 using Configs = std::vector<std::size_t>;
 
-constexpr int rounds_per_look = 7;  // minimum number of pairs of an interval (6), plus one
+constexpr int rounds_per_look = 7;  // an interval needs 6 pairs at least; one more is measured
 
 void add_missing(Configs& configs, std::span<const std::size_t> kept) {
   for (const std::size_t k : kept)
@@ -95,7 +95,7 @@ class Halving final : public Strategy {
     constexpr std::size_t finalists = 4, most_rounds = 16, fewest = 8;
     Configs live = all_of(space);
     const double sample = trials.spent() / double(std::max<std::size_t>(1, trials.samples()));
-    const double affordable = trials.left() / (4 * sample);  // warm-up and three rounds
+    const double affordable = trials.left() / (4 * sample);  // for warm-up and three rounds
     if (affordable < double(live.size()) && fewest < live.size()) {
       std::shuffle(live.begin(), live.end(), random_);
       live.resize(std::max(fewest, std::size_t(affordable)));
@@ -125,7 +125,7 @@ class Halving final : public Strategy {
     // Residuals about the median of two or three values are too small, because the median takes a degree of
     // freedom.
     const double n = double(trials.rounds());
-    constexpr double unknown = 0.231;  // 3 times this on either side is a factor of 4
+    constexpr double unknown = 0.231;  // three times this, on either side, is a factor of 4
     const double scatter =
         residuals.empty() ? unknown : std::max(1e-4, 1.4826 * median(residuals) * std::sqrt(n / (n - 1)));
     std::vector<Standing> standing;

@@ -12,7 +12,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
-// A device's queue holds about a thousand launches. A held queue that is full would never start.
+// The most calls that may be queued while a device's queue is held. The queue takes about a thousand
+// launches, and a held queue that is full would never start.
 constexpr int most_held_calls = 128;
 constexpr int most_calls = 10000;
 
@@ -67,7 +68,7 @@ double StreamMeasurer::make_ready(std::size_t config) {
   return once;
 }
 
-/// A device reaches its full clock only under load.
+/// Warms up, since a device reaches its full clock only under load.
 void StreamMeasurer::warm_up(std::size_t config) {
   const auto begin = Clock::now();
   double before = 0;

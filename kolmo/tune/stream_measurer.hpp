@@ -12,9 +12,9 @@
 
 namespace kolmo::tune {
 
-/// How work is measured; choose the mode in which it will be used. In `stream_*` it is queued call by call,
-/// in `graph_*` replayed from a graph, and in `eager` the host's time for queueing is included. Cold: caches
-/// are overwritten before every sample.
+/// How work is measured; choose the mode in which it will be used. In `stream_*` modes it is queued call by
+/// call, in `graph_*` modes replayed from a graph, and in `eager` the host's time for queueing is included.
+/// In cold modes caches are overwritten before every sample.
 enum class Mode : std::uint8_t { stream_hot, stream_cold, graph_hot, graph_cold, eager };
 inline constexpr std::string_view mode_names[] = {"stream_hot", "stream_cold", "graph_hot", "graph_cold",
                                                   "eager"};
@@ -31,13 +31,12 @@ struct MeasureOptions {
 };
 
 /// Times work on a stream. On a GPU it uses events around calls that are all queued before the first one
-/// starts, so that gaps between launches do not count; on the CPU it uses the host's clock. A sample taken
-/// while the clock was throttled or below 95 % of the session's median, or while other work disturbed it, is
-/// discarded.
+/// starts, so that gaps between launches do not count; on the CPU it uses the host's clock. A sample is
+/// discarded if the clock was throttled or below 95 % of the session's median, or if other work disturbed it.
 class StreamMeasurer final : public Measurer {
  public:
-  /// `call(config)` queues the work once on the stream. `before(calls)` prepares that many calls, outside their
-  /// time, and returns how many there may be; the call that a graph records is one, too.
+  /// `call(config)` queues the work once on the stream. `before(calls)` prepares that many calls, outside
+  /// their time, and returns how many there may be. The call that a graph records counts as one too.
   StreamMeasurer(Stream stream, std::function<void(std::size_t config)> call, MeasureOptions options = {},
                  std::function<int(int calls)> before = {});
 
@@ -54,7 +53,7 @@ class StreamMeasurer final : public Measurer {
 
  private:
   struct Prepared {
-    int calls = 1;  // in a sample
+    int calls = 1;  // calls of a sample
     std::unique_ptr<Graph> graph;
   };
   bool cold() const { return options_.mode == Mode::stream_cold || options_.mode == Mode::graph_cold; }

@@ -24,16 +24,16 @@ class Trials {
   /// Whether the deadline has passed; there is none by default.
   bool late() const { return std::chrono::steady_clock::now() >= deadline_; }
   void set_deadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
-  /// In seconds of the measurer's clock since the beginning; unlimited by default.
+  /// Sets the budget, in seconds of the measurer's clock since the beginning. It is unlimited by default.
   void set_budget(double seconds) { budget_ = seconds; }
 
-  /// By round, NaN if there is no sample.
+  /// The times of a configuration by round; NaN if there is no sample.
   std::span<const double> times(std::size_t config) const { return times_[config]; }
   bool measured(std::size_t config) const;
   /// The reason why a configuration cannot run; empty if it can.
   const std::string& error(std::size_t config) const { return errors_[config]; }
-  /// Configurations by the median of their paired ratios to `reference`, best first; those without samples
-  /// are omitted.
+  /// Lists configurations by the median of their paired ratios to `reference`, best first; those without
+  /// samples are omitted.
   std::vector<std::size_t> ranked(std::size_t reference) const;
 
   std::size_t configs() const { return times_.size(); }

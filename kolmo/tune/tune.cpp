@@ -15,11 +15,11 @@ namespace {
 using Configs = std::vector<std::size_t>;
 
 constexpr std::size_t finalists = 4;
-constexpr double search_share = 0.7;      // of the budget; the rest is for the decision
+constexpr double search_share = 0.7;      // share of the budget; the rest is for the decision
 constexpr double indifference = 1.01;     // finalists whose times differ by less are considered equal
-constexpr std::size_t fewest_rounds = 8;  // before the first look; doubled for each further look
+constexpr std::size_t fewest_rounds = 8;  // rounds before the first look; doubled for each further look
 constexpr std::size_t most_rounds = 128;
-constexpr std::size_t most_confirming = 64;  // rounds
+constexpr std::size_t most_confirming = 64;  // so many rounds at most
 
 bool contains(const Configs& configs, std::size_t c) {
   return std::find(configs.begin(), configs.end(), c) != configs.end();
@@ -70,7 +70,7 @@ class Search {
     verify(in_use_);
     finalists_.push_back(in_use_);
     add(finalists_, options_.standard);
-    double round = 0;  // seconds, doubled for time that is not measured
+    double round = 0;  // in seconds, doubled to allow for time that is not measured
     for (const std::size_t c : finalists_) round += 2 * call(c);
     std::size_t chosen = 0;
     for (const std::size_t c : trials_.ranked(options_.standard)) {
@@ -99,7 +99,8 @@ class Search {
     }
     if (why.empty()) return true;
     wrong_[c] = why;
-    return c == options_.standard;  // there is nothing to fall back on: reported, not replaced
+    // There is nothing to fall back on: a wrong default is reported, not replaced.
+    return c == options_.standard;
   }
 
   void decide() {
@@ -108,8 +109,8 @@ class Search {
     for (std::size_t look = fewest_rounds; look <= most_rounds; look *= 2) {
       while (trials_.rounds() - final_begin_ < look)
         if (!trials_.round(finalists_)) {
-          if (trials_.rounds() - final_begin_ < fewest_rounds)
-            final_begin_ = 0;  // too few rounds for a decision: include those of the search
+          // Too few rounds for a decision: those of the search are included.
+          if (trials_.rounds() - final_begin_ < fewest_rounds) final_begin_ = 0;
           settled();
           decided_ = (finalists_.size() > 1 || space_.size() == 1) &&
                      std::all_of(finalists_.begin(), finalists_.end(), [&](std::size_t c) {
@@ -125,14 +126,15 @@ class Search {
     decided_ = true;  // the difference is negligible
   }
 
-  /// What is in use may fail in later rounds, for example when memory gets short.
+  /// Replaces configurations that failed. Even the one in use may fail in later rounds, for example when
+  /// memory gets short.
   void replace_failed() {
     require_default();
     if (!trials_.error(in_use_).empty()) in_use_ = options_.standard;
   }
 
-  /// Not limited by the budget: the naive configuration may take longer than all others together. If it is
-  /// the fastest, the decision is made again.
+  /// Measures the naive configuration. The budget does not limit this, since it may take longer than all
+  /// others together. If it is the fastest, the decision is made again.
   void compare_with_naive() {
     if (trials_.late()) return;
     const auto naive = std::size_t(options_.naive);
@@ -150,7 +152,8 @@ class Search {
     decide();
   }
 
-  /// A winner must be faster than the configuration in use in later rounds, too, of these two alone.
+  /// Confirms the winner: it must also be faster than the configuration in use in further rounds, in which
+  /// these two alone are measured.
   void confirm() {
     if (winner_ == in_use_ || !decided_) return;
     const std::size_t chosen = winner_;

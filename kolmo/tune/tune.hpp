@@ -14,7 +14,8 @@ namespace kolmo::tune {
 struct TuneOptions {
   std::string strategy = "halving";  ///< see strategy.hpp
   double budget = 10;                ///< seconds of measuring, excluding the first sample of `naive`
-  /// After it nothing is measured or verified but what has begun; what is not decided by then stays undecided.
+  /// After this time nothing is measured or verified, except what has begun. What is not decided by then
+  /// stays undecided.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   double margin = 0.02;  ///< the lower bound of the gain must exceed it for a switch
   std::uint64_t seed = 1;
@@ -44,9 +45,10 @@ struct Tuning {
   int naive = -1;
   std::vector<Finding> findings;  ///< of every configuration that was tried, by number
   std::size_t combinations = 0, feasible = 0, tried = 0, samples = 0, discarded = 0;
-  double seconds = 0;    ///< spent measuring
-  bool decided = false;  ///< false: the time was too short for a decision; the configuration in use stays
-  bool cached = false;   ///< read from a store; nothing was measured
+  double seconds = 0;  ///< seconds spent measuring
+  /// False: the time was too short for a decision, and the configuration in use stays.
+  bool decided = false;
+  bool cached = false;  ///< read from a store; nothing was measured
 
   const Finding* find(std::size_t config) const;  ///< null if it was not tried
   const Finding& finding(std::size_t config) const;
@@ -56,13 +58,13 @@ struct Tuning {
 
 /// Finds the fastest configuration of a space. A strategy proposes candidates. Then the best four that pass
 /// `verify`, the default and the incumbent are measured in fresh interleaved rounds. The configuration in use
-/// is replaced only by one whose gain over it has a lower 95 % bound above `margin`, and above 0 in later rounds
-/// of these two, which no budget limits. The default is always measured, so the result is never known to be slower.
-/// A configuration that cannot run (cannot_run.hpp) is recorded and skipped, whenever that shows. Throws Unsupported,
-/// with the reason, if it is the default.
+/// is replaced only by one whose gain over it has a lower 95 % bound above `margin`, and above 0 in later
+/// rounds of these two alone, which no budget limits. The default is always measured, so the result is never
+/// known to be slower. A configuration that turns out not to run (cannot_run.hpp) is recorded and skipped.
+/// Throws Unsupported, with the reason, if it is the default.
 Tuning tune(std::string_view name, const Space& space, Measurer& measurer, const TuneOptions& options = {});
 
-/// The same with a function that returns the seconds of one run of a configuration.
+/// Does the same with a function that returns the seconds of one run of a configuration.
 using Evaluate = std::function<double(const Values&)>;
 Tuning tune(std::string_view name, const Space& space, const Evaluate& evaluate,
             const TuneOptions& options = {});

@@ -23,7 +23,7 @@ Space space_of(const OpBase& op, const void* args, const Stream& stream, std::si
   if (kind == DeviceKind::cpu) {
     Parameter threads{"threads", {}};
     for (int t = 1; t < stream.threads(); t *= 2) threads.values.push_back(t);
-    threads.values.push_back(0);  // all threads of the stream
+    threads.values.push_back(0);  // 0 stands for all threads of the stream
     parameters.push_back(std::move(threads));
   }
   return Space(std::move(parameters), [&](const Values& v) {

@@ -37,7 +37,8 @@ class CallSpace {
   int standard_;
 };
 
-/// stream_cold on GPUs, where the inputs of a call were usually written long before; stream_hot elsewhere.
+/// Returns stream_cold on GPUs, where the inputs of a call were usually written long before, and stream_hot
+/// elsewhere.
 Mode default_mode(DeviceKind kind);
 
 struct CallOptions {

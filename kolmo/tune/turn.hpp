@@ -5,8 +5,9 @@
 
 namespace kolmo::tune {
 
-/// While it exists, no other process with the same store has the turn to measure. The constructor waits for
-/// it, and calls `waiting` once if it must. Without a writable store it does nothing.
+/// While an object of this class exists, no other process with the same store has the turn to measure. The
+/// constructor waits for the turn, and calls `waiting` once if it must wait. Without a writable store it does
+/// nothing.
 class Turn {
  public:
   explicit Turn(const Store& store, const std::function<void()>& waiting = {});

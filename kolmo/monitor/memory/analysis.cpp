@@ -11,8 +11,8 @@
 namespace kolmo::memory {
 namespace {
 
-constexpr std::size_t windows = 24;  // of leak detection; the rule needs at least 20
-constexpr double old_age = 10;       // in median lifetimes
+constexpr std::size_t windows = 24;  // windows of leak detection; the rule needs at least 20
+constexpr double old_age = 10;       // in multiples of the median lifetime
 constexpr std::size_t sizes_shown = 10;
 
 double median(std::vector<double> values) {
@@ -31,7 +31,7 @@ struct Block {
 struct TagCourse {
   TagUse use;
   std::vector<double> lives;
-  std::vector<double> live_at_end_of;  // windows
+  std::vector<double> live_at_end_of;  // one for each window
   std::uint64_t oldest = ~0ull;
 };
 
@@ -86,7 +86,7 @@ class TraceWalk {
                less(a_.end.reserved_bytes, change.reserved)};
     std::uint64_t seen_freed = 0;
     for (const Life& life : lives_) seen_freed += life.bytes;
-    if (before_.requested > seen_freed)  // live from before the first event to after the last one
+    if (before_.requested > seen_freed)  // these were live from before the first event to after the last one
       lives_.push_back({before_.requested - seen_freed, 0, end_});
   }
 
@@ -159,7 +159,7 @@ class TraceWalk {
     now_.requested -= std::min(now_.requested, e.requested),
         now_.granted -= std::min(now_.granted, e.granted);
     const auto at = live_.find(e.address);
-    if (at == live_.end()) return;  // allocated before the trace began
+    if (at == live_.end()) return;  // the block was allocated before the trace began
     const Block& block = at->second;
     lives_.push_back({e.requested, block.begin, i + 1});
     --live_of_size_[{block.event.requested, block.event.granted}];

@@ -34,10 +34,10 @@ struct PoolAnalysis {
   std::uint64_t from[memory_sources] = {};
   std::uint64_t peak_requested = 0, peak_granted = 0;
   double peak_seconds = 0;  ///< time of the peak of requested memory
-  /// At that time; empty if the events do not tell, or nothing was live.
+  /// Fragmentation at that time; empty if the events do not tell, or if nothing was live.
   std::optional<double> peak_internal_fragmentation;
-  /// Events were lost, and the peak that the pool itself counted (PoolStats) is above peak_requested: it may lie in what was
-  /// lost. The numbers of this struct are then those of the events that are left.
+  /// True if events were lost and the peak that the pool itself counted (PoolStats) is above peak_requested:
+  /// the peak may then lie in the lost events. The numbers of this struct are those of the remaining events.
   bool peak_may_be_lost = false;
   std::uint64_t lower_bound = 0;    ///< L: peak of live bytes, rounded up to 256 each
   std::uint64_t packed = 0;         ///< A: offline packing of the recorded lifetimes
@@ -49,13 +49,14 @@ struct PoolAnalysis {
   std::vector<Recommendation> recommendations;
 };
 
-/// Analyses a pool whose events and state are in the trace; `slices`: number of time slices in `course`.
+/// Analyses a pool whose events and state are in the trace. `slices` is the number of time slices in
+/// `course`.
 PoolAnalysis analyse(const Trace& trace, std::size_t pool, std::size_t slices = 72);
 /// Applies the rules to the trace and its analysis.
 std::vector<Recommendation> recommend(const Trace& trace, std::size_t pool, const PoolAnalysis& analysis);
 nlohmann::ordered_json to_json(const PoolAnalysis& analysis);
 
-/// Median of the slopes between all pairs of points (Theil 1950, Sen 1968), per index step.
+/// The median of the slopes between all pairs of points (Theil 1950, Sen 1968), per step of the index.
 double theil_sen(const std::vector<double>& values);
 
 }  // namespace kolmo::memory

@@ -13,7 +13,7 @@ constexpr std::uint64_t worth = 1 << 20;  // smaller savings are not reported
 struct Evidence {
   const Trace& trace;
   const PoolAnalysis& a;
-  std::vector<const TraceEvent*> events;  // of the pool
+  std::vector<const TraceEvent*> events;  // events of the pool
 };
 using Advice = std::vector<Recommendation>;
 
