@@ -49,7 +49,7 @@ Load full_pipeline(Device device, double ratio) {
   return {"pipeline of 16 MiB items, " + std::to_string(item.kernels) + " vector_add each", run};
 }
 
-/// At most two batches of products are queued on the device.
+/// Makes a load of matrix products, of which at most two batches are queued on the device.
 Load products(Device device, std::int64_t n) {
   const auto run = [=](const Stop& stop) {
     Stream stream(device);
@@ -104,7 +104,8 @@ Json watch(const Load& load, Device device, int seconds) {
   monitor::DeviceMeter meter;
   Stop stop = false;
   std::future<void> running = std::async(std::launch::async, [&] { load.run(stop); });
-  const std::shared_ptr<void> at_the_end(nullptr, [&](void*) { stop = true; });  // also after an exception
+  // Runs after an exception too.
+  const std::shared_ptr<void> at_the_end(nullptr, [&](void*) { stop = true; });
   running.wait_for(warm_up);
   counters(meter, device);
   double last = now(), last_busy = device_seconds(device);

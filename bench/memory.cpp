@@ -90,7 +90,7 @@ void touch(const Piece& p, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile char*>(p.data)[at] = 1;
 }
 
-/// Nanoseconds per pair, one number for each batch of pairs.
+/// Measures the nanoseconds per pair: one number for each batch of pairs.
 std::vector<double> time_thread(Session& s, const Load& load, unsigned seed) {
   const std::size_t batch = load.bytes >= 1 << 20 ? 8 : 64;
   const int batches = load.bytes >= 1 << 20 ? 100 : 400;
@@ -160,7 +160,7 @@ std::vector<Load> loads(Device device) {
   return all;
 }
 
-/// One process: every arm under every load, and the cost of recording a trace.
+/// Measures in one process: every arm under every load, and the cost of recording a trace.
 Json process(Device device, int number) {
   Json results = Json::array();
   const std::vector<Arm> all = arms(device);
@@ -207,7 +207,8 @@ std::vector<Step> random_allocations(int streams, std::size_t largest, std::size
   return steps;
 }
 
-/// A network's forward and backward passes: weights stay, activations are freed in reverse order.
+/// The allocations of a network's forward and backward passes: weights stay, activations are freed in reverse
+/// order.
 std::vector<Step> training(int layers, int rounds) {
   std::vector<Step> steps;
   std::size_t next = 0;
@@ -248,7 +249,7 @@ std::vector<Step> recorded(const std::string& file) {
   return steps;
 }
 
-/// R, A and L of a pool that executes the steps; `capacity` is its limit unless 0.
+/// Measures R, A and L (docs/memory.md) of a pool that executes the steps.
 Json replay(Device device, const std::string& name, const std::vector<Step>& steps) {
   memory::Pool pool(backend(device), {.name = "replay"});
   std::map<int, std::pair<Backend::Handle, memory::Front*>> streams;
@@ -297,7 +298,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// Over processes: the median, minimum and maximum of each number.
+/// Summarises the processes: the median, minimum and maximum of each number.
 Json summary(const std::vector<Json>& processes) {
   std::vector<Json> rows;
   std::map<std::string, std::vector<double>> p50, p99;

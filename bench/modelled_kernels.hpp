@@ -14,7 +14,7 @@ namespace kolmo::modelled {
 
 using tune::Occupancy, tune::Parameter, tune::Space, tune::Values;
 
-/// Times of a kernel in every configuration of a space, from a model of an H200 (132 multiprocessors, 4.8
+/// The times of a kernel in every configuration of a space, from a model of an H200 (132 multiprocessors, 4.8
 /// TB/s, 67 TFLOP/s in f32). The model is the roofline, reduced for occupancy too low to hide latency, for a
 /// partly filled last wave, and for loops unrolled too little or too much, plus a ripple of 2 % without
 /// explanation.
@@ -38,8 +38,8 @@ inline Occupancy occupancy_of(const Values& v) {
                          {int(v[0]), int(24 + 6 * v[1] + 4 * v[2]), std::size_t(v[0] * v[1] * v[2] * 4), 1});
 }
 
-/// `n` elements of 4 bytes, read once, with `work` operations each. Parameters: threads per block, items per
-/// thread, stages of the pipeline through shared memory.
+/// A kernel that reads `n` elements of 4 bytes once, with `work` operations each. Parameters: threads per
+/// block, items per thread, stages of the pipeline through shared memory.
 inline Kernel streaming(double n, double work, std::uint64_t seed) {
   const std::vector<Parameter> parameters{
       {"block", {256, 32, 64, 128, 512, 1024}}, {"items", {4, 1, 2, 8, 16}}, {"stages", {1, 2, 3, 4}}};
@@ -87,7 +87,7 @@ inline Kernel tiled(double n, std::uint64_t seed) {
   return {"tiled n=" + std::to_string(std::int64_t(n)), std::move(space), std::move(times)};
 }
 
-/// Two kinds of kernel at eight sizes each, and one limited by arithmetic.
+/// All modelled kernels: two kinds at eight sizes each, and one that is limited by arithmetic.
 inline std::vector<Kernel> all() {
   std::vector<Kernel> kernels;
   for (int i = 0; i < 8; ++i) {
@@ -98,8 +98,8 @@ inline std::vector<Kernel> all() {
   return kernels;
 }
 
-/// Spaces with measured times: {"spaces": [{"name": ..., "seconds": [...]}]}. The first time of each is the
-/// default's.
+/// Reads spaces with measured times: {"spaces": [{"name": ..., "seconds": [...]}]}. The first time of each is
+/// the default's.
 inline std::vector<Kernel> recorded(const std::string& file) {
   std::vector<Kernel> kernels;
   const auto all = nlohmann::json::parse(read_file(file));

@@ -1,4 +1,4 @@
-// The overhead of the monitor's recorder: throughput of vector_add with it off and on, in alternating pairs
+// Measures the overhead of the monitor's recorder: throughput of vector_add with it off and on, in alternating pairs
 // of runs, for calls of about 5, 10, 50 and 500 us; on a GPU also for graphs of such calls.
 //   bench_monitor --device cuda --record results.json
 #include "kolmo/runtime/monitor.hpp"

@@ -1,4 +1,4 @@
-// The pipeline beside the same work written by hand, in rounds that each begin with a different one.
+// Measures the pipeline beside the same work written by hand, in rounds that each begin with a different one.
 //   bench_pipeline --device cuda --record results.json
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -19,7 +19,7 @@ double with_kolmo(Device device, Item item, const PipelineOptions& options, int 
   int wrong = 0;
   Measured pipeline(
       device, stages(), [&](auto& r) { wrong += r.error ? 1 : r.value; }, options);
-  pipeline.measure_alone(item, 1);  // allocates memory and loads kernels before timing starts, as by hand
+  pipeline.measure_alone(item, 1);  // before timing starts: allocates memory and loads kernels, as by hand
   for (int i = 0; i < items; ++i) item.index = std::size_t(i), pipeline.submit(item);
   pipeline.drain();
   if (wrong) fail<DeviceError>("bench: " + std::to_string(wrong) + " results are wrong");

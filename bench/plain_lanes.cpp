@@ -76,7 +76,7 @@ Lists neighbours(const Points& p, std::size_t length) {
   return lists;
 }
 
-/// The digamma terms of one point, in each lane.
+/// Computes the digamma terms of one point, in each lane.
 Vec terms_of(const Points& p, const std::vector<Vec>& x, const std::vector<double>& psi, const Lists& lists,
              std::size_t i) {
   const std::size_t length = lists.length;
@@ -95,7 +95,7 @@ Vec terms_of(const Points& p, const std::vector<Vec>& x, const std::vector<doubl
   }
   const Vec radius = best[k - 1];
   const double reach = most(radius);
-  Count n_yz{}, n_z{}, n_xz{};  // comparisons that hold give -1
+  Count n_yz{}, n_z{}, n_xz{};  // a comparison that holds gives -1
   for (std::size_t e = 0; e < length && distance[e] < reach; ++e) n_yz -= Vec{} + distance[e] < radius;
   const auto count = [&](std::size_t j, double far) {
     const Count in = Vec{} + far < radius;

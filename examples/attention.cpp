@@ -25,10 +25,10 @@ int main(int argc, char** argv) {
                            .y = kolmo::tensor(x.data(), {s, d})},
                           stream);
 
-  // Equal queries and keys, which rotary positions alone tell apart: keys are turned one place further.
+  // Queries and keys are equal; only rotary positions tell them apart: keys are turned one place further.
   kolmo::rope_encoding({.x = matrix(ones), .y = matrix(query), .theta = 4}, stream);
   kolmo::rope_encoding({.x = matrix(ones), .y = matrix(key), .theta = 4, .offset = 1}, stream);
-  // What each query gives each key: attention whose values are the unit vectors.
+  // The weights of the attention are the result of attention whose values are the unit vectors.
   Numbers unit(s * d), looks_back(s * d), copies(s * d);
   for (std::size_t i = 0; i < s; ++i) unit[i * d + i] = 1;
   const auto attend = [&](Numbers& q, Numbers& k, Numbers& v, Numbers& y, double scale) {
@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
                      stream);
   };
   attend(query, key, unit, looks_back, 1), attend(query, key, x, previous, 1);
-  // Keys hold the token before each place, values the token at it: who has the present token as key says what followed.
+  // Keys hold the token before each place, values the token at it. So the key that equals the present token
+  // leads to the token that followed it.
   Numbers next(s * d);
   attend(x, previous, unit, copies, 1 / std::sqrt(double(d))),
       attend(x, previous, x, next, 1 / std::sqrt(double(d)));

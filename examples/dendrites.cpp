@@ -1,4 +1,4 @@
-// What a branch of a dendrite makes of its synapses: four nonlinearities.
+// Four nonlinearities that a branch of a dendrite may apply to its synapses.
 #include <cmath>
 
 #include "examples/plot.hpp"
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   kolmo::Stream stream;
   const struct {
     kolmo::DendriticIntegrationArgs options;
-    double scale;  // of the axis
+    double scale;  // scale of the axis
     const char *name, *colour;
   } curves[] = {
       {{.nonlinearity = Dendrite::sigmoid, .threshold = 1, .steepness = 4},
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     kolmo::dendritic_integration(a, stream);
     if (a.nonlinearity == Dendrite::sigmoid) at_threshold = soma[90];
     if (a.nonlinearity == Dendrite::nmda) {
-      blocked = soma[0] / soma[45];  // at -80 mV magnesium blocks what flows at -20 mV
+      blocked = soma[0] / soma[45];  // at -80 mV magnesium blocks the current that flows at -20 mV
       for (double& y : soma) y /= 40;
     }
     plot.line(x, soma, curve.name, curve.colour);

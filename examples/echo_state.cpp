@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   constexpr std::int64_t n = 300, learnt = 3000, settling = 200, free = 500, all = settling + learnt + free;
   constexpr double dt = 0.02;
   kolmo::Stream stream;
-  Numbers u{1, 1, 20};  // the trajectory, three numbers a step, by the midpoint rule with ten steps in one
+  // The trajectory, three numbers for each step, by the midpoint rule; a step consists of ten small ones.
+  Numbers u{1, 1, 20};
   for (std::int64_t t = 0; t < 3 * all; t += 3) {
     std::array<double, 3> now{u[std::size_t(t)], u[std::size_t(t) + 1], u[std::size_t(t) + 2]}, half{};
     for (int s = 0; s < 10; ++s) {
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
     update(&u[std::size_t(3 * t)]);
     if (t >= settling) std::copy(state.begin(), state.end(), states.begin() + (t - settling) * n);
   }
-  Numbers next(&u[3 * (settling + 1)], &u[3 * (settling + learnt + 1)]);  // what follows each state
+  Numbers next(&u[3 * (settling + 1)], &u[3 * (settling + learnt + 1)]);  // the state that follows each state
   Numbers readout = example::ridge(states, next, n, 3, 1e-6, stream);
 
   Numbers time, truth, own;

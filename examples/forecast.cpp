@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   double sigma2 = 0;
   kolmo::random_normal({.values = kolmo::tensor(noise.data(), {all}), .n = all, .seed = 11}, stream);
   for (std::size_t t = 0; t < x.size(); ++t)
-    x[t] = noise[t] + (t > 1 ? 1.7 * x[t - 1] - 0.9 * x[t - 2] : 0);  // a period of 14 samples
+    x[t] = noise[t] + (t > 1 ? 1.7 * x[t - 1] - 0.9 * x[t - 2] : 0);  // its period is 14 samples
   kolmo::ar_forecast({.x = kolmo::tensor(x.data(), {known}),
                       .forecast = kolmo::tensor(forecast.data(), {ahead}),
                       .variance = kolmo::tensor(variance.data(), {ahead}),

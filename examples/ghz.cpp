@@ -1,4 +1,4 @@
-// A GHZ state of five qubits: measured, all are 0 or all are 1.
+// A GHZ state of five qubits: when measured, all are 0 or all are 1.
 #include <complex>
 
 #include "examples/plot.hpp"

@@ -1,4 +1,4 @@
-// A ship seen by a poor radar: a Kalman filter of position and velocity in the plane.
+// A ship seen by an imprecise radar: a Kalman filter of position and velocity in the plane.
 #include <cmath>
 
 #include "examples/plot.hpp"

@@ -7,7 +7,8 @@
 
 namespace example {
 
-/// X (n x c) of least |S X - Y|^2 + ridge |X|^2 for states S (t x n) and targets Y (t x c).
+/// Returns the X (n x c) with the least |S X - Y|^2 + ridge |X|^2, for states S (t x n) and targets Y (t x
+/// c).
 inline Numbers ridge(Numbers& states, Numbers& targets, std::int64_t n, std::int64_t c, double ridge,
                      kolmo::Stream& stream) {
   const auto t = std::int64_t(states.size()) / n;

@@ -1,5 +1,5 @@
-// A kernel of one's own, compiled at run time, as an operator: `example_user_kernel` validates it wherever it
-// can run here; with arguments it is the kolmo command with this operator in its catalogue.
+// A kernel of one's own, compiled at run time, as an operator. `example_user_kernel` validates it wherever it
+// can run here. With arguments it is the kolmo command with this operator in its catalogue.
 #include <cstdio>
 
 #include "kolmo/check/conformance.hpp"
@@ -49,7 +49,7 @@ void compute(const SaxpyArgs& args, Arena, Stream&, int) {
   for (std::int64_t i = 0, n = args.x.size(); i < n; ++i) y[i] += a * x[i];
 }
 
-// A product and a sum are rounded, or a fused multiply-add once; |a x| stays below 20.
+// A product and a sum are rounded twice, or once as a fused multiply-add; |a x| stays below 20.
 constexpr Case<SaxpyArgs> cases[] = {
     {.name = "n=1000",
      .sizes = {{"...", 1000}},

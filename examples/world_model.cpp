@@ -20,8 +20,8 @@ Numbers normal(std::int64_t size, std::uint64_t seed, double deviation, kolmo::S
   return x;
 }
 
-/// Gradient descent on quadratic functions: mode i has curvature i^-a and begins with a share i^-b of the loss, above
-/// a floor of 0.05. Recorded after every fourth step.
+/// Gradient descent on quadratic functions: mode i has curvature i^-a and begins with a share i^-b of the
+/// loss, above a floor of 0.05. Losses are recorded after every fourth step.
 struct Trainings {
   std::int64_t count;
   Numbers losses, norms;
@@ -46,7 +46,7 @@ struct Trainings {
     }
     for (double& norm : norms) norm = std::sqrt(norm);
   }
-  /// Features of their states after the losses that are known.
+  /// Features of the states of the trainings after the losses that are known.
   Numbers features(Numbers& center, Numbers& scale, kolmo::Stream& stream) {
     Numbers known, zero(std::size_t(count * 8)), y(std::size_t(count * k));
     for (std::int64_t r = 0; r < count; ++r)
@@ -71,16 +71,17 @@ int main(int argc, char** argv) {
   Trainings seen(400, 1, stream), fresh(200, 2, stream);
   Numbers center(k), scale(k, 1);
   const Numbers raw = seen.features(center, scale, stream);
-  for (std::size_t c = 1; c < k; ++c) {  // feature 0 is the loss, which stays as it is
+  for (std::size_t c = 1; c < k; ++c) {  // feature 0 is the loss, which is not scaled
     double sum = 0, squares = 0;
     for (std::size_t r = 0; r < 400; ++r) sum += raw[r * k + c], squares += raw[r * k + c] * raw[r * k + c];
     center[c] = sum / 400, scale[c] = std::sqrt(std::max(0., squares / 400 - center[c] * center[c]));
   }
-  // A random GRU reads the true losses, with noise, and a readout of its states learns the logarithm of the next one.
+  // A random GRU reads the true losses, with noise. A readout of its states learns the logarithm of the next
+  // loss.
   Numbers w_ih = normal(3 * n * k, 3, 0.5 / 8, stream), w_hh = normal(3 * n * n, 4, 1 / std::sqrt(n), stream);
   Numbers bias = normal(3 * n, 5, 0.3, stream), noise = normal(400 * ahead, 6, 0.1, stream);
   for (std::size_t i = n; i < 2 * n; ++i)
-    bias[i] *= 10;  // units that keep their state for one step, and for hundreds
+    bias[i] *= 10;  // so units keep their state for one step up to hundreds
   Numbers state = seen.features(center, scale, stream), x, next, states(400 * ahead * n),
           h(400 * members * n);
   for (std::size_t r = 0; r < 400; ++r)

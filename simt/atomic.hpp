@@ -38,7 +38,7 @@ void check_atomic(const T* p, const char* what, const Where& at) {
   check_initialised(p, sizeof(T), what, at);
 }
 
-/// Replaces *p by f(*p), atomically; returns the old value.
+/// Replaces *p by f(*p) atomically, and returns the old value.
 template <class T, class F>
 T update(T* p, F f) {
   std::atomic_ref<T> a(*p);
@@ -47,7 +47,7 @@ T update(T* p, F f) {
   return old;
 }
 
-/// a + b; integers wrap around.
+/// Computes a + b; integers wrap around.
 template <class T>
 T wrapping_add(T a, T b) {
   if constexpr (std::is_integral_v<T>)

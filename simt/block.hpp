@@ -95,7 +95,7 @@ class Block {
   std::exception_ptr failure_;
   char begun_ = 0, ended_ = 0;  // tokens for "happens before" at both ends of a block
   Order block_order_;
-  std::array<std::map<unsigned, Order>, 32> warp_orders_;  // by mask
+  std::array<std::map<unsigned, Order>, 32> warp_orders_;  // by the mask of lanes
 };
 
 /// The block that the calling OS thread runs, if that is a worker.

@@ -52,7 +52,7 @@ enum class Scope : unsigned char {
 /// What one thread waits for; lives on that thread's stack.
 struct Wait {
   void (*finish)(Wait* const* lanes, unsigned group);  // called once, after the whole group has arrived
-  unsigned mask;                                       // of lanes, for Scope::warp
+  unsigned mask;                                       // mask of lanes, for Scope::warp
   Scope scope;
   bool orders_memory;
   const char* what;
@@ -74,7 +74,7 @@ bool is_shared(const void* p, std::size_t bytes);
 /// Throws if the bytes at `p` still hold the pattern of poison().
 void check_initialised(const void* p, std::size_t bytes, const char* what, const Where& at);
 
-/// Red zone beside a shared variable. In the symbol table it marks the variable for the engine.
+/// A red zone beside a shared variable. In the symbol table it marks the variable for the engine.
 struct alignas(8) Guard {
   char before[64];
   std::uint64_t block;  // number of the block in which the variable was last declared
@@ -91,7 +91,7 @@ struct AsyncCopy {
 };
 struct AsyncCopies {
   std::vector<AsyncCopy> pending;
-  unsigned groups = 0;  // committed so far
+  unsigned groups = 0;  // groups committed so far
 };
 AsyncCopies& async_copies();
 

@@ -29,7 +29,7 @@ Fiber::Fiber(std::size_t stack, unsigned number, void (*life)(void*), void* argu
       mmap(nullptr, mapped_size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   mapped_ = static_cast<char*>(mapped);
-  mprotect(mapped_, page, PROT_NONE);  // a stack overflow faults
+  mprotect(mapped_, page, PROT_NONE);  // makes a stack overflow fault
   bottom_ = mapped_ + page;
   size_ = mapped_size_ - page - number * stagger % (2 * page);
   context_ = bc::make_fcontext(mapped_ + page + size_, size_, start);

@@ -10,7 +10,7 @@ class Fiber {
  public:
   /// Represents the stack of the calling OS thread.
   Fiber();
-  /// A new stack on which `life(argument)`, which must not return, starts at the first switch. `number`
+  /// Makes a new stack on which `life(argument)`, which must not return, starts at the first switch. `number`
   /// offsets the stacks, so that equal depths fall into different cache sets.
   Fiber(std::size_t stack, unsigned number, void (*life)(void*), void* argument);
   ~Fiber();
@@ -33,8 +33,8 @@ class Fiber {
   std::size_t mapped_size_ = 0;
   const void* bottom_ = nullptr;
   std::size_t size_ = 0;
-  void* fake_stack_ = nullptr;  // AddressSanitizer's
-  void* thread_;                // ThreadSanitizer's
+  void* fake_stack_ = nullptr;  // belongs to AddressSanitizer
+  void* thread_;                // belongs to ThreadSanitizer
 };
 
 }  // namespace simt

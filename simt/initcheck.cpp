@@ -26,12 +26,13 @@ void check_initialised(const void* p, std::size_t bytes, const char* what, const
 #ifdef __SANITIZE_ADDRESS__
 namespace {
 
-// The shadow byte of eight bytes of memory is 0 if all of them are accessible, k if the first k are, else
-// negative.
+// For eight bytes of memory there is a shadow byte. It is 0 if all of them are accessible, k if the first k
+// are, and negative otherwise.
 SIMT_PLAIN inline bool forbidden(const void* p, std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(p), last = first + bytes - 1;
   const auto shadow = [](std::uintptr_t at) SIMT_PLAIN {
-    return *reinterpret_cast<const signed char*>((at >> 3) + 0x7fff8000);  // x86-64 Linux
+    // The address of the shadow on x86-64 Linux.
+    return *reinterpret_cast<const signed char*>((at >> 3) + 0x7fff8000);
   };
   const int end = shadow(last);
   const bool end_allowed = !end || static_cast<int>(last % 8) < end;

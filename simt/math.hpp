@@ -15,7 +15,7 @@
 
 namespace simt {
 
-/// x as an integer; saturates and maps NaN to 0, like the hardware.
+/// Converts x to an integer; saturates and maps NaN to 0, as the hardware does.
 template <class To, class From>
 To saturating_cast(From x) {
   if (x != x) return 0;

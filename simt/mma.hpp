@@ -1,6 +1,7 @@
 #pragma once
-// Products of a warp on tensor cores, whose operands are spread over its lanes as PTX's mma.sync lays them out: one
-// exchange for all operands, and the first lane computes for the warp. Sums are added in the order of k.
+// Products of a warp on tensor cores, whose operands are spread over its lanes as PTX's mma.sync lays them
+// out. One exchange brings all operands to the first lane, which computes for the warp. Sums are added in the
+// order of k.
 
 #include <bit>
 #include <cmath>
@@ -14,9 +15,10 @@ SIMT_PLAIN inline void need_whole_warp(unsigned group, const Wait& of) {
   if (group != ~0u) fail(std::string(of.what) + ": all 32 lanes of the warp are needed", of);
 }
 
-/// c += a b with a of 16x16 and b of 16x8 elements of T, which converts to float, two in a word. With r = lane / 4 and
-/// s = 2 (lane % 4), a lane holds a(r, s), a(r + 8, s), a(r, s + 8), a(r + 8, s + 8) with their right neighbours, b(s, r)
-/// and b(s + 8, r) with their lower ones, and c(r, s), c(r, s + 1), c(r + 8, s), c(r + 8, s + 1).
+/// Computes c += a b with a of 16x16 and b of 16x8 elements of T, which converts to float; a word holds two
+/// elements. With r = lane / 4 and s = 2 (lane % 4), a lane holds a(r, s), a(r + 8, s), a(r, s + 8), a(r + 8,
+/// s + 8) with their right neighbours, b(s, r) and b(s + 8, r) with their lower ones, and c(r, s), c(r,
+/// s + 1), c(r + 8, s), c(r + 8, s + 1).
 template <class T>
 SIMT_PLAIN void mma_m16n8k16(float* c, const std::uint32_t* a, const std::uint32_t* b, SIMT_AT) {
   struct In {
@@ -46,8 +48,8 @@ SIMT_PLAIN void mma_m16n8k16(float* c, const std::uint32_t* a, const std::uint32
            });
 }
 
-/// c += a b in double, with a of 16x4 and b of 4x8 elements. A lane holds a(lane / 4 + 8 i, lane % 4),
-/// b(lane % 4, lane / 4) and c(lane / 4 + 8 (i / 2), 2 (lane % 4) + i % 2).
+/// Computes c += a b in double, with a of 16x4 and b of 4x8 elements. A lane holds a(lane / 4 + 8 i,
+/// lane % 4), b(lane % 4, lane / 4) and c(lane / 4 + 8 (i / 2), 2 (lane % 4) + i % 2).
 SIMT_PLAIN inline void mma_m16n8k4(double* c, const double* a, double b, SIMT_AT) {
   struct In {
     double* c;

@@ -51,8 +51,8 @@ class Pool {
       seen = generation_;
       ++awake_;
       lock.unlock();
-      // If a worker woke after another had finished, it would seem ordered after that one, which would hide
-      // races.
+      // ThreadSanitizer would consider a worker that wakes after another one has finished as ordered after
+      // it, which would hide races.
       while (tsan && awake_ < workers_) std::this_thread::yield();
       const std::exception_ptr failure = run_blocks(block, me);
       lock.lock();
@@ -98,7 +98,7 @@ class Pool {
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<unsigned> awake_ = 0;
   std::exception_ptr failure_;
-  std::vector<std::jthread> threads_;  // last: stopped and joined first
+  std::vector<std::jthread> threads_;  // the last member, so that it stops before others are destroyed
 };
 
 }  // namespace

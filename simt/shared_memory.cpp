@@ -43,7 +43,8 @@ void SharedMemory::add_scopes() {
       forbid_access(guard + offsetof(Guard, after), sizeof Guard::after);
     }
     for (const Range& r : scope.where.padding) forbid_access(r.at, r.size);
-    for (const Range& r : scope.where.init_flags) benign_race(r.at, r.size);  // g++ sets them without need
+    // g++ sets these flags without need.
+    for (const Range& r : scope.where.init_flags) benign_race(r.at, r.size);
   }
 }
 

@@ -31,13 +31,13 @@ class SharedMemory {
     SharedScope where;
     std::uint64_t block = 0;  // number of the block that last used it
   };
-  /// Those found since the last time: the variables of a library that was loaded later, such as Python's extension,
-  /// exist in a thread only once it has touched one of them.
+  /// Adds the shared variables that appeared since the last call: those of a library that was loaded later,
+  /// such as Python's extension, exist in a thread only once it has touched one of them.
   void add_scopes();
 
-  std::deque<Scope> scopes_;  // which stay where they are
+  std::deque<Scope> scopes_;  // a deque, so that scopes stay where they are
   std::unordered_map<const void*, Scope*> by_guard_;
-  std::vector<const Scope*> active_;  // in this block
+  std::vector<const Scope*> active_;  // scopes used in this block
   std::uint64_t block_ = 0;
   Range dynamic_{};
 };

@@ -8,7 +8,7 @@
 
 namespace simt {
 
-/// `Format` has static encode(float) -> bits and decode(bits) -> float.
+/// A 16-bit number. `Format` has static encode(float) -> bits and decode(bits) -> float.
 template <class Format>
 struct alignas(2) SmallFloat {
   std::uint16_t bits;
@@ -84,7 +84,7 @@ struct alignas(4) Pair {
   friend bool operator==(Pair a, Pair b) { return a.x == b.x && a.y == b.y; }
 };
 
-/// The two halves are added one after the other, each atomically, as on the device.
+/// Adds two numbers, one after the other, each atomically, as the device does.
 template <class Format>
 SmallFloat<Format> atomic_add(SmallFloat<Format>* p, SmallFloat<Format> v, const Where& at) {
   check_atomic(p, "atomicAdd", at);

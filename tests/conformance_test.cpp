@@ -36,7 +36,8 @@ void add(const OpEntry& entry, std::string_view device, std::string_view name,
                         [check]() -> testing::Test* { return new Conformance(check); });
 }
 
-// One test per operator, case and device of this machine; one more for the facts, and one for the variants' reach.
+// There is one test for each operator, case and device of this machine, one more for the facts, and one for
+// the reach of the variants.
 const bool registered = [] {
   for (const OpEntry& entry : all_ops()) {
     for (const DeviceInfo& d : devices()) {
@@ -57,7 +58,8 @@ const bool registered = [] {
   return true;
 }();
 
-// tests/check/self_check_test.cpp checks that each has cases, and a case for each property it claims.
+// Each operator must have cases, and a case for each property that it claims: tests/check/self_check_test.cpp
+// checks that.
 TEST(Conformance, EveryOperatorHasAnOracle) {
   EXPECT_TRUE(registered);
   for (const OpEntry& entry : all_ops()) EXPECT_NO_THROW(oracle_of(*entry.op)) << entry.op->name;

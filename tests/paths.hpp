@@ -1,7 +1,8 @@
 #pragma once
 #include <filesystem>
 
-// Known to paths.cpp alone, so that every other object is the same in another copy of the tree, which then shares ccache.
+// Only paths.cpp knows these paths, so that every other object is the same in another copy of the tree, which
+// then shares ccache.
 namespace kolmo {
 
 std::filesystem::path source_dir();

@@ -1,6 +1,7 @@
-// core_speed: how many dependent exclusive ors a core does in a nanosecond of processor time: its clock in GHz where it has the
-// core for itself, less where a virtual machine shares it without saying so. Not additions of a constant: some cores do several
-// in a cycle as they rename registers.
+// core_speed measures how many dependent exclusive ors a core does in a nanosecond of processor time. That is
+// its clock in GHz if it has the core for itself, and less if a virtual machine shares the core without
+// saying so. Additions of a constant would not do: some cores do several of these in a cycle, as they rename
+// registers.
 #include <cstdio>
 #include <ctime>
 

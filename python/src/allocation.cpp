@@ -6,7 +6,8 @@
 namespace kolmo::python {
 namespace {
 
-/// An attribute of a module of Python, looked up once. Never released: the interpreter may be gone by then.
+/// An attribute of a Python module, looked up once. It is never released, since the interpreter may be gone
+/// by then.
 class Imported {
  public:
   constexpr Imported(const char* module, const char* name) : module_(module), name_(name) {}

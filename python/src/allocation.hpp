@@ -8,16 +8,17 @@
 
 namespace kolmo::python {
 
-/// An array of NumPy, or of a class derived from it.
+/// Whether this is an array of NumPy, or of a class derived from it.
 bool is_numpy(nb::handle array);
-/// A new array in the library of `example` (NumPy without one), by kolmo._arrays; null if that library cannot make one that
-/// is written later.
+/// Makes a new array in the library of `example` (in NumPy if there is none), by kolmo._arrays. Null if that
+/// library cannot make an array that is written later.
 nb::object allocate_like(nb::handle example, DType dtype, std::span<const std::int64_t> shape, Device device);
-/// A kolmo.Array as an array of the library of `example`, without a copy; itself without an example.
+/// Hands a kolmo.Array over as an array of the library of `example`, without a copy. Without an example,
+/// returns it as it is.
 nb::object hand_over(nb::handle example, nb::object array);
-/// The CUDA stream that is current in the library of `example`.
+/// Returns the CUDA stream that is current in the library of `example`.
 void* library_stream(nb::handle example, Device device);
-/// Several outputs as a named tuple.
+/// Returns several outputs as a named tuple.
 nb::object named_results(const OpEntry& entry, const nb::tuple& outputs);
 
 }  // namespace kolmo::python

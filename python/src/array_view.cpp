@@ -80,7 +80,8 @@ void check_alignment(const Tensor& t, const std::string& name) {
     fail<InvalidArgument>(name + " is not aligned; kolmo.contiguous(" + name + ") copies it");
 }
 
-/// Whether Python's buffer protocol reads the array. Types have it or not: an array of JAX on a GPU says yes and fails.
+/// Whether Python's buffer protocol can read the array. A type has the protocol or not: an array of JAX on a
+/// GPU has it, but reading fails.
 bool has_buffer(nb::handle array, const std::string& name) {
   return PyObject_CheckBuffer(array.ptr()) &&
          (is_numpy(array) || python::device_of(array, name).kind == DeviceKind::cpu);
@@ -103,7 +104,7 @@ ArrayView::ArrayView(nb::handle array, const std::string& name, Stream* stream) 
 void ArrayView::read_buffer(nb::handle array, const std::string& name) {
   Py_buffer& buffer = held_.buffer;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_RECORDS_RO)) {
-    nb::python_error error;  // of dates and other elements without a format
+    nb::python_error error;  // dates and other elements have no format
     fail<InvalidArgument>(name + " cannot be read: " + nb::str(error.value()).c_str());
   }
   read_only = buffer.readonly;
@@ -128,7 +129,7 @@ void ArrayView::read_capsule(nb::handle array, const std::string& name, Stream* 
       fail<InvalidArgument>(name + " is on " + to_string(device) + ", the work on " +
                             to_string(stream->device()) + "; nothing is copied between devices");
     const auto handle = stream ? reinterpret_cast<std::uintptr_t>(stream->native()) : 0;
-    keywords["stream"] = handle ? handle : 1;  // 1: the legacy default stream
+    keywords["stream"] = handle ? handle : 1;  // 1 stands for the legacy default stream
   }
   keywords["max_version"] = nb::make_tuple(1, 0);
   const nb::object exported = array.attr("__dlpack__");
@@ -137,7 +138,7 @@ void ArrayView::read_capsule(nb::handle array, const std::string& name, Stream* 
       capsule_ = exported(**keywords);
     } catch (nb::python_error& error) {
       if (!error.matches(PyExc_TypeError)) throw;
-      PyDict_DelItemString(keywords.ptr(), "max_version");  // a library from before DLPack 1
+      PyDict_DelItemString(keywords.ptr(), "max_version");  // for a library from before DLPack 1
       capsule_ = exported(**keywords);
     }
   } catch (nb::python_error& error) {

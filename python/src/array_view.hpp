@@ -10,11 +10,12 @@ namespace kolmo::python {
 
 namespace nb = nanobind;
 
-/// A view of an array of another library, without a copy: NumPy's buffer, or what `__dlpack__` hands over, which on a GPU is
-/// asked to be ready for work on `stream` (without one, on the legacy default stream). The memory is held until the view
-/// is destroyed, with the GIL. Throws InvalidArgument, which begins with `name`, for a dtype or layout that Kolmo has not
-/// and for a GPU that is not that of `stream`, Unsupported for other kinds of device, and nb::type_error for what is no
-/// array.
+/// A view of an array of another library, without a copy: of NumPy's buffer, or of what `__dlpack__` hands
+/// over. On a GPU the array must be ready for work on `stream` (if there is none, on the legacy default
+/// stream), which `__dlpack__` is asked for. The memory is held until the view is destroyed, which needs the
+/// GIL. Throws InvalidArgument, which begins with `name`, for a dtype or layout that Kolmo does not have and
+/// for another GPU than that of `stream`; Unsupported for other kinds of device; and nb::type_error for
+/// anything that is not an array.
 class ArrayView {
  public:
   ArrayView(nb::handle array, const std::string& name, Stream* stream = nullptr);
@@ -36,7 +37,7 @@ class ArrayView {
   nb::object capsule_;
 };
 
-/// The device of an array: cpu for buffers, else what `__dlpack_device__` says.
+/// The device of an array: cpu for buffers, otherwise what `__dlpack_device__` says.
 Device device_of(nb::handle array, const std::string& name);
 
 }  // namespace kolmo::python

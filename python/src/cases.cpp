@@ -14,7 +14,7 @@
 namespace kolmo::python {
 namespace {
 
-/// Row-major, from any strides.
+/// Copies elements, which may have any strides, to row-major order.
 void copy_elements(const Tensor& to, const Tensor& from) {
   const std::size_t bytes = size_of(from.dtype);
   for (std::int64_t i = 0, n = from.size(); i < n; ++i) {
@@ -34,8 +34,8 @@ class Case {
         problem_(make(entry_, index, seed)),
         truth_(check::oracle_of(*entry_.op), problem_) {}
 
-  /// Inputs and options by name, and True for each optional output of the case. Elements that NumPy has no dtype for
-  /// (bfloat16) are a kolmo.Array.
+  /// Returns inputs and options by name, and True for each optional output of the case. Elements of a dtype
+  /// that NumPy lacks (bfloat16) are a kolmo.Array.
   nb::dict arguments() const {
     nb::dict all;
     for (const FieldInfo& f : entry_.op->fields()) {
@@ -54,7 +54,7 @@ class Case {
     return all;
   }
 
-  /// Why these outputs are wrong; "" if they are right. Outputs that are trimmed to their count are taken as such.
+  /// Says why these outputs are wrong; "" if they are right. Outputs may be trimmed to their count.
   std::string failure(const nb::dict& outputs) const {
     check::HostTensors got(entry_.op->fields().size());
     for (std::size_t i = 0; i < got.size(); ++i) {

@@ -41,7 +41,7 @@ void add_errors(nb::module_& module) {
       PyErr_SetString(device_error, e.what());
     } catch (const Error& e) {
       PyErr_SetString(base, e.what());
-    } catch (const std::runtime_error& e) {  // of the emulated GPU, or of the system
+    } catch (const std::runtime_error& e) {  // thrown by the emulated GPU, or by the system
       PyErr_SetString(device_error, e.what());
     }
   });

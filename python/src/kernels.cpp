@@ -17,7 +17,7 @@ Kernel::Extent extent(const std::vector<unsigned>& e, const char* name) {
   return {e[0], e.size() > 1 ? e[1] : 1, e.size() > 2 ? e[2] : 1};
 }
 
-/// Arrays enter as pointers, NumPy's scalars as values of their dtype.
+/// Launches a kernel. Arrays are passed as pointers, NumPy's scalars as values of their dtype.
 void launch(const Kernel& kernel, const std::vector<unsigned>& grid, const std::vector<unsigned>& block,
             const nb::args& arguments, std::size_t shared, nb::handle stream,
             const std::string& given_device) {

@@ -44,7 +44,7 @@ std::string metrics_json() {
   return all.dump();
 }
 
-/// Calls a function of Python, whose exceptions of Kolmo's kinds become Kolmo's.
+/// Calls a Python function. Exceptions of Kolmo's kinds that it raises become Kolmo's own.
 template <class... A>
 decltype(auto) call(const auto& function, const A&... arguments) {
   try {
@@ -58,7 +58,7 @@ decltype(auto) call(const auto& function, const A&... arguments) {
 using Measured = std::function<double(const std::vector<std::int64_t>&)>;
 using Feasible = std::function<bool(const std::vector<std::int64_t>&)>;
 
-/// tune::tune over the places of values; the callbacks take the places.
+/// Runs tune::tune over the places (indices) of values; the callbacks receive places.
 std::string tune_function(const std::string& name,
                           const std::vector<std::pair<std::string, std::size_t>>& parameters,
                           const Measured& measure, const std::optional<Feasible>& feasible,

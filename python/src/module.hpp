@@ -7,7 +7,8 @@ namespace nb = nanobind;
 
 void add_command(nb::module_& module);
 void add_errors(nb::module_& module);
-/// Throws Kolmo's exception that an exception of Python stands for, else that one. With the GIL.
+/// Throws the Kolmo exception that corresponds to a Python exception, or else that exception itself. Needs
+/// the GIL.
 [[noreturn]] void rethrow(const nb::python_error& error);
 void add_flow(nb::module_& module);
 void add_cases(nb::module_& module);

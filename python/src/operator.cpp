@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t max_args_bytes = 4096, max_tensors = 12;
 }
 
-/// One call: the arguments, and what keeps their memory. It allocates no memory of its own.
+/// One call: its arguments, and the objects that keep their memory. It allocates no memory of its own.
 struct Operator::Call {
   explicit Call(const Operator& o) : op(o) {
     std::memcpy(args.data(), o.defaults_.data(), o.defaults_.size());
@@ -40,7 +40,7 @@ struct Operator::Call {
 
   const Operator& op;
   alignas(std::max_align_t) std::array<std::byte, max_args_bytes> args;
-  std::array<nb::object, max_tensors> inputs, outputs;  // of outputs arrays, or True
+  std::array<nb::object, max_tensors> inputs, outputs;  // outputs hold arrays, or True
   std::array<std::optional<ArrayView>, max_tensors> input_views, output_views;
   std::array<std::shared_ptr<OwnedArray>, max_tensors> owned;
   nb::object example, dtype, like = nb::none(), where = nb::none(), stream = nb::none();

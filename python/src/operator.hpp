@@ -28,7 +28,7 @@ class Operator {
  private:
   struct Parameter {
     const FieldInfo* field;
-    nb::object name;    // interned
+    nb::object name;    // an interned string
     std::string where;  // "softmax: x", for messages
   };
   struct Call;
@@ -38,7 +38,8 @@ class Operator {
   void set_option(const Parameter& p, void* args, nb::handle value) const;
 
   OpEntry entry_;
-  std::vector<Parameter> inputs_, outputs_, options_;  // inputs: those that are changed in place, too
+  // inputs_ also holds those that are changed in place.
+  std::vector<Parameter> inputs_, outputs_, options_;
   std::size_t required_outputs_ = 0;
   std::vector<std::byte> defaults_;
 };

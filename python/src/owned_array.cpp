@@ -18,7 +18,8 @@ dlpack::Device device_of(const OwnedArray& a) {
   return d.kind == DeviceKind::cuda ? dlpack::Device{dlpack::cuda, d.index} : dlpack::Device{dlpack::cpu, 0};
 }
 
-/// What a consumer gets: the array lives until it calls the deleter, from any thread, with or without the GIL.
+/// What a consumer receives: the array lives until the consumer calls the deleter, from any thread, with or
+/// without the GIL.
 template <class Managed>
 struct Export {
   explicit Export(Pointer a) : owner(std::move(a)) {
@@ -36,7 +37,7 @@ template <class Managed>
 nb::object capsule(const Pointer& array, const char* name) {
   auto* const exported = new Export<Managed>(array);
   PyObject* const made = PyCapsule_New(&exported->managed, name, [](PyObject* c) {
-    const char* const now = PyCapsule_GetName(c);  // "used_..." once a consumer took it
+    const char* const now = PyCapsule_GetName(c);  // named "used_..." once a consumer took it
     if (!now || std::string_view(now).starts_with("used")) return;
     auto* const m = static_cast<Managed*>(PyCapsule_GetPointer(c, now));
     m->deleter(m);
@@ -48,8 +49,9 @@ nb::object capsule(const Pointer& array, const char* name) {
   return nb::steal(made);
 }
 
-/// Makes work that is queued on the consumer's stream from now on wait for the array. `stream` as in the array API: None
-/// and 1 are the legacy default stream, 2 that of each thread, -1 none.
+/// Makes work that is queued on the consumer's stream from now on wait for the array. `stream` means what it
+/// does in the array API: None and 1 are the legacy default stream, 2 is the default stream of each thread,
+/// -1 is none.
 void order(OwnedArray& a, nb::handle stream) {
   if (a.array.tensor.device.kind != DeviceKind::cuda) {
     if (!stream.is_none()) fail<InvalidArgument>("kolmo.Array: stream must be None for an array on the CPU");
@@ -92,7 +94,7 @@ OwnedArray::OwnedArray(DType dtype, std::span<const std::int64_t> shape, StreamP
       stream(std::move(s)) {}
 
 OwnedArray::~OwnedArray() {
-  const CurrentDevice kept(array.tensor.device);  // a consumer may let go of the array in any thread
+  const CurrentDevice kept(array.tensor.device);  // a consumer may release the array in any thread
   array = {};
 }
 

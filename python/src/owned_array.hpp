@@ -8,8 +8,8 @@
 
 namespace kolmo::python {
 
-/// kolmo.Array: an array in Kolmo's memory, for libraries whose arrays Kolmo cannot allocate. They take it without a copy
-/// by `from_dlpack`.
+/// kolmo.Array: an array in Kolmo's memory, for libraries whose arrays Kolmo cannot allocate. They take it
+/// over without a copy by `from_dlpack`.
 struct OwnedArray {
   OwnedArray(DType dtype, std::span<const std::int64_t> shape, StreamPointer stream);
   ~OwnedArray();
@@ -17,7 +17,7 @@ struct OwnedArray {
   OwnedArray& operator=(const OwnedArray&) = delete;
 
   kolmo::Array array;
-  StreamPointer stream;  ///< that writes the array
+  StreamPointer stream;  ///< the stream that writes the array
 };
 
 void add_owned_array(nb::module_& module);

@@ -11,7 +11,8 @@ namespace {
 
 using Shaped = std::pair<std::vector<std::int64_t>, std::string>;
 
-/// Shapes and dtypes of the required outputs. `arguments`: inputs as (shape, dtype), options as they are.
+/// Returns the shapes and dtypes of the required outputs. `arguments` holds inputs as (shape, dtype), and
+/// options as they are.
 std::vector<Shaped> shapes(const std::string& name, const nb::dict& arguments) {
   const OpEntry& entry = find_op(name);
   std::vector<std::byte> args = entry.op->default_args(name);
@@ -24,7 +25,7 @@ std::vector<Shaped> shapes(const std::string& name, const nb::dict& arguments) {
     } else if (f.is_input()) {
       const auto [shape, dtype] = nb::cast<Shaped>(value);
       f.tensor(args.data()) = tensor(nullptr, dtype_of_object(nb::str(dtype.c_str())), shape);
-      f.tensor(args.data()).data = args.data();  // given, and not read
+      f.tensor(args.data()).data = args.data();  // counts as given, and is not read
     }
   }
   infer_outputs(*entry.op, args.data());

@@ -23,7 +23,7 @@ StreamPointer of_this_thread(Device device) {
   return known;
 }
 
-/// Streams of the arrays' libraries, which these keep as long as the process.
+/// Borrows a stream of the arrays' library. Such libraries keep their streams as long as the process lives.
 StreamPointer of_library(Device device, void* handle) {
   static std::mutex mutex;
   static auto& streams = *new std::map<std::pair<int, void*>, StreamPointer>;

@@ -12,7 +12,7 @@ namespace {
       (std::string("takes ") + what + ", not " + nb::type_name(value.type()).c_str()).c_str());
 }
 
-/// An exact integer: an int, or what says by __index__ that it is one.
+/// Reads an exact integer: an int, or an object whose __index__ says that it is one.
 nb::object integer(nb::handle value, const char* what) {
   if (PyBool_Check(value.ptr())) wants(what, value);
   PyObject* const index = PyNumber_Index(value.ptr());

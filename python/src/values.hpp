@@ -7,11 +7,13 @@ namespace kolmo::python {
 
 namespace nb = nanobind;
 
-/// A value of Python as the value of an option: None, bool, int, float, the name of a choice, a list or tuple of int. Throws
-/// nb::type_error for another type, and InvalidArgument for an integer beyond 64 bits or an unknown choice.
+/// Converts a Python value to the value of an option: None, bool, int, float, the name of a choice, a list or
+/// tuple of int. Throws nb::type_error for another type, and InvalidArgument for an integer beyond 64 bits or
+/// an unknown choice.
 Value value_of(const FieldInfo& field, nb::handle value);
 
-/// The dtype that an object names: "f32", "float32", numpy.float32, numpy.dtype("float32"), torch.float32.
+/// Reads the dtype that an object names: "f32", "float32", numpy.float32, numpy.dtype("float32"),
+/// torch.float32.
 DType dtype_of_object(nb::handle object);
 
 }  // namespace kolmo::python

@@ -8,7 +8,7 @@
 
 namespace kolmo::python {
 
-/// What work has done so far, for the thread that waits for it.
+/// How much work is done so far, for the thread that waits for it.
 struct Advance {
   std::atomic<double> done{0}, total{0};
 };

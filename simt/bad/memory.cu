@@ -1,4 +1,4 @@
-// Deliberately wrong: memory.
+// Deliberately wrong kernels: memory.
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <mma.h>

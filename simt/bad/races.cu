@@ -1,4 +1,4 @@
-// Deliberately wrong: data races, which a fixed schedule may hide.
+// Deliberately wrong kernels: data races, which a fixed schedule may hide.
 #include "../tests/launch.cuh"
 
 namespace {

@@ -1,4 +1,4 @@
-// Deliberately wrong: synchronisation.
+// Deliberately wrong kernels: synchronisation.
 #include "../tests/launch.cuh"
 
 namespace {

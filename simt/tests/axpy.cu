@@ -1,4 +1,4 @@
-// y = a x + y, with loads of four floats; the remaining elements one by one.
+// Computes y = a x + y with loads of four floats, and the remaining elements one by one.
 #include "launch.cuh"
 
 namespace {

@@ -1,4 +1,4 @@
-// The overhead of the emulator: processor time (sum over cores) of each kernel, barrier and shuffle.
+// Measures the overhead of the emulator: processor time (sum over cores) of each kernel, barrier and shuffle.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

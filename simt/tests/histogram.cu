@@ -1,5 +1,5 @@
-// Counts of integers in [0, bins): a private copy per block in dynamic shared memory, merged by global
-// atomics. Also the sum of half a unit per element, added directly to global memory.
+// Counts integers in [0, bins): each block has a private copy in dynamic shared memory, which global atomics
+// merge. Also computes the sum of half a unit per element, added directly to global memory.
 #include "launch.cuh"
 
 namespace {

@@ -56,7 +56,7 @@ void check_softmax(int rows, int n, int block, double tolerance) {
   expect_near(out.read(), want, tolerance);
 }
 
-// float rounded to a format with `kept` bits of fraction
+// Rounds a float to a format with `kept` bits of fraction.
 float rounded(float f, int kept) {
   int exponent;
   const float fraction = std::frexp(f, &exponent);

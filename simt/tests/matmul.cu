@@ -1,4 +1,4 @@
-// C (m x n) = A (m x k) B (k x n), all row-major, in tiles of 16x16.
+// Computes C (m x n) = A (m x k) B (k x n), all row-major, in tiles of 16x16.
 #include "launch.cuh"
 
 namespace {

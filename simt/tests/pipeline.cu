@@ -1,4 +1,4 @@
-// Sum of each tile of 64 elements of a row, read through a ring of asynchronously filled tiles.
+// Sums each tile of 64 elements of a row, read through a ring of asynchronously filled tiles.
 #include <cuda_pipeline.h>
 
 #include "launch.cuh"
@@ -7,7 +7,7 @@ namespace {
 constexpr int tile = 64, stages = 3;
 
 __device__ void fetch(float* to, const float* x, int first, int n) {
-  const int i = 4 * threadIdx.x;  // 16 bytes per thread; past the end, zeros
+  const int i = 4 * threadIdx.x;  // each thread copies 16 bytes; past the end, zeros
   if (i >= tile) return;
   const int left = n - first - i, missing = left >= 4 ? 0 : left <= 0 ? 4 : 4 - left;
   __pipeline_memcpy_async(to + i, x + (missing == 4 ? 0 : first + i), 16, missing * sizeof(float));

@@ -20,7 +20,7 @@ __global__ void warp_functions(int* failed) {
   EXPECT(__shfl_xor_sync(~0u, lane, 12, 8) == (lane & 8 ? lane ^ 12 : lane));
   EXPECT(__shfl_xor_sync(~0u, (long long)lane << 40, 1) == (long long)(lane ^ 1) << 40);
   EXPECT(__half2float(__shfl_xor_sync(~0u, __float2half(float(lane)), 2)) == float(lane ^ 2));
-  if (lane < 12) {  // partial masks, both branches at once
+  if (lane < 12) {  // uses partial masks, in both branches at once
     EXPECT(__shfl_sync(0xfffu, lane, 11) == 11);
     EXPECT(__ballot_sync(0xfffu, lane % 2) == 0xaaau);
   } else {

@@ -1,4 +1,4 @@
-// Inclusive prefix sum of rows of 1024: shuffles within warps, one shared array across warps.
+// Computes the inclusive prefix sum of rows of 1024: shuffles within warps, one shared array across warps.
 #include "launch.cuh"
 
 namespace {

@@ -1,4 +1,4 @@
-// Softmax of each row, one block per row, reductions with a reused shared array.
+// Computes the softmax of each row, one block per row, by reductions with a reused shared array.
 #include <cmath>
 
 #include "launch.cuh"

@@ -1,4 +1,4 @@
-// For the benchmark: the cost of a barrier, a shuffle and an empty thread.
+// Kernels for the benchmark: the cost of a barrier, a shuffle and an empty thread.
 #include "launch.cuh"
 
 namespace {

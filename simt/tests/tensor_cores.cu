@@ -1,5 +1,5 @@
-// C (m x n, float) = A (m x k, row-major) B (k x n, column-major) in half or bfloat16; 4 warps per block,
-// each one tile.
+// Computes C (m x n, float) = A (m x k, row-major) B (k x n, column-major) in half or bfloat16; a block has 4
+// warps with one tile each.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

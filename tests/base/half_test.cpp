@@ -42,7 +42,8 @@ void expect_rounds_like_the_compiler(std::uint32_t bits) {
 }
 
 TEST(Half, FloatsRoundToNearestEven) {
-  for (unsigned h = 0; h < 0x7c00; ++h) {  // around each value and each midpoint to the next, both signs
+  // Each value and each midpoint to the next, with neighbours and both signs.
+  for (unsigned h = 0; h < 0x7c00; ++h) {
     const std::uint32_t value = std::bit_cast<std::uint32_t>(float(native_half(std::uint16_t(h))));
     const float next = h == 0x7bff ? 65536.0f : float(native_half(std::uint16_t(h + 1)));
     const std::uint32_t middle = std::bit_cast<std::uint32_t>((std::bit_cast<float>(value) + next) / 2);

@@ -1,4 +1,5 @@
-// Index arithmetic beyond 2^31, where no test has the memory: functions of numbers alone, and null pointers.
+// Index arithmetic beyond 2^31. No test has the memory for it, so it is tested on functions of numbers alone,
+// and on null pointers.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -16,7 +17,7 @@ using I = std::int64_t;
 
 Tensor shaped(std::initializer_list<I> extents) { return tensor(nullptr, DType::f64, Extents(extents)); }
 
-/// Numbers around 2^31, 2^32 and powers above, and small ones.
+/// Returns numbers around 2^31, 2^32 and higher powers of 2, and small ones.
 std::vector<I> numbers() {
   std::vector<I> all{1, 2, 3, 7, 1000};
   for (const int power : {16, 31, 32, 33, 40, 62})
@@ -30,7 +31,7 @@ TEST(LargeIndex, QuotientsOfAnySize) {
     for (const I b : numbers()) EXPECT_EQ(quotient(a, b), a / b) << a << " / " << b;
 }
 
-/// The offset of element i of `out` in `t`, which broadcasts to it, by wide arithmetic.
+/// Computes by wide arithmetic where `t`, which broadcasts to `out`, has element i of `out`.
 I offset_in(const Tensor& t, const Tensor& out, I i) {
   __int128 at = 0;
   for (int d = out.rank - 1; d >= 0; --d) {

@@ -11,7 +11,7 @@
 namespace kolmo {
 namespace {
 
-/// Whether log_exact errs by at most `ulp` of the result, or 2^-56 near 1.
+/// Checks that log_exact errs by at most `ulp` of the result, or by 2^-56 near 1.
 void expect_close(double x) {
   const long double want = std::log(static_cast<long double>(x)), error = std::abs(log_exact(x) - want);
   const double ulp = std::nexttoward(double(std::abs(want)), HUGE_VALL) - double(std::abs(want));

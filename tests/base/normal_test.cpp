@@ -23,7 +23,8 @@ Exact exact_pair(std::uint64_t a, std::uint64_t b, int bits) {
   return {radius, radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-/// Words of `bits` bits: the ends, the borders of quadrants and octants, powers of two, and random ones.
+/// Returns words of `bits` bits: the ends, the borders of quadrants and octants, powers of two, and random
+/// ones.
 std::vector<std::uint64_t> words(int bits, std::uint64_t seed) {
   const std::uint64_t most = (~0ull) >> (64 - bits);
   std::vector<std::uint64_t> all;
@@ -39,7 +40,7 @@ std::vector<std::uint64_t> words(int bits, std::uint64_t seed) {
   return all;
 }
 
-/// Largest error over the larger of 1 and the radius, and of the radius itself.
+/// The largest error divided by the larger of 1 and the radius, and the largest error of the radius itself.
 template <class T, class Word>
 std::array<double, 2> largest_errors(int bits) {
   std::array<double, 2> largest{};
@@ -90,7 +91,7 @@ std::vector<double> draws(std::int64_t n) {
 
 double below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-/// Four moments, tails and Kolmogorov-Smirnov, each at five standard errors or the 0.1 % point.
+/// Checks four moments, the tails and Kolmogorov-Smirnov, each at five standard errors or at the 0.1 % point.
 void check_distribution(std::vector<double> x) {
   const double n = double(x.size());
   const double error[] = {0, 1, std::sqrt(2.0), std::sqrt(15.0), std::sqrt(96.0)}, want[] = {1, 0, 1, 0, 3};

@@ -12,7 +12,8 @@ struct Known {
   std::uint32_t want[4];
 };
 
-// The known answers for philox4x32-10 in the kat_vectors of Random123, the paper authors' code.
+// The known answers for philox4x32-10 from the file kat_vectors of Random123, the code of the paper's
+// authors.
 constexpr Known known[] = {
     {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {~0ull, ~0ull, ~0ull, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},

@@ -99,7 +99,7 @@ TEST(Benchmark, TakesFiveSamplesOfShortCallsWithoutTime) {
   EXPECT_FALSE(b.cut_short);
 }
 
-/// Writes one number of as many as there is room for.
+/// An operator that writes one number of those that there is room for.
 struct FoundArgs {
   In x;
   Out found, count;
@@ -130,7 +130,7 @@ TEST(Benchmark, CountsOutputsAsFarAsTheyWereWritten) {
   EXPECT_EQ(b.cost.flops, 2000);
 }
 
-/// Writes -1; with relu, 0.
+/// An operator that writes -1 or, with relu, 0.
 struct FusedArgs {
   In x;
   Out y;

@@ -11,7 +11,7 @@
 namespace kolmo::check {
 namespace {
 
-/// Outputs of vector_add: n numbers of a dtype.
+/// Makes outputs of vector_add: n numbers of a dtype.
 HostTensors outputs(DType dtype, std::initializer_list<double> values) {
   HostTensors all(3);
   const auto n = std::int64_t(values.size());

@@ -14,8 +14,8 @@ inline std::map<std::string, std::string> failed(const Results& results) {
   return all;
 }
 
-/// The aspects of an operator's first case that fail on the CPU, with their messages. `Truth` is the argument
-/// from which an Oracle is constructed.
+/// Returns the aspects of an operator's first case that fail on the CPU, with their messages. `Truth` is the
+/// argument from which an Oracle is constructed.
 template <class Args, class Truth>
 std::map<std::string, std::string> failures(const OpInfo& info, const OpCode<Args>& code,
                                             const ImplCode<Args>& cpu, Truth truth) {

@@ -49,7 +49,7 @@ constinit const Alias<DoubledArgs> doubled_plus_one{definition, aliases[0]};
 constinit const Oracle<DoubledArgs> doubled_oracle{doubled, expected}, same_name_oracle{same_name, expected},
     vector_add_again_oracle{vector_add_again, expected}, bad_name_oracle{bad_name, expected};
 
-/// One test, because a registration is permanent.
+/// All in one test, because a registration is permanent.
 TEST(RegisterOp, AddsToTheCatalogueOnce) {
   const auto before = all_ops();
   const OpEntry& old = find_op("vector_add");

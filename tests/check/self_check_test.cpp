@@ -16,7 +16,7 @@ enum class Mode : std::int32_t { plain, fancy };
 constexpr std::string_view mode_names[] = {"plain", "fancy"};
 constexpr std::span<const std::string_view> names_of(Mode) { return mode_names; }
 
-/// Every kind of argument that must be covered.
+/// An operator with every kind of argument that must be covered.
 struct ManyArgs {
   In x;
   OptIn weight;
@@ -45,7 +45,7 @@ constexpr Case<A> first{.name = "first", .sizes = {{"n", 3}}, .setup = all_other
 constexpr AliasInfo aliases[] = {
     {.name = "fancy_many", .summary = "y = x", .binds = {bind<&A::mode, Mode::plain>}}};
 
-/// The faults by aspect for an operator with these cases.
+/// Returns the faults by aspect for an operator with these cases.
 template <class Args = A>
 std::map<std::string, std::string> faults(std::span<const Case<Args>> cases, OpCode<Args> code = {},
                                           OpInfo info = {},
@@ -207,7 +207,7 @@ TEST(SelfCheck, WorkInPlaceThatNoCaseDoesIsCaught) {
   EXPECT_EQ(faults<LengthArgs>(cases, {}, {.in_place = true})["coverage"], "no case can be done in place");
 }
 
-/// Fields that refer to names that do not exist.
+/// An operator whose fields refer to names that do not exist.
 struct LooseArgs {
   In x, x2;
   Out y;

@@ -227,7 +227,7 @@ TEST(WrongOperator, WhoseSecondReplayDiffersIsCaught) {
   EXPECT_TRUE(twice_failures({.launch = [](const TwiceArgs& a, Arena, Stream&, int) {
                 static const void* last = nullptr;
                 right(a);
-                if (last == a.x.data) out(a)[0] = 0;  // the same memory twice in a row means a replay
+                if (last == a.x.data) out(a)[0] = 0;  // seeing the same memory twice in a row means a replay
                 last = a.x.data;
               }}).contains("graph"));
 }
@@ -294,8 +294,8 @@ TEST(Oracle, ToolsThrowWhenTheyShould) {
   EXPECT_THROW(expect_invalid([] { fail<Unsupported>("x"); }, ""), Unsupported);
 }
 
-/// Exits with the number of the variant that the tuner chose; runs in its own process because a registration
-/// is permanent.
+/// Exits with the number of the variant that the tuner chose. It runs in its own process, because a
+/// registration is permanent.
 [[noreturn]] void tune_and_exit(bool asking_the_oracle) {
   static constexpr Row<bool> rows[] = {{"right", true}, {"fast", false}};
   static constinit const Definition<TwiceArgs> definition{

@@ -97,7 +97,7 @@ TEST(WrongResult, AllocationsOfOperatorsThatRunOthersAreCaught) {
               HasSubstr("1 allocations"));
 }
 
-/// A vector of length 1 along x, up to its sign, and the signs of x.
+/// An operator with several right results: a vector of length 1 along x, up to its sign, and the signs of x.
 struct DirectionArgs {
   In x;
   Out direction, sign;
@@ -186,7 +186,7 @@ TEST(OracleThatJudges, SeesWhatIsNotWritten) {
   EXPECT_EQ(direction_failures(no_sign, Determinism::none)["repeat"], "sign(4) was not written");
 }
 
-/// Complex numbers, bools and small integers in one operator.
+/// An operator with complex numbers, bools and small integers.
 struct MixedArgs {
   In z, mask;
   Out turned, inverse;

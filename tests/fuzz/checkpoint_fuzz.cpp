@@ -30,7 +30,7 @@ void accept_or_refuse(F f) try {
 
 }  // namespace
 
-// The file of a checkpoint, and the text of a record: anything must be accepted or refused by an error.
+// Takes the file of a checkpoint, and the text of a record: anything must be accepted or refused by an error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   accept_or_refuse([&] { kolmo::target_from_record(0, text); });

@@ -24,7 +24,7 @@ bool equal(const kolmo::Table& a, const kolmo::Table& b) {
   return true;
 }
 
-/// The same in pieces of three bytes, between which anything may be cut.
+/// Reads the same text in pieces of three bytes, so that anything may be cut.
 kolmo::Table read_in_pieces(std::string_view text, const kolmo::TableOptions& options) {
   kolmo::ByteReader bytes([text](char* to, std::size_t n) mutable {
     n = std::min({n, text.size(), std::size_t(3)});

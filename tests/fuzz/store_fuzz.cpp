@@ -10,7 +10,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What a damaged profile hides behind its checksum is looked at, too: whoever writes a profile can compute it.
+/// Makes the checksum of a damaged profile right, so that what is behind it is tested too: whoever writes a
+/// profile can compute it.
 void correct_checksum(Json& profile) {
   if (!profile.is_object()) return;
   profile.erase("sha256");

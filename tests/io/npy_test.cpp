@@ -19,7 +19,7 @@ using testing_io::content_of;
 using testing_io::message_of;
 using testing_io::TemporaryFolder;
 
-/// An NPY file as numpy writes it: version major.0, the given header text, then the data.
+/// Makes an NPY file as numpy writes it: version major.0, the given header text, then the data.
 std::string npy(const std::string& header, const std::string& data, int major = 1) {
   std::string file = "\x93NUMPY";
   file += char(major);

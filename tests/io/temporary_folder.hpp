@@ -38,7 +38,7 @@ inline std::string content_of(const std::string& path) {
   return out.str();
 }
 
-/// what() of the exception E that `f` throws; if it throws none, the test fails and the result is "".
+/// Returns what() of the exception E that `f` throws. If it throws none, the test fails and the result is "".
 template <class E, class F>
 std::string message_of(F&& f) {
   try {

@@ -1,4 +1,5 @@
-// The two CPU engines, compared with each other and with the definition, on difficult data.
+// The two ways in which the CPU computes estimates, compared with each other and with the definition, on
+// difficult data.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -67,7 +68,7 @@ class RandomData {
     return value;
   }
 
-  double oracle() const {  // of the first alternative, observed
+  double oracle() const {  // for the observed data of the first alternative
     const auto rows = [&](const std::vector<T>& v, int d) {
       check::Rows<T> all(static_cast<std::size_t>(s_.n));
       for (std::int64_t i = 0; i < s_.n * d; ++i) all[std::size_t(i / d)].push_back(v[std::size_t(i)]);
@@ -162,7 +163,7 @@ TEST_P(Engines, FollowTheDefinition) {
   EXPECT_NEAR(run.values(true, 1)[0], run.oracle(), 1e-13);
 }
 
-TEST(Engines, SearchBeyondListsAndSlices) {  // more points than one slice of lists, and 32-bit ranks
+TEST(Engines, SearchBeyondListsAndSlices) {  // uses more points than one slice of lists, and 32-bit ranks
   const Setting s{70000, 1, 4, 0, 3, 1, 1, 1, Data::normal};
   RandomData<double> run(s);
   EXPECT_EQ(run.values(false, 2), run.values(true, 2));

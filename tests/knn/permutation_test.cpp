@@ -23,8 +23,8 @@ TEST(Permutation, IsABijection) {
   }
 }
 
-// Chi-squared over all n! orders; |z| < 5 would fail by chance once in about two million runs, and the seeds
-// are fixed.
+// The test is chi-squared over all n! orders. |z| < 5 would fail by chance once in about two million runs;
+// the seeds are fixed.
 TEST(Permutation, ReachesEveryOrderEquallyOften) {
   for (const std::uint32_t n : {3u, 4u, 5u, 6u}) {
     constexpr int runs = 72000;

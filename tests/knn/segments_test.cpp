@@ -1,5 +1,5 @@
-// Several problems in one call, compared with the same problems one by one. Their sizes select different
-// engines, and the total size would select yet another.
+// Several problems in one call, compared with the same problems one by one. Their sizes lead to different
+// ways of computing, and the total size would lead to yet another.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -54,7 +54,8 @@ TEST(SurrogateMap, ShiftsByEveryDistanceOnce) {
   }
 }
 
-// Eleven blocks of a rotated sequence: rows follow each other except at the ends of blocks, and at row 103.
+// Uses eleven blocks of a rotated sequence: rows follow each other except at the ends of blocks, and at row
+// 103.
 TEST(SurrogateMap, KeepsBlocksWholeWhereverTheyBegin) {
   std::set<std::uint32_t> starts;
   for (std::uint64_t s = 1; s <= 50; ++s) {

@@ -56,7 +56,7 @@ int nvmlDeviceGetCudaComputeCapability(void* d, int* major, int* minor) {
   return 0;
 }
 int nvmlDeviceGetUtilizationRates(void* d, Utilization* u) {
-  *u = {newer(d) ? 97u : 4294967295u, 0};  // invalid, as returned by some drivers
+  *u = {newer(d) ? 97u : 4294967295u, 0};  // an invalid value, which some drivers return
   return 0;
 }
 int nvmlDeviceGetMemoryInfo(void*, Memory* m) { return *m = {1000, 250, 750}, 0; }

@@ -18,7 +18,7 @@ TEST(Packing, OfBlocksThatDoNotMeetIsTheLargest) {
 }
 
 TEST(Packing, KnowsTheFuture) {
-  // First fit in order puts the third block behind the second; the largest first does not.
+  // First fit in order puts the third block behind the second. Placing the largest block first does not.
   const std::vector<Life> lives{{256, 0, 2}, {256, 1, 4}, {512, 2, 4}};
   EXPECT_EQ(peak_bytes(lives), 768u);
   EXPECT_EQ(packed_bytes(lives), 768u);
@@ -136,7 +136,7 @@ TEST(Analysis, FragmentationAtAPeakThatMayBeLostIsNotKnown) {
   c.end().peak_bytes = 3001;
   EXPECT_EQ(c.analysis().peak_internal_fragmentation, std::nullopt);
   EXPECT_TRUE(c.analysis().peak_may_be_lost);
-  c.trace.lost = 0;  // the higher peak was before the trace began
+  c.trace.lost = 0;  // the higher peak then was before the trace began
   EXPECT_EQ(c.analysis().peak_internal_fragmentation, 1 - 3000. / 4096);
 }
 

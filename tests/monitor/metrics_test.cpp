@@ -76,7 +76,7 @@ TEST(Histogram, TakesWhateverItIsGiven) {
   EXPECT_TRUE(std::isfinite(h.read().sum));
 }
 
-/// More threads than slots, concurrently and in sequence: no count is lost.
+/// There are more threads than slots, concurrently and in sequence, and no count is lost.
 TEST(Metrics, ThreadsLoseNothing) {
   Histogram h;
   Counter c;
@@ -132,7 +132,7 @@ TEST(Metrics, GaugeAddsFromZero) {
   EXPECT_EQ(g.value(), 1.5);
 }
 
-/// Runs in its own process, because the names stay registered.
+/// The test runs in its own process, because the names stay registered.
 TEST(MetricsDeathTest, KernelsBeyond256AreOther) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto body = [] {

@@ -56,7 +56,7 @@ TEST_F(Recorder, CountsAndTimesEveryLongLaunchOnTheCpu) {
   EXPECT_EQ(k.enqueue, nullptr);
 }
 
-/// An event in a graph has no time, and to ask for one may end the capture.
+/// An event in a graph has no time, and asking for one may end the capture.
 TEST_F(Recorder, TimesNoLaunchThatIsRecordedInAGraph) {
   SimulatedDevice& device = SimulatedDevice::make();
   const Backend::Handle owned = device.make_stream();
@@ -184,12 +184,12 @@ TEST_F(Recorder, LooksAtTheWorkOfSomeLaunches) {
   EXPECT_TRUE(std::isnan(kernel("test_cached", {}).roofline_ratio())) << "1 MB may come from a cache";
 }
 
-/// A GPU in virtual time.
+/// A simulated GPU, in virtual time.
 class SampledTimes : public testing::Test {
  protected:
-  /// Tells what tests of other devices left pending.
+  /// Collects what tests of other devices left pending.
   void SetUp() override { detail::harvest(all); }
-  /// Pending samples would wait forever in the next test.
+  /// Lets pending samples end, which would otherwise wait forever in the next test.
   void TearDown() override {
     device_.advance_to(device_.now() + 1);
     detail::harvest(all);
@@ -279,7 +279,7 @@ TEST_F(SampledTimes, AreNotUsedWhereTheDeviceMayHaveIdled) {
   sample(10e-6, 2e-6, 1e-6);  // the host took 10 % of the time
   EXPECT_EQ(timed().count(), 0U);
   EXPECT_EQ(dropped("idle"), before + 1);
-  sample(10e-6, 2e-6, 0.1e-6);  // 1 %
+  sample(10e-6, 2e-6, 0.1e-6);  // the host took 1 % of the time
   EXPECT_EQ(timed().count(), 1U);
 }
 
@@ -319,7 +319,8 @@ TEST_F(SampledTimes, AGraphIsTimedAsAWhole) {
   EXPECT_NEAR(k.duration.read().mean(), 30e-6, 1e-12);
 }
 
-/// Short calls in a queue that is always full: sampled times, compared with the time of a long sequence.
+/// Compares the sampled times of short calls, in a queue that is always full, with the time of a long
+/// sequence.
 TEST(TimesOnGpu, AreThoseOfAFullQueue) {
   const Device gpu{DeviceKind::cuda};
   if (!available(gpu)) GTEST_SKIP() << "needs a GPU";

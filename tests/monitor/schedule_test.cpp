@@ -15,7 +15,7 @@ struct Course {
   double share() const { return spent / (now - 1); }
 };
 
-/// Launches every `interval` seconds for `seconds`, with samples that cost `cost`.
+/// Simulates launches every `interval` seconds for `seconds`, with samples that cost `cost`.
 Course run(SampleSchedule& schedule, double interval, double cost, double seconds, Course r = {}) {
   for (const double end = r.now + seconds; r.now < end; r.now += interval, ++r.launches) {
     if (!schedule.due() || !schedule.begin(r.now)) continue;
@@ -84,7 +84,7 @@ TEST(TimingSchedule, TimesEveryLongLaunch) {
   }
 }
 
-/// An operator that calls another one: both are due before either ends.
+/// One operator calls another: both are due before either ends.
 TEST(TimingSchedule, TakesLaunchesWithinLaunches) {
   TimingSchedule schedule(7);
   double now = 1, outer = 0, inner = 0;
@@ -101,8 +101,8 @@ TEST(TimingSchedule, TakesLaunchesWithinLaunches) {
   EXPECT_LT(inner, 4. * launches);
 }
 
-/// Two kinds of launches in turn, then both ten times as fast: weights count each kind correctly, within
-/// their scatter.
+/// There are two kinds of launches in turn, then both are ten times as fast: weights count each kind
+/// correctly, within their scatter.
 TEST(TimingSchedule, WeightsStandForWhatIsLeftOut) {
   TimingSchedule schedule(7);
   double now = 1, timed = 0;

@@ -43,7 +43,7 @@ constinit const Definition<MixedArgs> mixed{
     {.name = "mixed"},
     {.sizes = [](const MixedArgs&, Dims& dims) { dims.set_dtype("W", DType::f16); }, .flops = nullptr}};
 
-/// What an error says; empty if there is none.
+/// Returns what an error says; empty if there is none.
 template <class Work>
 std::string message(const Work& work) {
   try {
@@ -179,7 +179,7 @@ TEST_F(Arguments, ListsAndOptionalNumbersAreText) {
   EXPECT_THROW(limit.set(&args_, Value::of(0.5)), InvalidArgument) << "of another kind";
 }
 
-/// The shape of output z for inputs x and y, or why there is none.
+/// Returns the shape of output z for inputs x and y, or why there is none.
 template <class Args>
 std::string inferred(const OpBase& op, std::initializer_list<std::int64_t> x,
                      std::initializer_list<std::int64_t> y) {

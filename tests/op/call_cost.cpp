@@ -1,5 +1,5 @@
-// A checked call of any operator makes no heap allocations and takes far less than a microsecond. The time is
-// printed and not tested.
+// Checks that a checked call of any operator makes no heap allocations. It takes far less than a microsecond;
+// the time is printed and not tested.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,8 +33,9 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::fre
 
 namespace {
 
-/// The number of allocations in 1000 calls. What a thread needs once, such as its cell of a counter, is created at
-/// the first call that is timed, which can be any call: rounds are repeated until one makes no allocations.
+/// Returns the number of allocations in 1000 calls. What a thread needs once, such as its cell of a counter,
+/// is created at the first call that is timed, which can be any call. So rounds are repeated until one makes
+/// no allocations.
 template <class Call>
 std::size_t measure(const char* name, const Call& call) {
   constexpr int calls = 1000, rounds = 20;
@@ -51,7 +52,8 @@ std::size_t measure(const char* name, const Call& call) {
   return made;
 }
 
-/// The allocations of a call of the operator's first case with one thread, once a thread has what it needs.
+/// Returns the allocations of a call of the operator's first case with one thread, once a thread has what it
+/// needs.
 std::size_t allocations_of(const kolmo::OpEntry& entry) {
   const kolmo::OpBase& op = *entry.op;
   kolmo::check::Problem problem(op, op.cases()[0], 0);
@@ -80,7 +82,7 @@ std::size_t allocations_of(const kolmo::OpEntry& entry) {
   return made;
 }
 
-/// The number of operators that allocate in a call.
+/// Returns the number of operators that allocate in a call.
 int allocating_operators() {
   int wrong = 0;
   for (const kolmo::OpEntry& entry : kolmo::all_ops()) {

@@ -9,7 +9,7 @@
 namespace kolmo {
 namespace {
 
-/// Outputs that are larger than the input.
+/// An operator whose outputs are larger than the input.
 struct GrowArgs {
   In x;
   Out y, more;
@@ -31,7 +31,7 @@ constexpr std::int64_t two_32 = std::int64_t(1) << 32, two_60 = std::int64_t(1) 
 
 class Countable : public testing::Test {
  protected:
-  /// A tensor whose strides are not computed from its extents.
+  /// Makes a tensor whose strides are not computed from its extents.
   Tensor shaped(std::initializer_list<std::int64_t> extents, int at = 0) {
     Tensor t{memory_ + at, DType::f64, {}, 0, {}, {}};
     for (const std::int64_t e : extents)

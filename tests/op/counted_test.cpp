@@ -5,7 +5,7 @@
 namespace kolmo {
 namespace {
 
-/// Finds the values above 0: an operator whose output has an unknown length.
+/// An operator whose output has an unknown length: it finds the values above 0.
 struct PositivesArgs {
   In x;
   Out found, count;

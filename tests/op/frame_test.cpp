@@ -57,7 +57,7 @@ class Frame : public testing::Test {
  protected:
   Frame() { infer_outputs(frame_op, give(args_)); }
 
-  /// Memory for all tensors, whatever their shape.
+  /// Gives all tensors memory, whatever their shape.
   FrameArgs* give(FrameArgs& a) {
     a.x = tensor(x_, {2, 4});
     a.y.data = y_, a.copies.data = copies_, a.pair.data = pair_;
@@ -179,7 +179,7 @@ TEST_F(Frame, OperatorsThatClaimItWorkInPlaceButNotHalfway) {
                InvalidArgument);
 }
 
-/// Two tensors that are modified, one that is read and one that is written.
+/// An operator with two tensors that are modified, one that is read and one that is written.
 struct ChangeArgs {
   In x;
   InOut state, more;

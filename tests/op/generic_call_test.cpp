@@ -69,7 +69,7 @@ const FieldInfo& field(const OpBase& op, const std::string& name) {
 }
 
 /// A model of a binding: `name(**keywords)` returns the required outputs, and the optional ones that are
-/// requested, by name. `dtype` is that of outputs that no input determines.
+/// requested, by name. `dtype` is the dtype of outputs that no input determines.
 std::map<std::string, Array> call_by_name(const std::string& name, const Keywords& keywords,
                                           const std::vector<std::string>& wanted, DType dtype,
                                           Stream& stream) {
@@ -136,7 +136,7 @@ TEST_P(GenericCall, AgreesWithTheOracle) {
 
   Keywords keywords;
   std::vector<std::string> wanted;
-  std::map<std::string, Array> changed;  // for tensors that are input and output: the operator's own copy
+  std::map<std::string, Array> changed;  // holds copies of tensors that are input and output
   for (std::size_t i = 0; i < op.fields().size(); ++i) {
     const FieldInfo& f = op.fields()[i];
     const std::string name(f.name);

@@ -85,7 +85,7 @@ TEST_F(Numerics, ADocumentedInfinityIsNoFaultAndANanIs) {
   EXPECT_NO_THROW(call());
   EXPECT_EQ(divergence, INFINITY);
   q[0] = -1;
-  stream.check_data(false);  // else it is a fault of the data
+  stream.check_data(false);  // otherwise it would be a fault of the data
   EXPECT_THROW(call(), numerics::NonFinite);
 }
 

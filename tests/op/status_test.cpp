@@ -16,7 +16,7 @@ struct RootArgs {
                       field<&RootArgs::y>("y", "n", reals, "their roots")};
   }
 };
-/// The root of every number by Newton's method, with its own scratch memory.
+/// An operator that finds the root of every number by Newton's method, with its own scratch memory.
 template <class T>
 struct Root {
   Status status;

@@ -16,7 +16,7 @@
 namespace kolmo {
 namespace {
 
-/// A call without memory.
+/// Makes a call without memory.
 AttentionArgs call_of(std::int64_t batch, std::int64_t heads, std::int64_t groups, std::int64_t s,
                       std::int64_t t, std::int64_t d, HeadLayout layout, DType dtype) {
   const auto shape = [&](std::int64_t h, std::int64_t n) {
@@ -89,7 +89,7 @@ void expect_nan_in_its_row(Device device) {
         << to_string(device) << ", element " << i;
 }
 
-/// Numbers in (-scale, scale) in no order.
+/// Returns numbers in (-scale, scale) in no order.
 std::vector<Half> numbers(std::int64_t count, double scale, double phase) {
   std::vector<Half> v;
   for (std::int64_t i = 0; i < count; ++i)
@@ -101,7 +101,7 @@ struct Sizes {
   std::int64_t batch, heads, groups, s, t;
 };
 
-/// The result, of which each element is a weighted mean of values in (-1, 1).
+/// Returns the result. Each of its elements is a weighted mean of values in (-1, 1).
 std::vector<float> result_on(Device device, const Sizes& n, std::int64_t d, HeadLayout layout,
                              Causal causal) {
   auto q = numbers(n.batch * n.heads * n.s * d, 2, 1), k = numbers(n.batch * n.groups * n.t * d, 2, 2),

@@ -1,4 +1,5 @@
-// What the cases of gru_forward and rssm_rollout are too small for: states that fill the registers of a cluster.
+// Tests states that fill the registers of a cluster, which the cases of gru_forward and rssm_rollout are too
+// small for.
 #include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,7 @@
 namespace kolmo {
 namespace {
 
-/// Numbers in (-scale, scale) in no order.
+/// Returns numbers in (-scale, scale) in no order.
 std::vector<float> numbers(std::int64_t count, double scale, double phase) {
   std::vector<float> v;
   for (std::int64_t i = 0; i < count; ++i) v.push_back(float(scale * std::sin(double(i) * 12.9898 + phase)));
@@ -29,7 +30,7 @@ struct Sequence {
                      in = numbers(3 * n * k, 1 / std::sqrt(double(k)), 3),
                      hidden = numbers(3 * n * n, 1 / std::sqrt(double(n)), 4), bias = numbers(3 * n, 0.5, 5);
 
-  /// All states, of two sequences.
+  /// Returns all states of two sequences.
   std::vector<float> on(Device device) {
     std::vector<float> states(std::size_t(2 * steps * n));
     Stream s(device);
@@ -53,7 +54,8 @@ TEST(GruSequences, OfManyUnitsAgreeOnCpuAndGpu) {
   for (const std::int64_t n : {200, 256, 257, 300, 512, 600})
     for (const GruReset reset : {GruReset::after, GruReset::before}) {
       Sequence sequence{.n = n, .reset = reset};
-      // Sums of n terms near 1 and of 24 products: below 2^-15 for each of 7 steps, which halve the error before.
+      // Sums of n terms near 1 and of 24 products err by less than 2^-15 in each of 7 steps, and each step
+      // halves the error of the step before.
       EXPECT_THAT(sequence.on(device),
                   testing::Pointwise(testing::FloatNear(1e-4F), sequence.on({DeviceKind::cpu})))
           << n << " units";

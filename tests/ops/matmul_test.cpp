@@ -26,10 +26,10 @@ struct Sizes {
 };
 constexpr Sizes tiles{270, 70, 40};  // more rows than a strip of eight small tiles has
 constexpr Sizes flat{3, 33, 300};    // few rows
-constexpr Sizes thin{13, 40, 616};   // few rows, and those of b at multiples of 16 bytes
+constexpr Sizes thin{13, 40, 616};   // few rows; those of b begin at multiples of 16 bytes
 constexpr Sizes deep{40, 20, 4100};  // deep enough to be cut into parts
 
-/// Integers from -2 to 2, whose products have exact sums in every dtype.
+/// Integers from -2 to 2. Their products have exact sums in every dtype.
 int left(std::int64_t row, std::int64_t l) { return int((row * 7 + l * 3) % 5) - 2; }
 int right(std::int64_t l, std::int64_t column) { return int((l * 2 + column * 11 + l * column) % 5) - 2; }
 
@@ -40,7 +40,7 @@ std::vector<int> product(const Sizes& s) {
   return y;
 }
 
-/// Memory for `count` elements, from the `shift`-th on.
+/// Memory for `count` elements, which begin `shift` elements behind its start.
 struct Shifted {
   std::vector<std::byte> memory;
   void* data;
@@ -90,8 +90,9 @@ constexpr bool sanitized = false;
 
 class MatmulEverywhere : public testing::TestWithParam<DeviceKind> {};
 
-// With a shift by one element, no pack copies are possible. Under AddressSanitizer, where all
-// of it would take minutes, a variant that ran before runs neither with b transposed nor, unless it cuts sums, deep.
+// With a shift by one element, no copies by packs are possible. Under AddressSanitizer all of this would take
+// minutes. There, a variant that has run before is not run with b transposed, and not on the deep sizes
+// unless it splits k.
 TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
   const Device device{GetParam()};
   if (!available(device)) GTEST_SKIP() << "this build has no emulated GPU";
@@ -122,7 +123,8 @@ TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
 INSTANTIATE_TEST_SUITE_P(Matmul, MatmulEverywhere, testing::Values(DeviceKind::cpu, DeviceKind::simt),
                          [](const auto& info) { return info.param == DeviceKind::cpu ? "cpu" : "simt"; });
 
-// Several tiles, more pieces than stages, and remainders in every direction; layouts that the copy engine takes.
+// There are several tiles, more pieces than stages, and remainders in every direction, in layouts that the
+// copy engine takes.
 TEST(Matmul, HopperAddsIntegersExactly) {
   const Device device{DeviceKind::cuda};
   if (!available(device)) GTEST_SKIP() << "no GPU";
@@ -170,7 +172,7 @@ TEST(Matmul, ManyThreadsCallOpenBlasAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// A call of these sizes with device memory that is never accessed.
+/// Makes a call of these sizes with device memory that is never accessed.
 MatmulArgs described(std::int64_t batch, const Sizes& s, DType t) {
   const Device device{DeviceKind::simt};
   const auto of = [&](std::int64_t rows, std::int64_t columns) {
@@ -185,7 +187,8 @@ std::string default_of(const MatmulArgs& x) {
   return std::string(entry.variants(DeviceKind::simt).at(std::size_t(v)).name);
 }
 
-// Times from tuning on an H200, of the rows that the emulated GPU has too; rows that were not reached have none.
+// The times come from tuning on an H200, for the variants that the emulated GPU has too; variants that were
+// not reached have none.
 TEST(Matmul, DefaultIsTheFastestOfTheTilesThatWereTimed) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
   std::ifstream file(source_dir() / "results/h200/matmul_tuning.json");
@@ -231,7 +234,7 @@ TEST(Matmul, DefaultFollowsTheShape) {
   }
 }
 
-// What is the fastest on an H200 of the rows that the emulated GPU has too.
+// Lists the fastest variant on an H200 of those that the emulated GPU has too.
 TEST(Matmul, DefaultsOfSizesThatWereMeasured) {
   if (!available({DeviceKind::simt})) GTEST_SKIP() << "this build has no emulated GPU";
   const auto chosen = [](const Sizes& s, DType t, std::int64_t batch = 1) {

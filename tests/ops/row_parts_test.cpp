@@ -1,4 +1,5 @@
-// softmax and layer_norm on the CPU with rows in parts: the bits do not depend on the number of threads.
+// Checks that softmax and layer_norm on the CPU, with rows in parts, give bits that do not depend on the
+// number of threads.
 #include "kolmo/runtime/cpu/row_parts.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Sums of rows have the same bits for every length and alignment: on the GPU, where a few threads with loads of 16 bytes
-// compute short ones, as on the CPU; and with any instruction set of the CPU.
+// Sums of rows have the same bits for every length and alignment. On a GPU a few threads with loads of 16
+// bytes compute short rows; the bits are those of the CPU, whichever instruction set the CPU uses.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr DType dtypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
 
-/// Sums of `rows` rows of k elements from the `skipped`-th on.
+/// Returns the sums of `rows` rows of k elements, from the `skipped`-th element on.
 std::vector<std::byte> sums(const std::vector<Tensor>& tensors, std::int64_t skipped, std::int64_t rows,
                             std::int64_t k, Device device) {
   const DType dtype = tensors[0].dtype;

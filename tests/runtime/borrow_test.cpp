@@ -1,4 +1,4 @@
-// Streams of other libraries.
+// Streams that belong to other libraries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

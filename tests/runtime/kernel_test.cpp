@@ -99,7 +99,7 @@ TEST_F(Compiled, WithOptions) {
   EXPECT_FALSE(compile_kernel(text, "k", "9.0", {"-DSCALE=2"}).image.empty());
 }
 
-/// y = factor * x for 32 elements, as compiler output or written by hand.
+/// A kernel for y = factor * x with 32 elements, as a compiler might write it.
 constexpr const char* ptx = R"(
   .version 7.0
   .target sm_80
@@ -129,7 +129,7 @@ class KernelOnGpu : public testing::Test {
     if (!available(gpu)) GTEST_SKIP() << "needs a GPU";
     stream_.emplace(gpu);
   }
-  /// The kernel's results for 0, 1, ... 31.
+  /// Returns the kernel's results for 0, 1, ... 31.
   std::vector<float> scaled(const Kernel& kernel, float factor) {
     std::vector<float> x(32), y(32);
     for (int i = 0; i < 32; ++i) x[std::size_t(i)] = float(i);

@@ -186,7 +186,7 @@ TEST(Pool, OfRealMemoryKeepsWhatThreadsWrite) {
   EXPECT_EQ(pool_stats({}).live, live);
 }
 
-/// A fixed sequence of allocations on three streams, during which memory may run out anywhere.
+/// Runs a fixed sequence of allocations on three streams, during which memory may run out anywhere.
 long course(World& world) {
   std::mt19937_64 random(3);
   std::vector<std::vector<Held>> held(3);

@@ -136,7 +136,7 @@ class Shadow {
   using SimStream = SimulatedUpstream::SimStream;
   explicit Shadow(SimulatedUpstream& upstream) : upstream_(upstream) {}
 
-  /// Empty, or why this block must not be returned.
+  /// Returns an empty text, or why this block must not be returned.
   std::string allocated(const void* data, std::size_t bytes, const SimStream* stream) {
     const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + bytes;
     if (begin % 256) return "a block is not aligned";

@@ -45,7 +45,8 @@ TEST(ParallelFor, OneThreadKeepsTheOrder) {
 
 TEST(ParallelFor, PassesOnTheExceptionAndStops) {
   for (const int threads : {1, 4}) {
-    constexpr int items = 10000;  // the later ones take seconds: the thread that throws may be kept waiting
+    // The later items take seconds, since the thread that throws may be kept waiting.
+    constexpr int items = 10000;
     std::atomic<int> begun{0};
     std::atomic<bool> throws{false};
     EXPECT_THROW(parallel_for(threads, items,
@@ -70,7 +71,7 @@ TEST(ParallelFor, AThreadThatIsDoneHelpsWithThePartsOfOthers) {
     if (i > 0)
       ++others;
     else
-      while (others < 7) std::this_thread::yield();  // items 1 to 3 are of the same part
+      while (others < 7) std::this_thread::yield();  // items 1 to 3 belong to the same part
   });
   EXPECT_EQ(others, 7);
 }
@@ -129,7 +130,8 @@ TEST(ParallelFor, CallersOnManyThreadsAreIndependent) {
 
 TEST(ParallelFor, UsesSeveralThreadsAtOnce) {
   std::atomic<int> here{0};
-  parallel_for(3, 3, [&](std::int64_t, int) {  // ends only when all three items are being worked on
+  // The call ends only once all three items are being worked on.
+  parallel_for(3, 3, [&](std::int64_t, int) {
     ++here;
     while (here < 3) std::this_thread::yield();
   });
@@ -197,7 +199,7 @@ TEST(ParallelFor, WorksInTheChildOfAForkWhileOthersCompute) {
   while (started < 5) std::this_thread::yield();
   for (int round = 0; round < 20; ++round)
     EXPECT_EQ(status_of_child([] {
-                alarm(60);  // rather than hang
+                alarm(60);  // otherwise a failure would hang
                 if (pool_threads() != 0) return 1;
                 if (sum_in_parallel(4, 1000) != 499500) return 2;
                 std::atomic<int> here{0};

@@ -69,7 +69,7 @@ inline Load load(std::size_t index) {
 }
 inline std::int64_t sum_of(const Load& l) { return std::int64_t(l.upload) * l.value; }
 
-/// All results returned.
+/// Holds all results that were returned.
 struct Returned {
   std::vector<std::size_t> order;
   std::vector<PipelineOutcome> outcome;

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// With or without own threads, on devices that work at once and on the simulated one.
+/// A kind of place: with or without own threads, on devices that work at once and on the simulated one.
 struct Place {
   bool simulated;
   bool own_threads, graph;
@@ -167,7 +167,7 @@ TEST_P(PipelineEverywhere, ManyThreadsMaySubmit) {
 }
 
 TEST_P(FailingDevice, FailureOfTheDeviceGivesEveryItemItsError) {
-  // Any piece of work of the first items, each on a device of its own.
+  // Any piece of work of the first items may fail, each on a device of its own.
   for (std::uint64_t n = 1; n <= 30; ++n) {
     SimulatedDevice& device = SimulatedDevice::make(byte_per_millisecond);
     Returned back;

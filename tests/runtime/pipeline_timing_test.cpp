@@ -14,12 +14,12 @@ double uniform(std::uint64_t seed, std::uint64_t i) {
   const auto r = Philox(seed)(i, 0);
   return uniform53(r.w[0], r.w[1]);
 }
-/// Mean 1, standard deviation cv, never below 0.
+/// Returns a number with mean 1 and standard deviation cv, which is never below 0.
 double jitter(double cv, std::uint64_t seed, std::uint64_t i) {
   return std::max(0., 1 + cv * std::sqrt(12.) * (uniform(seed, i) - 0.5));
 }
 
-/// Items whose stages take (h, c, d) virtual seconds on average.
+/// Makes items whose stages take (h, c, d) virtual seconds on average.
 std::vector<Load> loads(std::size_t count, double h, double c, double d, double cv) {
   std::vector<Load> all(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -43,8 +43,8 @@ std::vector<double> poisson(std::size_t count, double interval, std::uint64_t se
   return t;
 }
 
-/// Latency of every item by the recursion for three servers in line with `slots` places. An item occupies a
-/// place from its upload to the end of its download.
+/// Computes the latency of every item by the recursion for three servers in line with `slots` places. An item
+/// occupies a place from its upload to the end of its download.
 std::vector<double> expected_latency(const std::vector<Load>& items, const std::vector<double>& arrivals,
                                      std::size_t slots) {
   std::vector<double> end(items.size()), latency(items.size());

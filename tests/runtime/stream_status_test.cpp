@@ -1,4 +1,4 @@
-// Which launch an error of the data names.
+// Tests which launch the error for faulty data names.
 #include "kolmo/runtime/stream_status.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class StreamStatusTest : public testing::Test {
     device_.destroy_stream(stream_);
   }
   Status begin(std::string_view op) { return status_.begin(op, faults); }
-  /// Launches that find nothing wrong; none of them is checked.
+  /// Begins launches that find nothing wrong; none of them is checked.
   void others(int count, std::string_view op = "other") {
     for (int i = 0; i < count; ++i) begin(op);
   }
@@ -27,7 +27,7 @@ class StreamStatusTest : public testing::Test {
     device_.synchronize(stream_);  // the word is filled by then
     status.report(fault, index);
   }
-  /// In a graph of one launch. The handle is not kept: what a replay would report, the test does.
+  /// Begins the only launch of a graph. The handle is not kept: the test itself reports what a replay would.
   Status captured(std::string_view op) {
     status_.prepare();
     device_.begin_capture(stream_);
@@ -60,7 +60,7 @@ TEST_F(StreamStatusTest, NumbersBeginAnewWhenAllIsChecked) {
     others(1000);
     status_.replayed();
     status_.check();
-    status_.replayed();  // of a graph, before any other launch
+    status_.replayed();  // a graph is replayed before any other launch
   }
   const Status later = begin("later");
   EXPECT_EQ(later.launch, first.launch);

@@ -1,4 +1,5 @@
-// What threads may do at once with streams, events and buffers, as stream.hpp says; also run under ThreadSanitizer.
+// Tests what threads may do at once with streams, events and buffers, as stream.hpp says. This is also run
+// under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -110,12 +111,12 @@ TEST_P(StreamThreads, EventsAreWaitedForByOthers) {
     others.emplace_back([&, t] {
       Stream own(GetParam(), 1);
       for (int i = 0; i < rounds / 10; ++i) {
-        together.arrive_and_wait();  // recorded
+        together.arrive_and_wait();  // the event is recorded
         if (t == 0) ready->synchronize();
         own.wait(*ready);
         wrong += first_of(b, own) != i;
         wrong += !ready->done();
-        together.arrive_and_wait();  // read
+        together.arrive_and_wait();  // the event has been read
       }
     });
   for (int i = 0; i < rounds / 10; ++i) {

@@ -32,8 +32,8 @@ Array filled(Stream& stream, double value) {
   return there;
 }
 
-/// sum = sum + one on the stream's device. Needs no workspace, so only the launch determines the device that
-/// CUDA uses.
+/// Computes sum = sum + one on the stream's device. This needs no workspace, so only the launch determines
+/// the device that CUDA uses.
 void add_one(const Array& sum, const Array& one, Stream& stream) {
   vector_add({.x = sum.tensor, .y = one.tensor, .z = sum.tensor}, stream);
 }
@@ -43,7 +43,7 @@ void expect_all(const Array& a, double value, Stream& stream) {
   EXPECT_THAT(host.values<double>(), Each(value)) << to_string(stream.device());
 }
 
-/// 64 x 64 ones times ones, with memory and workspace of the stream's device.
+/// Multiplies 64 x 64 ones by ones, with memory and workspace of the stream's device.
 void multiply(Stream& stream) {
   const Array a(std::vector<double>(64 * 64, 1.0), std::array{64, 64}), y(DType::f64, std::array{64, 64});
   call_on_host(matmul, {.a = a.tensor, .b = a.tensor, .y = y.tensor}, stream);

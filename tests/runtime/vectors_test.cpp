@@ -16,7 +16,8 @@ T value(std::size_t i) {
   return T(std::sin(double(i) * 0.7)) * T(i % 13 == 0 ? 1e-20 : 3);
 }
 
-/// a x + y, which would have other bits if it were fused, for n elements that begin `offset` elements into a line.
+/// Checks a x + y, which would have other bits if it were fused, for n elements that begin `offset` elements
+/// into a line.
 template <class T>
 void check(std::int64_t n, std::size_t offset) {
   constexpr T untouched = T(-7);

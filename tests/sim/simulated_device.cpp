@@ -73,7 +73,7 @@ std::uint64_t SimulatedDevice::live_bytes() {
   return live_bytes_;
 }
 
-/// Returns the time at which the work will end.
+/// Queues work, and returns the time at which it will end.
 double SimulatedDevice::queue(Handle s, Engine engine, double seconds, std::function<void()> work) {
   const Lock lock(mutex_);
   SimulatedStream& stream = stream_of(s);
@@ -123,7 +123,7 @@ void* SimulatedDevice::allocate(std::size_t bytes, Handle) {
   return data;
 }
 
-// Pending work of the stream may use the memory.
+// The memory stays usable until the end of the stream's pending work, which may use it.
 void SimulatedDevice::deallocate(void* data, std::size_t bytes, Handle s) noexcept {
   const Lock lock(mutex_);
   const auto give_back = [this, data, bytes] {

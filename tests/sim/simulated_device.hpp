@@ -24,7 +24,7 @@ struct SimulatedSpeed {
 /// wait, as in CUDA. Thread-safe.
 class SimulatedDevice final : public Backend {
  public:
-  /// Lives until the process ends; `device()` is then usable everywhere.
+  /// Makes a device that lives until the process ends; `device()` is then usable everywhere.
   static SimulatedDevice& make(const SimulatedSpeed& speed = {});
 
   Device device() const { return device_; }
@@ -37,9 +37,9 @@ class SimulatedDevice final : public Backend {
   /// Queues `work` that takes `seconds`.
   void kernel(Stream& stream, double seconds, std::function<void()> work = {});
 
-  /// The n-th allocation from now on, from 1, fails once with OutOfMemory.
+  /// Makes the n-th allocation from now on, counted from 1, fail once with OutOfMemory.
   void fail_allocation(std::uint64_t n);
-  /// The n-th piece of work queued from now on, from 1, makes the device fail instead of being done.
+  /// Makes the device fail instead of doing the n-th piece of work queued from now on, counted from 1.
   void fail_work(std::uint64_t n);
   std::uint64_t live_bytes();
 
@@ -92,11 +92,11 @@ class SimulatedDevice final : public Backend {
   std::recursive_mutex mutex_;
   double now_ = 0;
   std::array<double, 3> engine_ready_{};
-  std::map<std::pair<double, std::uint64_t>, Work> pending_;  // by end, then order
+  std::map<std::pair<double, std::uint64_t>, Work> pending_;  // by the time at which it ends, then by order
   Blocks blocks_, host_blocks_;
   std::uint64_t order_ = 0, queued_ = 0, allocated_ = 0, live_bytes_ = 0, failing_work_ = 0,
                 failing_allocation_ = 0;
-  std::string lost_;  // the reason
+  std::string lost_;  // why the device was lost; empty if it was not
   memory::Pool pool_{*this, {.name = to_string(device_), .direct = true}};
 };
 

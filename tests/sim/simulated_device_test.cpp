@@ -10,7 +10,7 @@ namespace {
 
 constexpr SimulatedSpeed speed{.upload = 1000, .download = 500, .local = 4000, .kernel = 3, .memory = 10000};
 
-/// A thousand bytes: one second of upload, two of download.
+/// A device on which a thousand bytes take one second of upload and two of download.
 class Simulated : public testing::Test {
  protected:
   SimulatedDevice& device_ = SimulatedDevice::make(speed);

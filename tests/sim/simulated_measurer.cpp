@@ -10,7 +10,7 @@
 namespace kolmo::tune {
 namespace {
 constexpr double span = 100e-6;     // minimum seconds of a sample: short calls are grouped
-constexpr double overhead = 20e-6;  // for starting and reading a sample
+constexpr double overhead = 20e-6;  // seconds for starting and reading a sample
 constexpr int warm_up_calls = 3;
 }  // namespace
 

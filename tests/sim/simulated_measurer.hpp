@@ -11,7 +11,7 @@ struct Noise {
   double scatter = 0.01;   ///< standard deviation of each sample
   double outliers = 0.01;  ///< probability of a disturbed sample, 20 to 200 % slower
   double drift = 0.03;     ///< amplitude of the slow variation of the device's clock
-  double period = 0.5;     ///< of that variation, seconds of device time
+  double period = 0.5;     ///< period of that variation, seconds of device time
 };
 
 /// Replays recorded or modelled times with noise and drift on a virtual clock. The same seed gives the same
@@ -25,7 +25,7 @@ class SimulatedMeasurer final : public Measurer {
   double spent() const override { return clock_; }
   /// The time of a configuration without noise.
   double truth(std::size_t config) const { return seconds_[config]; }
-  /// Regret of a choice: its time without noise over that of the best, minus 1.
+  /// The regret of a choice: its time without noise over that of the best, minus 1.
   double regret(std::size_t config) const;
   double best() const;
 

@@ -1,4 +1,5 @@
-// What a configuration throws: some exceptions mean that it cannot run, the others end the tuning.
+// Tests what tuning does with what a configuration throws: some exceptions mean that it cannot run, the
+// others end the tuning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +42,8 @@ enum Thrown { invalid, unsupported, no_memory, bad_alloc, device, error, busy, o
   }
 }
 
-/// Configuration 2 would be the fastest; `one` throws when it is asked for the n-th time.
+/// Makes a space in which configuration 2 would be the fastest; `one` throws when it is asked for the n-th
+/// time.
 Evaluate throwing(std::int64_t one, Thrown what, int nth) {
   return [=, asked = 0](const Values& v) mutable {
     if (v[0] == one && ++asked >= nth) throw_it(what);
@@ -71,7 +73,7 @@ TEST_P(Skipped, TheIncumbentIsReplaced) {
   EXPECT_EQ(t.winner, 1u);
 }
 
-// At first, in the search, and twice among the finalists.
+// The configuration throws at first, in the search, and twice among the finalists.
 INSTANTIATE_TEST_SUITE_P(All, Skipped,
                          testing::Combine(testing::Values(invalid, unsupported, no_memory, bad_alloc),
                                           testing::Values(1, 4, 11, 16)));

@@ -1,4 +1,5 @@
-// Operators that change tensors in place are measured on the values that the caller gave, which stay.
+// Operators that change tensors in place are measured on the values that the caller gave, and these values
+// stay.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -22,8 +23,8 @@ void decay(const DecayArgs& a, Arena, Stream&, int) {
   for (std::int64_t i = 0; i < a.state.size(); ++i) state[i] *= 0.5;
 }
 
-/// Exits with 0 if every call began with the values of the caller; in a process of its own because a registration
-/// is permanent.
+/// Exits with 0 if every call began with the values of the caller. It runs in a process of its own, because a
+/// registration is permanent.
 [[noreturn]] void tune_and_exit(Mode mode) {
   static constexpr Row<int> rows[] = {{"one", 1}, {.name = "simple", .config = 2, .naive = true}};
   static constinit const Definition<DecayArgs> decays{

@@ -5,7 +5,7 @@
 namespace kolmo::tune {
 namespace {
 
-// The output of nvcc 13.0.
+// Output of nvcc 13.0.
 constexpr std::string_view log = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function '_ZN5kolmo46_GLOBAL__N__c9b0f542_13_vector_add_cu_ff88aa8c3addIfLi0EEEvPKT_S4_PS2_l' for 'sm_90a'
 ptxas info    : Function properties for _ZN5kolmo46_GLOBAL__N__c9b0f542_13_vector_add_cu_ff88aa8c3addIfLi0EEEvPKT_S4_PS2_l

@@ -45,7 +45,7 @@ TEST_F(Launches, OfTheOperatorsItCallsAreThereToo) {
   EXPECT_TRUE(untouched);
 }
 
-/// As in a build with CUDA and without the emulated GPU.
+/// The operator has the code that a build with CUDA and without the emulated GPU has.
 TEST(LaunchStream, NeedsNeitherAGpuNorTheEmulatedOne) {
   static constinit const Impl<BinaryArgs> cuda{
       {.launch =

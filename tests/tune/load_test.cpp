@@ -1,4 +1,4 @@
-// Tuning on a machine that others use, too.
+// Tuning on a machine that others use too.
 #include "kolmo/tune/load.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Load, KeepsATuningFromBeingStored) {
   std::vector<double> x(100, 1), y(100, 2), z(100);
   const BinaryArgs args{
       .x = tensor(x.data(), {100}), .y = tensor(y.data(), {100}), .z = tensor(z.data(), {100})};
-  const auto tune_with_every = [&](int quiet) {  // of so many readings, one is disturbed
+  const auto tune_with_every = [&](int quiet) {  // one of so many readings is disturbed
     CallOptions o;
     o.search.budget = 0.2, o.measure.warm_up = 0;
     o.measure.load = [quiet, readings = 0, load = Load{}]() mutable {

@@ -46,7 +46,7 @@ class LookupTest : public testing::Test {
       if (rows[v].naive) return int(v);
     return -1;
   }
-  /// A profile in which row `winner` with one thread won.
+  /// Makes a profile in which row `winner` with one thread won.
   static Profile profile(Key key, int winner) {
     const Space space({{"variant", {0, 1}}, {"threads", {1, 0}}});
     std::vector<double> times(4, 3e-6);

@@ -1,4 +1,5 @@
-// Every call of the catalogue that has no configuration can be made up again, tuned under its own key, and is then found.
+// For every call of the catalogue that has no configuration, a call like it can be made up and tuned under
+// the same key; then the configuration is found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// A profile of a call whose default was found best.
+/// Makes a profile of a call whose default was found best.
 Profile decided(const OpBase& op, const void* args, const Stream& stream, const Key& key) {
   const CallSpace space(op, args, stream);
   std::vector<double> times(space.space().size(), 2e-6);
@@ -120,7 +121,7 @@ TEST_P(MissedCalls, TakeTheConfigurationOfANeighbour) {
   EXPECT_THAT(missed(), SizeIs(4)) << "a call with a neighbour may still be tuned by itself";
 }
 
-/// The CPU, the emulated GPU, and a GPU, as far as they are there.
+/// Lists the CPU, the emulated GPU and a GPU, as far as this build and machine have them.
 std::vector<Device> all_devices() {
   std::vector<Device> devices{Device{}};
   for (const DeviceKind kind : {DeviceKind::simt, DeviceKind::cuda})

@@ -1,4 +1,4 @@
-// Kolmo's occupancy compared with the header of the CUDA toolkit, if it is installed.
+// Compares Kolmo's occupancy with the header of the CUDA toolkit, if it is installed.
 #include <gtest/gtest.h>
 
 #include <climits>

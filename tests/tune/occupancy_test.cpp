@@ -18,7 +18,7 @@ struct Example {
   std::vector<std::string_view> limits;
 };
 
-// Computed by hand from the formulas of docs/occupancy.md.
+// These were computed by hand from the formulas of docs/occupancy.md.
 const Example examples[] = {
     {"9.0", {256, 128, 8448}, 2, 0.25, {"registers"}},
     {"8.9", {256, 128, 8448}, 2, 16.0 / 48, {"registers"}},

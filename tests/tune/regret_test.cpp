@@ -1,5 +1,5 @@
-// The quality and stability of the tuner's choices on kernels whose times are all known, modelled ones and
-// recorded ones (bench/recorded_spaces.json). Runs on a virtual clock, with noise, outliers and drift.
+// Tests the quality and stability of the tuner's choices on kernels whose times are all known: modelled ones
+// and recorded ones (bench/recorded_spaces.json). Runs on a virtual clock, with noise, outliers and drift.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -67,7 +67,7 @@ TEST(Regret, OfHalvingOnModelledKernels) { expect_steady(tune_all(modelled::all(
 TEST(Regret, OfExhaustiveSearchOnModelledKernels) { expect_steady(tune_all(modelled::all(), "exhaustive")); }
 TEST(Regret, OnRecordedKernels) { expect_good(tune_all(recorded(), "halving")); }
 
-/// As with a store: the earlier choice is the incumbent of the next tuning.
+/// The earlier choice is the incumbent of the next tuning, as it is with a store.
 TEST(Flips, TuningAgainRarelyChangesTheChoice) {
   std::vector<modelled::Kernel> kernels = modelled::all();
   for (auto& k : recorded()) kernels.push_back(std::move(k));
@@ -100,8 +100,8 @@ TEST(SearchCost, HalvingNeedsLessThanExhaustiveAndFindsMoreThanRandom) {
   EXPECT_LT(sum(halving.regrets), 0.5 * sum(random.regrets));
 }
 
-/// The share of random search's regret that halving avoids in the same time: 0 is none, 1 is all. Source:
-/// Willemsen et al., A methodology for comparing auto-tuning optimization algorithms, 2024.
+/// Measures the share of random search's regret that halving avoids in the same time: 0 is none, 1 is all.
+/// Source: Willemsen et al., A methodology for comparing auto-tuning optimization algorithms, 2024.
 TEST(SearchCost, AtEqualTimeHalvingBeatsRandom) {
   const auto kernels = modelled::all();
   for (const double budget : {0.02, 0.05, 0.1}) {

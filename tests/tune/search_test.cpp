@@ -97,7 +97,7 @@ TEST_P(EveryStrategy, StopsWhenTheBudgetIsSpent) {
   const Tuning t = tune("line", space, m, o);
   EXPECT_FALSE(t.decided);
   EXPECT_EQ(t.winner, 0u);
-  EXPECT_LT(t.seconds, 0.02 + 0.01);  // a sample that was started is finished
+  EXPECT_LT(t.seconds, 0.02 + 0.01);  // a sample that was started is also finished
 }
 
 INSTANTIATE_TEST_SUITE_P(Tune, EveryStrategy, testing::ValuesIn(strategy_names),
@@ -186,7 +186,8 @@ TEST(Tune, AnyFunctionCanBeTuned) {
     return v[0] == 1 ? 1.0 : 2.0;
   });
   EXPECT_EQ(t.winner, 1u);
-  EXPECT_EQ(std::size_t(calls), t.samples + t.tried);  // one more for each: the first call is not counted
+  // One more call for each configuration: its first call is not counted.
+  EXPECT_EQ(std::size_t(calls), t.samples + t.tried);
   EXPECT_THROW(tune("any", line(2), [](const Values&) { return 0.0; }), Unsupported);
 }
 

@@ -10,8 +10,8 @@
 namespace kolmo::tune {
 namespace {
 
-/// A production that repeatedly launches every millisecond for a while, then pauses for a while. Its clock is
-/// advanced only by sleeping and measuring.
+/// Imitates production that launches every millisecond for a while, then pauses for a while, again and again.
+/// Its clock is advanced only by sleeping and measuring.
 class Paced {
  public:
   Production production() {
@@ -28,7 +28,7 @@ class Paced {
   bool capturing = false;
 };
 
-/// Checks for every sample whether it is allowed.
+/// Checks for every sample whether it is allowed at that time.
 class Watched : public Measurer {
  public:
   Watched(Paced& paced, std::vector<double> seconds, const ShadowLimits& limits)

@@ -274,7 +274,7 @@ TEST_F(StoreTest, AFolderThatCannotBeWrittenSaysSo) {
   EXPECT_THROW(nowhere.add_miss(environment(), miss()), InvalidArgument);
 }
 
-/// What is no regular file is a miss that nothing waits for, and is never written through.
+/// Anything but a regular file is a miss. Nothing waits for it, and nothing is written through it.
 TEST_F(StoreTest, LinksAndPipesAreNotFollowed) {
   store_.put(environment(), profile(key()));
   const fs::path file = file_of(environment(), key()),
