@@ -126,8 +126,9 @@ def pages(command: str) -> dict[str, str]:
                 lines += section(op, [a for a in members if a["alias_of"] == op["name"]], contract[op["name"]], record)
             index.append([f"[{op['name']}]({group}.md#{op['alias_of'] or op['name']})", op["summary"]])
         made[f"{group}.md"] = "\n".join(lines).rstrip() + "\n"
-    made["README.md"] = "\n".join(["# Operators", "", "Made by tools/reference.py. Times are of one machine; `kolmo bench` gives those of yours.", "",
-                                   "A tolerance t allows |error| <= t max(1, |want|); one of both kinds allows the larger of the two.", "",
+    made["README.md"] = "\n".join(["# Operators", "", "Made by tools/reference.py. The times are of one machine; `kolmo bench` measures yours.", "",
+                                   "A tolerance t without a kind allows |error| <= t max(1, |want|). An absolute one allows |error| <= t, a relative one "
+                                   "|error| <= t |want|, and of two kinds the larger counts.", "",
                                    *table(["operator", "what it computes"], index)]).rstrip() + "\n"
     return made
 
