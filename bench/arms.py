@@ -14,7 +14,7 @@ NEIGHBORS = 4
 
 
 def lengths(case: str) -> int:
-    """Past values of source and target: te22 -> 2."""
+    """The number of past values of source and target: te22 -> 2."""
     return int(case[-1])
 
 

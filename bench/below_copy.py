@@ -12,7 +12,7 @@ def flops_per_second(op: str, case: str, device: dict) -> float:
     wide = "f64" in case or "i64" in case
     if op != "matmul":
         return device["flops_f64" if wide else "flops_f32"]
-    if "f16" in case:  # bf16 too
+    if "f16" in case:  # bf16 is meant too
         return device["matrix_flops_16"]
     return device["matrix_flops_f64" if wide else "flops_f32"]
 

@@ -8,13 +8,13 @@ def shown(microseconds: float) -> str:
 
 
 def times(record: dict) -> dict[tuple[str, str], float]:
-    """Microseconds by operator and case."""
+    """The microseconds of each operator and case."""
     return {(op["name"], result["case"]): result["seconds"] * 1e6 for op in record["ops"]
             for result in op["results"] if "seconds" in result}
 
 
 def named(result: dict, op: dict) -> str:
-    """What a result is called: the name of the alias that it is of, and the case."""
+    """The name of a result: that of its alias or operator, and the case."""
     name = result.get("name", op["name"])
     return result["case"] if result["case"].startswith(name) else f"{name} {result['case']}"
 

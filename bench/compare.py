@@ -21,7 +21,7 @@ def faster(old: dict, new: dict) -> bool:
 
 
 def compare(old: Result, new: Result):
-    """(lines to print, number of regressions)."""
+    """Returns the lines to print, and the number of regressions."""
     lines, failures = [], 0
     for name, before in old.rows.items():
         if not name.endswith(".kolmo") or "skipped" in before:
@@ -41,7 +41,7 @@ def compare(old: Result, new: Result):
 
 
 def drift(old: Result, new: Result):
-    """Median of the peers' new / old times; None without common rows."""
+    """The median of the peers' new / old times; None without common rows."""
     ratios = [new.median(name) / old.median(name) for name in old.rows
               if name.endswith(PEERS) and old.median(name) and new.median(name)]
     return statistics.median(ratios) if ratios else None

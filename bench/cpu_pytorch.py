@@ -21,7 +21,7 @@ import torch.nn.functional as f
 SAMPLES, SECONDS, REST = 15, 0.02, 0.02
 RNG = np.random.default_rng(0)
 Call = Callable[[], object]
-CASES: dict[str, Callable[[], tuple[Call, Call, float]]] = {}  # kolmo's call, PyTorch's, the difference allowed; NaN: draws
+CASES: dict[str, Callable[[], tuple[Call, Call, float]]] = {}  # by name: kolmo's call, PyTorch's, the difference allowed (NaN: random draws, not compared)
 
 
 def case(name: str):
@@ -96,7 +96,7 @@ def rows() -> None:
 
     @case("batch_norm 4096 x 512 f32")
     def _():
-        x, mean, variance = normal(4096, 512), normal(512), np.abs(normal(512)) + 1  # f64 in Kolmo
+        x, mean, variance = normal(4096, 512), normal(512), np.abs(normal(512)) + 1  # Kolmo takes these in f64
         statistics_of = mean.astype(np.float64), variance.astype(np.float64)
         own, (tx, tm, tv) = np.empty_like(x), tensors(x, mean, variance)
         return lambda: kolmo.batch_norm(x, *statistics_of, out=own), lambda: f.batch_norm(tx, tm, tv), 1e-4
@@ -186,7 +186,7 @@ def recurrent() -> None:
         for batch in (1, 128):
             @case(f"{name} {batch} states of 512, f32")
             def _(gates=gates, name=name, batch=batch):
-                states = [normal(batch, 512) for _ in range(gates - 1)]  # x, h and, of an LSTM, c
+                states = [normal(batch, 512) for _ in range(gates - 1)]  # x, h and, for an LSTM, c
                 weights = [normal(gates * 512, 512) / 16 for _ in range(2)]
                 bias = [normal(gates * 512) for _ in range(2)]
                 cell = (torch.nn.LSTMCell if gates == 4 else torch.nn.GRUCell)(512, 512)

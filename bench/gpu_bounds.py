@@ -23,11 +23,11 @@ COUNTERS = {"dram": "dram__throughput" + PEAK, "l2": "lts__throughput" + PEAK, "
 PIPES = {pipe: f"sm__inst_executed_pipe_{name}{ACTIVE}" for pipe, name in
          {"alu": "alu", "fma": "fma", "f64": "fp64", "special functions": "xu", "load and store": "lsu"}.items()}
 PIPES["tensor cores"] = "sm__pipe_tensor_cycles_active" + ACTIVE
-LAUNCHES = 40  # that are profiled of a case
+LAUNCHES = 40  # launches of a case that are profiled
 
 
 def profile(kolmo: str, operator: str, case: str) -> list[dict]:
-    """A row of counters for each launch."""
+    """Profiles a case: returns a row of counters for each launch."""
     metrics = ",".join([TIME, *COUNTERS.values(), *PIPES.values()])
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-kernel-base", "function",
                "--launch-count", str(LAUNCHES), "--metrics", metrics,
@@ -65,7 +65,7 @@ def kernels(rows: list[dict]) -> list[dict]:
 
 
 def table(record: dict) -> str:
-    """Of each case the kernel with most of the time."""
+    """A table with a row for each case: the kernel that takes most of its time."""
     lines = ["| case | kernel, of the time | memory | L2 | L1 | issue slots | busiest pipe | warps |", "|---|---|---|---|---|---|---|---|"]
     for case in record["cases"]:
         k = case["kernels"][0]

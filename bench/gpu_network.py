@@ -38,7 +38,7 @@ def main() -> None:
             subprocess.run([kolmo, "simulate", *model.split(), "--out", name, "--truth", "truth.json"], cwd=folder, **called)
         for arguments, times in RUNS:
             command = ["network", *arguments.split(), "--device", "cuda", "--json"]
-            seconds, of_estimates = [], []  # of the command, and of the network alone
+            seconds, of_estimates = [], []  # those of the command, and those of the network alone
             for _ in range(times):
                 start = time.perf_counter()
                 printed = subprocess.run([kolmo, *command], cwd=folder, **called).stdout

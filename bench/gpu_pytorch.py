@@ -12,13 +12,13 @@ from datetime import date
 try:
     import torch
     import torch.nn.functional as f
-except ImportError:  # the names of the cases can be had without it
+except ImportError:  # the names of the cases do not need PyTorch
     torch = f = None
 
-SAMPLES, SECONDS = 10, 0.01  # of a sample, about
+SAMPLES, SECONDS = 10, 0.01  # about so many seconds a sample
 SMALL = False
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
-CASES = {}  # "operator: case of kolmo bench" -> what makes the inputs and returns the call
+CASES = {}  # by "operator: case of kolmo bench": a function that makes the inputs and returns the call
 
 
 def case(operator: str, name: str):
@@ -228,7 +228,7 @@ def choices() -> None:
         p = torch.softmax(value, -1, torch.float32)
         return index.gather(-1, torch.multinomial(torch.where(p.cumsum(-1) - p < 0.9, p, 0), 1))
 
-    def top(logits):  # the 40 largest, of these those with 0.9 of the probability
+    def top(logits):  # keeps the 40 largest, and of these those that hold 0.9 of the probability
         value, index = torch.topk(logits, min(40, logits.shape[-1]))
         p = torch.softmax(value / 1.5, -1, torch.float32)
         return index.gather(-1, torch.multinomial(torch.where(p.cumsum(-1) - p < 0.9, p, 0), 1))
@@ -246,7 +246,7 @@ def choices() -> None:
 
 
 def copies() -> None:
-    """Not beside Kolmo: what bench/below_copy.py compares with."""
+    """Measures copies, with which bench/below_copy.py compares. Kolmo has no such case."""
     for t, name in (("f32", "float32"), ("f16", "float16")):
         def make(t=t):
             x = rand(t, 2**24)
@@ -260,7 +260,7 @@ for group in (products, attentions, convolutions, recurrent, norms, passes_over_
 
 
 def sample(call) -> list[float]:
-    """Microseconds of a call, in ascending order."""
+    """Measures the microseconds of a call; returns the samples in ascending order."""
     def timed(calls: int) -> float:
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()

@@ -1,4 +1,4 @@
-"""Facts that a result is worth nothing without."""
+"""Facts about the machine, without which a result is worth nothing."""
 import importlib.metadata
 import os
 import platform

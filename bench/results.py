@@ -12,7 +12,7 @@ CASES = {"mi11": "MI(1,1)", "te11": "TE(1,1)", "te22": "TE(2,2)", "te33": "TE(3,
          "network": "network, pasts of 1", "network-ais": "network, pasts chosen by AIS"}
 ARMS = {"kolmo": "Kolmo", "sklearn": "scikit-learn", "infomeasure": "infomeasure"}
 PEERS = ("sklearn", "infomeasure")
-YARDSTICK = "plain"  # bench/plain_lanes.cpp, in mode "thousand" only: Kolmo and it make 1000 surrogates
+YARDSTICK = "plain"  # bench/plain_lanes.cpp, in mode "thousand" only, where it and Kolmo make 1000 surrogates
 
 
 def summary(seconds: list[float], units: int = 1) -> dict:

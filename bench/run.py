@@ -39,7 +39,7 @@ class Bench:
         self.rows.append({"key": f"{point}.{arm.name}", "skipped": reason})
 
     def plan(self, case, size, mode):
-        """The arms that run, and with how many surrogates each."""
+        """Returns the arms that run, and the number of surrogates for each."""
         point, surrogates = f"{case}.{size}.{mode}", {}
         for arm in self.arms:
             if not arm.supports(case):

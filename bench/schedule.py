@@ -3,7 +3,7 @@ import math
 
 
 def repeats(first_sample: float) -> int:
-    """Calls in all, after a first one of so many seconds."""
+    """How many calls to make in all, after a first one of so many seconds."""
     for most, calls in ((0.1, 15), (0.5, 7), (1.5, 5), (6, 3)):
         if first_sample < most:
             return calls

@@ -29,7 +29,7 @@ def git(*arguments: str) -> str:
 
 
 def kind(path: str) -> str:
-    if "_oracle." in path or "_test." in path:  # what oracles were called before
+    if "_oracle." in path or "_test." in path:  # the former names of oracles
         return "oracles"
     return next(name for name, suffixes in KINDS.items() if path.endswith(suffixes))
 
@@ -62,7 +62,7 @@ def rebuilt(build: Path) -> int:
 
 
 def whole(log: str, calls: str, build_folder: Path, command: Path) -> dict:
-    """Of HEAD, from the lines of .ci/run and of op.call_cost, and a build."""
+    """What is measured of HEAD: from the lines of .ci/run and of op.call_cost, and a build."""
     demo = re.search(r"make demo took (\d+) s, of them (\d+) s for packages, on cores of ([\d.]+) GHz; (\d+) s of processors of 3 GHz", log)
     build = re.search(r"check_build: (\d+) objects, (\d+) s, the longest (\d+) s", log)
     test = re.search(r"^seconds: test (\d+) \(([\d.]+) GHz\)", log, re.M)

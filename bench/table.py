@@ -9,7 +9,7 @@ NONE = "not measured"
 
 
 def duration(seconds) -> str:
-    """Three significant digits with a unit: 12.3 ms."""
+    """Writes three significant digits with a unit: 12.3 ms."""
     if seconds is None:
         return NONE
     for scale, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):

@@ -27,7 +27,7 @@ DECLARED = re.compile(r"^extern const Op<\w+> ([\w, ]+);", re.M)
 
 
 def tokens(text: str) -> list[str]:
-    """Of C++. A directive keeps the end of its line, which is part of its meaning."""
+    """The tokens of a C++ source. A directive keeps the end of its line, which is part of its meaning."""
     found, directive, fresh = [], False, True
     for match in TOKEN.finditer(text.replace("\\\n", "")):
         if match.lastgroup == "comment":
@@ -73,7 +73,7 @@ class Tree:
             folder = "/".join(parts[:-1])
             names = sorted(p.name for p in (self.root / folder).glob("*" + suffix) if not p.name.endswith("_oracle.cpp"))
             return [f"{folder}/{name}" for name in names]
-        if parts[1:3] == ["runtime", "cuda"]:  # called by operators' .cu, and no .cu themselves
+        if parts[1:3] == ["runtime", "cuda"]:  # operators' .cu call these, which are no .cu themselves
             suffix = ".cpp"
         return [stem + suffix] if suffix == ".cpp" and self.has(stem + suffix) else []
 

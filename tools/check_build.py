@@ -37,7 +37,7 @@ STUB = re.compile(r"__device_stub__(\w+?)(?:E\d+__\w+)?$", re.M)
 
 
 def durations(log: str) -> dict[str, float]:
-    """Seconds by output, of its last run."""
+    """The seconds of the last run of each command, by its output."""
     rows = (line.split("\t") for line in log.splitlines() if not line.startswith("#"))
     return {row[3]: (int(row[1]) - int(row[0])) / 1000 for row in rows}
 
@@ -86,7 +86,8 @@ def kernels_of(folder: Path, root: Path = ROOT) -> dict[str, tuple[int, int]]:
 
 
 def processor_seconds(times: str) -> float:
-    """Of the children of a shell, from what its `times` printed: minutes and seconds, user and system, of itself and of those."""
+    """The processor seconds of the children of a shell, from what its `times` printed: minutes and seconds, user and system, first of the
+    shell itself and then of its children."""
     return sum(60 * int(minutes) + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", times.splitlines()[1]))
 
 
@@ -124,7 +125,7 @@ def main() -> int:
         faults += time_faults((options.folder / ".ninja_log").read_text(encoding="utf-8"), options.total, options.took)
     if options.kernels:
         faults += kernel_faults(kernels_of(options.folder))
-        kept = options.folder.glob("CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o.times")  # by cmake/keep_ptxas.sh
+        kept = options.folder.glob("CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o.times")  # cmake/keep_ptxas.sh writes these
         faults += object_faults({path.name.removesuffix(".times"): processor_seconds(path.read_text(encoding="utf-8")) for path in kept})
     for fault in faults:
         print(fault, file=sys.stderr)

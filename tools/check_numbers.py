@@ -87,7 +87,7 @@ def network_text(run: dict, what: str) -> str:
 
 
 def rewrite_records(text: str, root: Path) -> tuple[str, list[str]]:
-    """As rewrite(), of what is made of the records of a GPU."""
+    """Does what rewrite() does, for what is made from the records of a GPU."""
     faults = []
 
     def record(name: str) -> dict:

@@ -20,14 +20,14 @@ def main(path: str) -> None:
     counts = {"run": 0, "fail": 0, "skipped": 0, "disabled": 0}
     for case in cases:
         why = case.find("skipped")
-        if case.get("status") is None:  # pytest's
+        if case.get("status") is None:  # pytest wrote it
             status = "fail" if case.find("failure") is not None or case.find("error") is not None else "run"
             if status == "run" and why is not None and why.get("type") != "pytest.xfail":
                 status = "skipped"
                 print(f"skipped: {case.get('classname')}.{case.get('name')}: {why.get('message')}", file=sys.stderr)
             counts[status] += 1
             continue
-        skipped = why is not None and why.get("message", "").startswith("SKIP_")  # by SKIP_RETURN_CODE and the like
+        skipped = why is not None and why.get("message", "").startswith("SKIP_")  # skipped by SKIP_RETURN_CODE and the like
         status = "skipped" if skipped else case.get("status", "fail")
         counts[status if status in counts else "fail"] += 1
         if status == "notrun":

@@ -18,8 +18,8 @@ OPENING, CLOSING = "({[", ")}]"
 @dataclass
 class Candidate:
     kind: str
-    line: int  # from 1
-    column: int  # from 0
+    line: int  # counted from 1
+    column: int  # counted from 0
     before: str  # the line without indentation and comment, so that a comment may change
     after: str
 
@@ -41,7 +41,7 @@ def blanked(text: str) -> str:
 
 
 def statement_end(text: str, start: int) -> int:
-    """After the `;`, or the brace that closes a body, or before what closes the bracket around `start`."""
+    """The place behind the `;` or the brace that ends the statement at `start`, or before what closes the bracket around it."""
     depth = 0
     for i in range(start, len(text)):
         if text[i] in OPENING:

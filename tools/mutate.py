@@ -74,22 +74,22 @@ def digest(path):
 
 
 def source_digest(path):
-    """Of what is compiled: comments and spaces change nothing."""
+    """A digest of what is compiled: comments and spaces do not change it."""
     return hashlib.sha256("\0".join(tokens(path.read_text(encoding="utf-8"))).encode()).hexdigest()[:16]
 
 
 def objects():
-    """The digest of each object, but of the one that holds the digests of the sources."""
+    """The digest of each object, except the one that holds the digests of the sources."""
     return {path: digest(path) for path in TREE.glob("build/cpu/**/*.o") if path.name != "source_hashes.cpp.o"}
 
 
 def changed(original):
-    """Devices whose code is another than in these objects."""
+    """The devices whose code differs from that in these objects."""
     return {"simt" if "kolmo_simt.dir" in path.parts else "cpu" for path, now in objects().items() if original.get(path) != now}
 
 
 def prepare():
-    """A copy of the tracked files; only what differs is written, so that little is built again."""
+    """Copies the tracked files; only what differs is written, so that little is built again."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
     for name in filter(None, names):
         source, copy = ROOT / name, TREE / name
@@ -102,21 +102,21 @@ def prepare():
 
 
 def devices(path):
-    """Where the code of a file runs."""
+    """The devices on which the code of a file runs."""
     if "cpu" in path.parts or path.stem.endswith("_cpu"):
         return ["cpu"]
     return {".cu": ["simt"], ".cuh": ["simt"], ".cpp": ["cpu"]}.get(path.suffix, ["cpu", "simt"])
 
 
 def sources(folder):
-    """What computes: neither the arguments nor the oracle."""
+    """The sources of a folder that compute: neither its arguments nor its oracle."""
     for path in sorted(folder.iterdir()):
         if not path.stem.endswith("_oracle") and path.name != folder.name + ".hpp":
             yield path
 
 
 def chosen_sources(given):
-    """Of the folders and shared sources that are given, or of all: the sources, each with its operators."""
+    """The sources, each with its operators: those of the given folders and shared sources, or all of them."""
     folders = [f for f in map(Path, given) if str(f) not in SHARED] if given else sorted(
         p.relative_to(ROOT) for p in (ROOT / "kolmo/ops").glob("*/*") if p.is_dir())
     for folder in folders:
@@ -126,7 +126,7 @@ def chosen_sources(given):
 
 
 def by_chance(name, values):
-    """In an order that depends on the name alone, the same on every machine."""
+    """Shuffles the values in an order that depends on the name alone, so that it is the same on every machine."""
     return sorted(values, key=lambda value: hashlib.sha256(f"{name} {value}".encode()).digest())
 
 
@@ -135,8 +135,9 @@ def chosen(text, kind, name):
 
 
 def validate(command, names, device, seconds):
-    """The first line that says FAILED, after which nothing more is run, or the last; the exit status; seconds of CPU time. `seconds`
-    limits these, since a busy machine is no fault of the mutant; ten times as many of the clock, since one that waits uses none."""
+    """Runs the validation, up to the first line that says FAILED. Returns that line (or the last one), the exit status, and the seconds of
+    CPU time. `seconds` limits CPU time, since a busy machine is no fault of the mutant. The clock's time is limited to ten times as much,
+    since a mutant that waits uses no CPU time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     line = ""
     with subprocess.Popen([command, "validate", *names, "--device", device], cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -155,7 +156,7 @@ def validate(command, names, device, seconds):
 
 @functools.cache
 def limit(names, device):
-    """Ten times the CPU time of the sources as they are, and LEAST, in seconds."""
+    """The seconds that a mutant may take: ten times the CPU time of the present sources, and LEAST."""
     line, status, seconds = validate(ORIGINAL, names, device, 1000)
     if status != 0:
         sys.exit(f"the sources as they are fail on {device}: {line}")
@@ -171,7 +172,7 @@ def judge(names, device):
 
 
 def mutate(path, kind, names, original):
-    """The record of the first candidate that compiles and changes code; of none, its result is `none`."""
+    """Judges the first candidate that compiles and changes code; returns its records. If there is none, the result is `none`."""
     name, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     about = {"file": name, "sha256": source_digest(path), "kind": kind, "date": str(date.today())}
     for candidate in chosen(text, kind, name):
@@ -183,13 +184,13 @@ def mutate(path, kind, names, original):
 
 
 def of_source(path, known, hashed):
-    """Kinds of which the source as it is has a mutant, and kinds that were tried."""
+    """The kinds of mutants that the present source has, and the kinds that were tried."""
     mine = [m for m in known if m["file"] == str(path.relative_to(ROOT)) and m["sha256"] == hashed(path)]
     return {m["kind"] for m in mine if m["result"] != "none"}, {m["kind"] for m in mine}
 
 
 def due(sources_and_names, known, every_kind=False, hashed=source_digest):
-    """Those that the record lacks, or has of an older source: first what was never judged, then what was judged longest ago."""
+    """The sources that the record lacks, or has in an older form: first those never judged, then those judged longest ago."""
     last = {}
     for m in known:
         last[m["file"]] = max(last.get(m["file"], ""), m["date"])
@@ -202,7 +203,7 @@ def due(sources_and_names, known, every_kind=False, hashed=source_digest):
 
 
 def equivalent():
-    """File, line without its comment, kind and reason, parted by tabs."""
+    """Reads the list, whose columns are the file, the line without its comment, the kind and the reason."""
     lines = (ROOT / "tools/mutants_equivalent.txt").read_text(encoding="utf-8").split("\n")
     return {tuple(line.split("\t")[:3]) for line in lines if line and not line.startswith("#")}
 

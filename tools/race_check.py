@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "results/races.json"
-LIMIT_SECONDS = 1200  # for one of two operators that share the cores
+LIMIT_SECONDS = 1200  # for one operator, while two share the cores
 
 
 def hashes(command: Path) -> dict[str, str]:
@@ -71,7 +71,7 @@ def main() -> int:
     def passes(op: str) -> bool:
         started = time.monotonic()
         good = check(arguments.command, op, arguments.jobs)
-        with writing:  # after each, so that an interrupted check keeps what passed
+        with writing:  # written after each operator, so that an interrupted check keeps what passed
             record.pop(op, None)
             if good:
                 record[op] = every[op]

@@ -17,7 +17,7 @@ DECLARED = re.compile(r"((?:^///[^\n]*\n)+)(?:^constexpr[^\n]*\n)*^extern const 
 
 
 def latest_record() -> tuple[str, dict]:
-    """That of `kolmo bench` on a GPU with the latest date, and its path."""
+    """The record of `kolmo bench` on a GPU with the latest date, and its path."""
     records = {path.relative_to(ROOT).as_posix(): json.loads(path.read_text(encoding="utf-8"))
                for path in sorted((ROOT / "results").glob("*/bench.json"))}
     return max(records.items(), key=lambda named: named[1]["date"])
@@ -71,7 +71,7 @@ def span(numbers: list[float]) -> str:
 
 
 def tolerances(cases: list[dict[str, float]]) -> str:
-    """Of the cases of a dtype; an error may be the larger of absolute and relative."""
+    """Describes the tolerances of the cases of a dtype; an error may be the larger of absolute and relative."""
     if all(t["absolute"] == t["relative"] for t in cases):
         return span([t["relative"] for t in cases])
     return " or ".join(f"{span([t[kind] for t in cases])} {kind}" for kind in ("absolute", "relative") if any(t[kind] for t in cases))

@@ -44,7 +44,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, **_):
     up = "../" * page.file.src_uri.count("/")
-    if page.file.src_uri == "contributing.md":  # its links are those of the root of the tree
+    if page.file.src_uri == "contributing.md":  # its links start at the root of the tree
         markdown = markdown.replace("](docs/", "](")
     markdown = re.sub(r"\]\((?:\.\./)+CONTRIBUTING\.md", f"]({up}contributing.md", markdown)
     markdown = re.sub(r"\]\((?:\.\./)+examples/(?:notebooks/)?(\w+)\.(?:cpp|ipynb)\)", rf"]({up}examples/\1.md)", markdown)

@@ -16,7 +16,7 @@ START, END = "<!-- study -->\n", "<!-- /study -->"
 
 
 def shares(cells: list, **wanted) -> dict:
-    """The cell of each kind and method."""
+    """The cell of each kind and method that has these properties."""
     return {(c["kind"], c["method"]): c for c in cells if all(c[k] == v for k, v in wanted.items())}
 
 
@@ -77,7 +77,7 @@ def plot(panels: list[tuple[str, dict]], kinds, label: str, band: bool) -> str:
 
 
 def made(cells) -> str:
-    """When, and from which commits."""
+    """Says when the cells were made, and from which commits."""
     return ", ".join(f"commit {commit} of {date}" for date, commit in sorted({(c["date"][:10], c["commit"]) for c in cells}))
 
 
@@ -122,7 +122,7 @@ def files(result: dict) -> tuple[str, dict[str, str]]:
 
 
 def between(page: str, text: str) -> str:
-    """The page with another generated part."""
+    """Replaces the generated part of a page."""
     before, after = page.index(START) + len(START), page.index(END)
     return page[:before] + "\n" + text + "\n" + page[after:]
 

@@ -48,7 +48,7 @@ def ties(rows, rng):
 KINDS = {"white": ar(0.0), "AR 0.5": ar(0.5), "AR 0.8": ar(0.8), "AR 0.9": ar(0.9), "AR 0.95": ar(0.95),
          "AR 0.98": ar(0.98), "AR 0.99": ar(0.99), "random walk": random_walk, "logistic map": logistic,
          "trend": trend, "seasonal": seasonal, "ties": ties}
-# Independent and stationary up to AR 0.95: where the default must be valid.
+# Independent stationary series up to AR 0.95, for which the default must be valid.
 STATIONARY = ("white", "AR 0.5", "AR 0.8", "AR 0.9", "AR 0.95", "logistic map", "ties")
 COUPLED = {"AR 0.5": 0.2, "AR 0.9": 0.2, "AR 0.95": 0.2, "logistic map": 0.1}
 

@@ -81,7 +81,7 @@ def reduced():
 
 
 def bounds(runs: int, level=LEVEL, outside=0.01):
-    """The counts that a binomial variable stays within, but for `outside` on each side."""
+    """The range of counts in which a binomial variable lies, except with probability `outside` on each side."""
     mass = [comb(runs, k) * level**k * (1 - level)**(runs - k) for k in range(runs + 1)]
     low = next(k for k in range(runs + 1) if sum(mass[:k + 1]) > outside)
     high = next(k for k in range(runs, -1, -1) if sum(mass[k:]) > outside)
@@ -100,7 +100,7 @@ def result(*command) -> dict:
 
 
 def outcome(kolmo: str, cell: Cell, seed: int, folder: Path) -> dict:
-    """p-values of a run, and the names of its warnings."""
+    """Runs a cell once: returns the p-values, and the names of the warnings."""
     columns = (series.coupled(cell.kind, cell.rows, seed) if cell.what == "coupled"
                else series.independent(cell.kind, cell.rows, 5 if cell.measure == "network" else 2, seed))
     path = folder / f"{abs(hash((cell, seed)))}.csv"
@@ -115,7 +115,7 @@ def outcome(kolmo: str, cell: Cell, seed: int, folder: Path) -> dict:
 
 
 def outcome_of_system(kolmo: str, cell: Cell, seed: int, folder: Path) -> dict:
-    """Counts of links: those of the system, significant ones, right ones, those of the right lag."""
+    """Counts links: those of the system, significant ones, right ones, and those with the right lag."""
     path, truth = folder / f"{cell.kind}{cell.rows}_{seed}.csv", folder / f"{cell.kind}{cell.rows}_{seed}.json"
     call(kolmo, "simulate", cell.kind, "--variables", 5, "--rows", cell.rows, "--seed", seed, "--out", path, "--truth", truth)
     known = {(link["source"], link["target"]): link["lag"] for link in json.loads(truth.read_text(encoding="utf-8"))["links"]}

@@ -20,5 +20,5 @@ __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfM
            "DataWarning", "Estimate", "TransferEntropyNetwork", "active_information_storage", "entropy",
            "mutual_information", "transfer_entropy", *ops.__all__]
 
-# Of equal names those above win, and the operator is in kolmo.ops.
+# Where names are equal those above win, and the operator is only in kolmo.ops.
 globals().update({name: getattr(ops, name) for name in ops.__all__ if name not in globals()})

@@ -9,8 +9,8 @@ from kolmo._kolmo import command
 def main() -> None:
     """Runs the command with the arguments of this process and exits with its status, as the program kolmo does."""
     if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # which Python ignores
-    os.environ.setdefault("KOLMO_PYTHON", sys.executable)  # for what the command runs in Python
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it by default
+    os.environ.setdefault("KOLMO_PYTHON", sys.executable)  # the interpreter for what the command runs in Python
     sys.exit(command(sys.argv[1:]))
 
 

@@ -24,7 +24,7 @@ def _library(example: Any) -> Any:
         return example.__array_namespace__()
     if hasattr(example, "__dlpack__"):
         return None
-    import numpy  # of other buffers
+    import numpy  # for any other buffer
     return numpy
 
 
@@ -42,7 +42,7 @@ def empty(example: Any, shape: tuple[int, ...], dtype: str) -> Any:
 
 
 def take(example: Any, array: _kolmo.Array) -> Any:
-    """`array` as one of the library of `example`, without a copy."""
+    """Hands `array` over to the library of `example`, without a copy."""
     library = _library(example)
     return library.from_dlpack(array) if hasattr(library, "from_dlpack") else array
 

@@ -11,7 +11,7 @@ from kolmo._kolmo import Error, InvalidArgument
 
 
 def options(given: Mapping[str, Any]) -> Iterable[str]:
-    """`under_load=True, budget=3` as `--under-load --budget 3`; None and False leave an option out."""
+    """Turns `under_load=True, budget=3` into `--under-load --budget 3`; None and False leave an option out."""
     for name, value in given.items():
         if value is None or value is False:
             continue

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-if __name__ == "__main__":  # without kolmo/__init__.py, which needs more than the build has
+if __name__ == "__main__":  # does not import kolmo/__init__.py, which needs more than the build has
     sys.modules["kolmo"] = ModuleType("kolmo")
     sys.modules["kolmo"].__path__ = [sys.argv[1]]
 

@@ -1,4 +1,4 @@
-"""Weights of other layouts as the operators take them."""
+"""Converts weights of other layouts to those that the operators take."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple

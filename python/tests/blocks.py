@@ -13,7 +13,7 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 
 def expected(block: str) -> list[str]:
-    """What a block says that it prints: comments behind a `print`, and comments of whole lines below the first one."""
+    """What a block says that it prints: the comment behind a `print`, and comments of whole lines below it."""
     lines, printed = [], False
     for line in block.splitlines():
         if found := re.search(r"\bprint\(.*\) {2,}# (.+)$", line):

@@ -12,7 +12,7 @@ import hypothesis
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True, database=None)
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("default"), max_examples=5)
 hypothesis.settings.load_profile("default")
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell; the processes of tests would inherit it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of a shell; the processes of tests would inherit that
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

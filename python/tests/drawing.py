@@ -6,8 +6,8 @@ import numpy as np
 SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 33, 64, 65]
 NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u64": "u8", "u32": "u4", "u16": "u2",
          "u8": "u1", "c128": "c16", "c64": "c8", "bool": "?"}
-DENSE = {"kuramoto_evolution": "adjacency", "reservoir_update": "weights"}  # the matrix, unless it is given sparse
-KEEP = {"attention": {"scale"}, "matmul": {"output"}}  # options whose default alone agrees with all that is drawn
+DENSE = {"kuramoto_evolution": "adjacency", "reservoir_update": "weights"}  # the dense matrix, which is given unless the sparse one is
+KEEP = {"attention": {"scale"}, "matmul": {"output"}}  # options for which only the default agrees with all that is drawn
 
 
 def related_sizes(name, rng, options):
@@ -81,13 +81,13 @@ def values(field, shape, dtype, sizes, rng):
         return (p / p.sum(-1, keepdims=True)).astype(dtype)
     if domain in ("positive", "unit", "count"):
         return (rng.random(shape) + 0.001).astype(dtype)
-    scale = max(1, shape[-1]) ** -0.5 if len(shape) > 1 else 1  # sums of rows, and what is made of them again, stay near 1
+    scale = max(1, shape[-1]) ** -0.5 if len(shape) > 1 else 1  # keeps sums of rows, and what is computed from them, near 1
     x = rng.normal(size=shape) * scale
     return (x + 1j * rng.normal(size=shape) * scale if dtype[0] == "c" else x * (1 if dtype[0] == "f" else 20)).astype(dtype, casting="unsafe")
 
 
 def draw(described, seed):
-    """Arguments by name. Those that leave an option or an optional array out have its default."""
+    """Draws arguments by name. An option or optional array that is left out has its default."""
     rng, name = np.random.default_rng(seed), described["name"]
     chosen = {f["name"]: option(f, rng) for f in described["fields"] if "shape" not in f and not f["bound"]
               and f["name"] not in KEEP.get(name, ()) and rng.random() < 0.5}

@@ -14,7 +14,7 @@ FAST = {"max_lag": 2, "surrogates": 19, "progress": False}
 
 
 def coupled(rows=200, columns=3, seed=1):
-    """Noise in which each column drives the next one."""
+    """Makes noise in which each column drives the next one."""
     r = np.random.default_rng(seed)
     x = r.normal(size=(rows, columns))
     for t in range(1, rows):
@@ -29,12 +29,12 @@ def run(*arguments):
 
 
 def command(*arguments):
-    """The object that --json prints."""
+    """Runs the command, and returns the object that --json prints."""
     return json.loads(run(*arguments, "--json"))
 
 
 def comparable(document):
-    """A document without what depends on the file, the date and the command line."""
+    """Leaves out of a document what depends on the file, the date and the command line."""
     d = json.loads(json.dumps(document))
     for key in ("command", "seconds", "threads"):
         d.pop(key, None)

@@ -7,7 +7,7 @@ import pytest
 
 
 class Exporter:
-    """The least that a library must have."""
+    """An array with the least that a library must have."""
 
     def __init__(self, values, max_version=True, **flags):
         self.values, self.versioned = values, max_version
@@ -41,7 +41,7 @@ def test_an_exported_array_lives_as_long_as_its_consumer():
 def test_devices_of_other_kinds_are_refused():
     class Elsewhere(Exporter):
         def __dlpack_device__(self):
-            return (7, 0)  # Vulkan
+            return (7, 0)  # device type 7 is Vulkan
 
     with pytest.raises(kolmo.Unsupported, match="x is on a device of another kind"):
         kolmo.softmax(Elsewhere(np.ones(3)))

@@ -52,7 +52,7 @@ def test_arguments_arrive_as_they_are(tmp_path):
 def test_a_closed_pipe_ends_it_silently():
     with subprocess.Popen([*COMMAND, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
-        assert process.wait(120) in (-signal.SIGPIPE, 0)  # 0: all of it went into the pipe before
+        assert process.wait(120) in (-signal.SIGPIPE, 0)  # 0 if all of it went into the pipe before
         assert process.stderr.read() == b""
 
 

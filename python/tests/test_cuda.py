@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not (torch.cuda.is_available() and any(d["device
 
 
 def on_gpu(value):
-    if isinstance(value, kolmo.Array):  # bfloat16, which NumPy has not
+    if isinstance(value, kolmo.Array):  # holds bfloat16, which NumPy lacks
         return torch.from_dlpack(value).cuda()
     return torch.as_tensor(value, device="cuda") if isinstance(value, np.ndarray) else value
 
@@ -94,7 +94,7 @@ def test_layouts_and_devices_are_refused_clearly():
 
 
 def slow_sum(x, steps=200):
-    """Work that keeps the current stream of PyTorch busy for longer than a call takes to be queued."""
+    """Keeps the current stream of PyTorch busy for longer than a call takes to be queued."""
     z = torch.zeros_like(x)
     for _ in range(steps):
         z += x
@@ -114,7 +114,7 @@ def test_the_current_stream_of_pytorch_is_used():
 
 @pytest.mark.parametrize("elements", [1 << 14, 1 << 22, 1 << 25])
 def test_a_kernel_that_starts_early_waits_for_those_before_it(elements):
-    """Grids of few, of enough and of too many blocks to be started early; each reads what the one before it wrote."""
+    """The grids have too few, enough and too many blocks to be started early; each reads what the one before it wrote."""
     ones, total = torch.ones(elements, device="cuda"), torch.zeros(elements, device="cuda")
     sums = []
     for _ in range(100):
@@ -138,7 +138,7 @@ def test_long_rows_that_a_grid_holds(rows, k):
 
 @pytest.mark.parametrize(("keys", "d"), [(65536, 128), (65536, 64), (4097, 192), (3000, 80), (1000, 128)])
 def test_few_queries_of_many_keys(keys, d):
-    """Weights are rounded to f16 each, and so is y."""
+    """The tolerance: each weight is rounded to f16, and so is y."""
     q, k, v = (random(1, heads, t, d, dtype=torch.float16) for heads, t in ((32, 1), (8, keys), (8, keys)))
     wide_k, wide_v = (t.repeat_interleave(4, 1).double() for t in (k, v))
     weights = torch.softmax(q.double() @ wide_k.transpose(-1, -2) / d**0.5, -1)
@@ -292,11 +292,11 @@ def capture_and_replay():
     samples = x[:1].double().view(1, 1024, 1), y[0].double().view(1024, 1)
     work()  # loads the kernels
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=torch.cuda.Stream()):  # PyTorch's default is of the device of its first capture
+    with torch.cuda.graph(graph, stream=torch.cuda.Stream()):  # PyTorch's default stream belongs to the device of its first capture
         work()
         with pytest.raises(kolmo.Unsupported, match="takes no memory while its owner captures it"):
             kolmo.ops.ksg_mutual_information(*samples)
-        for _ in range(600):  # of which the monitor would time some
+        for _ in range(600):  # the monitor would time some of so many
             kolmo.relu(y, spare)
     for _ in range(3):
         x.copy_(random(256, 1024))

@@ -13,11 +13,11 @@ import pytest
 import kolmo
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Dask's own, at the death of workers above all
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # ignores Dask's own warnings, above all when workers die
 
 
 def series(rows=300, columns=4, seed=1):
-    """Each variable is driven by the one before it."""
+    """Makes series in which each variable is driven by the one before it."""
     random = np.random.default_rng(seed)
     x = random.normal(size=(rows, columns))
     for t in range(1, rows):
@@ -33,7 +33,7 @@ def client():
 
 
 def document(net):
-    """What a result says, but for when and by which command line."""
+    """What a result says, except when and by which command line it was made."""
     d = net.to_dict()
     return json.dumps({key: value for key, value in d.items() if key not in ("date",)})
 
@@ -67,7 +67,7 @@ def test_each_worker_has_its_own_gpu():
     gpus = sum(d["device"].startswith("cuda") for d in kolmo.devices())
     if not gpus:
         pytest.skip("no GPU here")
-    visible = [str(i % gpus) for i in range(2)]  # both workers share one, if there is no other
+    visible = [str(i % gpus) for i in range(2)]  # both workers share a GPU if there is only one
     workers = {i: {"cls": distributed.Nanny, "options": {"nthreads": 1, "env": {"CUDA_VISIBLE_DEVICES": gpu}}} for i, gpu in enumerate(visible)}
     scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": None}}
     x, net = series(columns=6), kolmo.TransferEntropyNetwork(max_lag=2, surrogates=40, device="cuda")
@@ -168,7 +168,7 @@ class TestCommand:
         assert json.dumps(cluster) == json.dumps(alone)
 
     def test_goes_on_from_finished_work(self, client, file):
-        """Killed once it has records, it is ended without the cluster."""
+        """A run that is killed once it has records is completed without the cluster."""
         alone, _ = self.network(file, "n.json")
         with_cluster = [file, "--max-lag", 2, "--surrogates", 40, "--seed", 3, "--out", file.with_name("n.json")]
         process = subprocess.Popen([os.environ["KOLMO_COMMAND"], "network", *map(str, with_cluster), "--scheduler",
@@ -189,6 +189,6 @@ class TestCommand:
         assert done.returncode == 1
         assert "No such file or directory" in done.stderr and "KOLMO_PYTHON" in done.stderr
         done = self.run(file, "--scheduler", "tcp://127.0.0.1:1", PYTHONPATH="", PYTHONNOUSERSITE="1", KOLMO_PYTHON="/usr/bin/python3")
-        if "cannot reach" not in done.stderr:  # where the package is installed for all
+        if "cannot reach" not in done.stderr:  # true where the package is installed for all interpreters
             assert done.returncode == 1
             assert "pip install 'kolmo[dask]'" in done.stderr

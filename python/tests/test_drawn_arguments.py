@@ -11,11 +11,11 @@ from kolmo import _kolmo
 from test_operators import DEVICES, NO_ROOM, names_an_argument
 
 OPERATORS = [d for d in (json.loads(_kolmo.Operator(name).describe()) for name in kolmo.ops.__all__) if d["alias_of"] is None]
-PROBLEMS = 25  # or more, until a quarter of so many is not refused
+PROBLEMS = 25  # more are drawn until a quarter of this number is not refused
 
 
 def outcome(described, arguments, device):
-    """The outputs, or what was refused."""
+    """Calls the operator: returns the outputs, or what was refused."""
     given = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in arguments.items()}
     try:
         result = getattr(kolmo.ops, described["name"])(**given, device=device)

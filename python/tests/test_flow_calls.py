@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kolmo.DataWarning")
 
 
 def python(code, *arguments):
-    """Runs code in another process, which inherits the path of this one."""
+    """Runs code in another Python process, which inherits the path of this one."""
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], capture_output=True,
                           text=True, timeout=300, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
     assert done.returncode == 0, done.stderr
@@ -38,7 +38,7 @@ def test_import_is_light():
     "kolmo.mutual_information(x[:, 0], x[:, 1], surrogates=10**6, surrogate_type='phase')",
 ])
 def test_ctrl_c(call):
-    """These would take hours; the interpreter goes on to work, and finds what it would have found before."""
+    """The calls would take hours. After the interrupt the interpreter still works, and gives the results that it gave before."""
     out = python(f"""
         import os, signal, threading, time
         import numpy as np, kolmo

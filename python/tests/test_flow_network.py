@@ -56,7 +56,7 @@ def test_trials(tmp_path):
 
 
 def same_page(mine, theirs, file):
-    """Alike but for the file's name, its checksum, and the command line."""
+    """Checks that two pages differ only in the file's name, its checksum, and the command line."""
     def plain(text):
         text = re.sub(r'<div class="command">.*?</div>', "", text, flags=re.S)
         text = re.sub(r"SHA-256 of the [a-z ]+: [0-9a-f]{64}", "", text).replace(str(file), "data")

@@ -16,7 +16,7 @@ def numbers(values):
     return [v.numpy() if hasattr(v, "numpy") else np.float64(v) for v in values]
 
 
-@pytest.mark.filterwarnings("ignore")  # of the packages
+@pytest.mark.filterwarnings("ignore")  # those of the packages
 @pytest.mark.parametrize(("section", "block"), [pytest.param(*s, id=s[0], marks=[pytest.mark.slow] if s[0] in NEEDS else []) for s in SECTIONS])
 def test_ours_are_theirs(section, block, monkeypatch):
     for package in NEEDS.get(section, []):

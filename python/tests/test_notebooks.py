@@ -20,7 +20,7 @@ def test_kept_without_outputs(path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of Jupyter
+@pytest.mark.filterwarnings("ignore")  # those of Jupyter
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=IDS)
 def test_runs(path):
     """With $KOLMO_NOTEBOOKS=DIR the executed notebooks are written there."""

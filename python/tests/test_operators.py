@@ -41,7 +41,7 @@ def fields(name):
 
 
 def outputs_of(name, arguments, result):
-    """The outputs by name. Arrays that are changed in place are those that were passed."""
+    """Returns the outputs by name. Arrays that are changed in place are those that were passed."""
     outs = [f for f in fields(name) if f["kind"] == "out"]
     computed = [f["name"] for f in outs if not f["optional"]] + [f["name"] for f in outs if f["optional"] and arguments.get(f["name"]) is True]
     named = {f["name"]: arguments[f["name"]] for f in fields(name) if f["kind"] == "inout"}
@@ -51,7 +51,7 @@ def outputs_of(name, arguments, result):
 
 
 def call(name, case, arguments, **more):
-    """With the dtype of the case, where no input has it."""
+    """Calls an operator; passes the dtype of the case if no input has it."""
     if not any(f["kind"] in ("in", "inout") for f in fields(name)):
         more["dtype"] = case.dtype
     return getattr(kolmo.ops, name)(**{**arguments, **more})
@@ -81,7 +81,7 @@ def test_says_what_it_is(name):
 
 
 def mutate(data, name, arguments):
-    """One change to the arguments: its kind, the argument, and the arguments."""
+    """Changes one argument: returns the kind of change, the argument's name, and all arguments."""
     arrays = [key for key, value in arguments.items() if isinstance(value, np.ndarray)]
     scalars = [f for f in fields(name) if "shape" not in f and f["name"] in arguments]
     kinds = (["read-only", "strided", "swapped", "dtype", "rank", "empty", "list", "None", "object", "unaligned"] if arrays else []) + \
@@ -125,7 +125,7 @@ def mutate(data, name, arguments):
 
 
 def names_an_argument(text, described):
-    """Or a size of its shape; the matrix and the qubits are what several arguments are together."""
+    """Whether a message names an argument, or a size of its shape. "The matrix" and "the qubits" stand for several arguments."""
     sizes = {word.strip("?") for f in described for word in f.get("shape", "").split() if word[0].isalpha()}
     return any(re.search(rf"\b{re.escape(word)}\b", text) for word in ({f["name"] for f in described} | sizes | {"matrix", "qubit"}))
 
@@ -145,7 +145,7 @@ def test_bad_arguments_give_a_clear_exception(name, data):
         text = str(error)
         assert name in text or owner(name) in text or re.match("stream|device|cuda", text), text
         assert "\n" not in text
-        if kind in ("unknown", "None", "object", "list", "swapped", "unaligned", "read-only", "strided"):  # it alone is at fault
+        if kind in ("unknown", "None", "object", "list", "swapped", "unaligned", "read-only", "strided"):  # then this argument alone is at fault
             assert re.search(rf"\b{key}\b", text), text
         elif kind not in ("device", "stream"):
             assert names_an_argument(text.partition(": ")[2] or text, fields(name)), text
@@ -177,7 +177,7 @@ def test_memory_is_released():
     run(100_000)
     assert resident() - before < 4 << 20
     assert sys.getrefcount(x) == references
-    y = kolmo.softmax(np.ones((4, 8)))  # of an array that is gone
+    y = kolmo.softmax(np.ones((4, 8)))  # the memory of its input array is gone
     assert np.allclose(y, 1 / 8)
 
 

@@ -18,14 +18,14 @@ def run(*arguments):
 
 
 def text(value):
-    """An option's value as the command takes it."""
+    """Writes an option's value as the command takes it."""
     if isinstance(value, list):
         return ",".join(map(str, value))
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def first_case(name):
-    """The first that NPY, which has no bf16, can hold."""
+    """The first case that NPY, which has no bf16, can hold."""
     for case, given in (case_of(name, i) for i in range(count_of(name))):
         if not any(isinstance(v, kolmo.Array) for v in given.values()):
             return case, given
@@ -70,7 +70,7 @@ def test_a_dtype_stays_what_it_is(dtype, tmp_path):
         assert y.dtype == x.dtype and np.array_equal(y, x)
 
 
-@pytest.mark.slow  # a sanitizer ends the process instead
+@pytest.mark.slow  # a sanitizer would end the process instead
 def test_memory_that_cannot_be_had_names_operator_and_output():
     done = run("random_uniform", "--set", f"n={2**40}", "--device", "cpu")
     assert done.returncode == 1

@@ -15,7 +15,7 @@ def logistic(a):
 
 
 def cho_step(x, h, wz, uz, bz, wr, ur, br, wn, un, bn):
-    """One step of one state, an element at a time."""
+    """Computes one step of one state, an element at a time."""
     def part(w, u, b, h, i):
         return sum(w[i, j] * x[j] for j in range(K)) + sum(u[i, j] * h[j] for j in range(N)) + b[i]
 

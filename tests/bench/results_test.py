@@ -133,7 +133,7 @@ class Schedule(unittest.TestCase):
     def test_prediction_follows_the_power_law(self):
         self.assertIsNone(schedule.predicted({}, 10))
         self.assertAlmostEqual(schedule.predicted({100: 1.0, 1000: 10**1.25}, 10000), 10**2.5)
-        self.assertAlmostEqual(schedule.predicted({100: 1.0, 1000: 2.0}, 10000), 20)  # never below linear
+        self.assertAlmostEqual(schedule.predicted({100: 1.0, 1000: 2.0}, 10000), 20)  # the prediction never grows slower than linearly
 
     def test_surrogates(self):
         self.assertEqual(schedule.affordable_surrogates(200, 0.01, 8, 8, 60), 200)
@@ -213,7 +213,7 @@ class CheckNumbers(unittest.TestCase):
         for name, seconds in (("gpu.json", 2e-6), ("cpu.json", 93e-6)):
             (self.root / name).write_text(json.dumps({"ops": [{"name": "relu", "results": [{"case": "n=5", "seconds": seconds}]}]}))
         page = self.root / "docs/gpu.md"
-        page.write_text("<!-- time: gpu.json cpu.json relu: n=5 -->46<!-- /time -->\n")  # 46.5, to even
+        page.write_text("<!-- time: gpu.json cpu.json relu: n=5 -->46<!-- /time -->\n")  # 46.5 is rounded to even
         self.assertEqual(self.check(), 0)
         page.write_text("<!-- time: gpu.json cpu.json relu: n=6 -->46<!-- /time -->\n")
         self.assertEqual(self.check(), 1)

@@ -142,7 +142,7 @@ def npy(shape, data, descr="<f8", fortran=False):
 
 
 class Input(CommandTest):
-    """Right result, or one clear line naming file, row and column, status 2 and no output."""
+    """An input gives the right result, or one clear line naming file, row and column, status 2 and no output."""
 
     table = numbers(60, 3)
 

@@ -57,7 +57,7 @@ class Catalogue(CommandTest):
         self.assertNotIn("cuBLASLt", kolmo("info", "vector_add").stdout)
         said = [line for line in kolmo("devices").stdout.splitlines() if "cuBLASLt" in line]
         if "cuda" not in result("info", "matmul")["devices"]:
-            self.assertEqual(said, [])  # a build without CUDA
+            self.assertEqual(said, [])  # this build has no CUDA
             return
         [line] = said
         self.assertRegex(line, r"^cuBLASLt( \S+)?: /\S+$|^cuBLASLt( \S+)? is not used: \S+")
@@ -75,7 +75,7 @@ class Catalogue(CommandTest):
             self.assertTrue(op["cases"])
             described = kolmo("info", op["name"]).stdout
             for field in op["fields"]:
-                shown = f"\n{field['name']} " in described  # as a row of a table; what an alias binds is none
+                shown = f"\n{field['name']} " in described  # fields are rows of a table; an option that an alias binds is not
                 self.assertEqual(shown, not field.get("bound"), (op["name"], field["name"]))
         self.assertEqual({op["group"] for op in result("list", "--group", "info")}, {"info"})
 
@@ -99,7 +99,7 @@ class Catalogue(CommandTest):
         line = next(line for line in lines if " fused_layernorm_gelu " in line)
         self.assertRegex(line, r"layer_norm with activation=gelu +cpu.* f64 f32 f16 bf16 +\d+ on CUDA, \d+ on CPU$")
         line = next(line for line in lines if " stdp_update " in line)
-        self.assertRegex(line, r" f64 f32 +\d+ on CUDA")  # of T; its first tensor is bool
+        self.assertRegex(line, r" f64 f32 +\d+ on CUDA")  # dtypes of the variable T; the first tensor is bool
 
     def test_an_alias_lists_the_cuda_variants_it_stands_for(self):
         for name in ["tensor_core_matmul", "tensor_core_matmul_wmma"]:
@@ -130,7 +130,7 @@ class Catalogue(CommandTest):
         try:
             while chunk := os.read(ours, 65536):
                 seen += chunk
-        except OSError:  # the terminal's end
+        except OSError:  # the terminal was closed
             pass
         os.close(ours)
         return seen

@@ -37,7 +37,7 @@ class Claims(CommandTest):
             title = name.replace("_", " ").capitalize()
             self.assertIn(f"<dt>{title}</dt><dd>{escape(texts[name], quote=False)}", page)
         self.refused(*net, "--surrogate-type", "permute", "--strict", mentions=["macrodata.csv: autocorrelated"])
-        shifted = result(*net)  # the default
+        shifted = result(*net)  # by default series are shifted
         self.assertFalse(any(link["significant"] and link["value"] <= 0 for link in shifted["links"]))
         self.assertTrue({"few_effective_rows", "unit_root", "counter", "periodic"} <= set(self.names(shifted)))
 

@@ -23,7 +23,7 @@ def kolmo(*args, stdin=None, **options):
 
 
 def result(*args):
-    """The object that --json prints."""
+    """Runs the command, and returns the object that --json prints."""
     run = kolmo(*args, "--json")
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
@@ -41,7 +41,7 @@ class CommandTest(unittest.TestCase):
         return path
 
     def refused(self, *args, mentions=()):
-        """One clear line on standard error, status 2."""
+        """Checks that a command ends with one clear line on standard error and status 2."""
         run = kolmo(*args)
         self.assertEqual(run.returncode, 2, f"{args}: {run.stdout}{run.stderr}")
         lines = [line for line in run.stderr.splitlines() if not line.startswith(("kolmo: note:", "kolmo: warning:"))]
@@ -52,7 +52,7 @@ class CommandTest(unittest.TestCase):
 
 
 def numbers(rows, columns=2, seed=1):
-    """Rows of pseudo-random numbers, the same everywhere."""
+    """Makes rows of pseudo-random numbers, the same everywhere."""
     state, table = seed, []
     for _ in range(rows):
         row = []

@@ -7,7 +7,7 @@ from command import CommandTest, csv, kolmo, numbers, result
 
 
 def binary(rows):
-    """x, y one row later the same but for a sixth of the rows, and z."""
+    """Makes x; y, which is x one row later except in a sixth of the rows; and z."""
     table, last = [], 0
     for a, b, c in numbers(rows, 3):
         table.append([int(a > 0), last if b > -0.55 else 1 - last, int(c > 0)])

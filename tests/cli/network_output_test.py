@@ -14,7 +14,7 @@ GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
 
 
 def coupled(rows=150):
-    """x drives the second variable one row later."""
+    """Makes series in which x drives the second variable one row later."""
     table, before = [], 0.0
     for x, noise, z in numbers(rows, 3):
         table.append([x, round(before + 0.2 * noise, 9), z])

@@ -6,7 +6,7 @@ import unittest
 from command import CommandTest, csv, kolmo, numbers
 from run_test import npy
 
-# What --help calls values that are no numbers; everything else is one.
+# How --help calls values that are not numbers; all other values are numbers.
 WORDS = {"ADDRESS", "C", "COL", "COL[:LAGS],...", "COLS", "DEVICE", "DIR", "DTYPE", "FOLDER", "GROUP", "LIST", "MODE", "NAME",
          "NAME=FILE.npy", "NAME=VALUE", "START:END", "STRATEGY", "TEXT", "UNIT", "VARIANT"}
 OTHERS = ("inf", "-inf", "infinity", "1e999", "-1e999", "NAN", "-nan")
@@ -17,7 +17,7 @@ def commands():
 
 
 def number_options(command):
-    """Names and types, `--rows,--samples N=1000` as --rows."""
+    """Names and types of the options that take a number; for `--rows,--samples N=1000` the name is --rows."""
     for names, kind in re.findall(r"^ +((?:-\w,)?--[-\w,]+) ([A-Z]\S*)", kolmo(command, "--help").stdout, re.M):
         kind = re.split(r"[=:](?!LAGS|END)", kind)[0]
         if kind not in WORDS and not kind.startswith("FILE") and "|" not in kind and kind != "Excludes":
@@ -28,7 +28,7 @@ class Numbers(CommandTest):
     def test_numbers_are_finite(self):
         data = self.file("d.csv", csv(numbers(40, 3)))
         local = self.path / "local.csv"
-        complete = {  # what a command needs besides
+        complete = {  # other arguments that a command needs
             "entropy": (data, "--x", 0), "mi": (data, "--x", 0, "--y", 1, "--local", local),
             "te": (data, "--source", 0, "--target", 1, "--local", local), "ais": (data, "--x", 0, "--local", local),
             "network": (data, "--surrogates", 9), "stream": (data, "--source", 0, "--target", 1, "--window", 20),

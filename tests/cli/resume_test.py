@@ -76,7 +76,7 @@ class Resume(CommandTest):
 
     def interrupt(self):
         _, taken = self.whole()
-        while not self.partial.exists():  # as after a run that was done before it was killed
+        while not self.partial.exists():  # the run may have been done before it was killed
             process = self.start()
             while not self.partial.exists() and process.poll() is None:
                 time.sleep(0.001)

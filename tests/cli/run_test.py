@@ -67,7 +67,7 @@ class Run(CommandTest):
         self.refused("run", "fused_layernorm_gelu", *given, "--set", "activation=relu",
                      mentions=["fused_layernorm_gelu: its name says what activation is"])
         self.refused("run", "layer_norm", *given, "--variant", "none", mentions=["no variant is called 'none' here"])
-        self.assertNotIn("there are", kolmo("run", "layer_norm", *given, "--variant", "none").stderr)  # it has one, without a name
+        self.assertNotIn("there are", kolmo("run", "layer_norm", *given, "--variant", "none").stderr)  # its only variant has no name
 
     def test_outputs_without_inputs_have_the_dtype_asked_for(self):
         given = ["run", "random_uniform", "--set", "n=3", "--out", f"values={self.z}"]

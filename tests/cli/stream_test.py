@@ -198,7 +198,7 @@ class Going(StreamTest):
         old = growing.rename(self.path / "growing.csv.1")
         with open(old, "a") as out:
             out.write("".join(rows[120:130]))
-        time.sleep(0.1)  # without a file of that name
+        time.sleep(0.1)  # for a while there is no file of that name
         growing.write_text(head + "".join(rows[130:170]))
         values.append(json.loads(live.line())["value"])
         growing.unlink()

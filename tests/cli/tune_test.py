@@ -53,7 +53,7 @@ class Tune(CommandTest):
         self.assertTrue(case["stored"])
         profile = case["profile"]
         self.assertIn(profile["winner"], profile["configs"])
-        self.assertEqual(len(profile["configs"]), 4)  # two engines, one or two threads
+        self.assertEqual(len(profile["configs"]), 4)  # two engines, with one or two threads each
         self.assertTrue(profile["configs"][profile["winner"]]["verified"])
         self.assertEqual(report["summary"]["configurations_tried"], 4)
         self.assertEqual(len(self.profiles()), 1)

@@ -24,7 +24,7 @@ def connect(url, first=b""):
 
 
 def ask(url, request):
-    """The head and the body that a raw request gets."""
+    """Sends a raw request; returns the head and the body of the answer."""
     with connect(url, request) as connection:
         answer = b""
         while piece := connection.recv(1 << 16):
@@ -61,7 +61,7 @@ def voluntary_waits(pid):
 
 
 def lower_bound(values):
-    """Of the median, with at least 95 % of confidence: the order statistic of the sign test."""
+    """A lower bound of the median with at least 95 % confidence: the order statistic of the sign test."""
     n, tail, k = len(values), 0.0, 0
     while (tail := tail + math.comb(n, k) / 2**n) <= 0.025:
         k += 1
@@ -121,7 +121,7 @@ class SlowConnections(unittest.TestCase):
                 self.assertIn("kolmo_build_info", fetch(served.url + "metrics")[0])
                 return time.monotonic() - asked
 
-            alone = statistics.median(scrape() for _ in range(9))  # long on a machine with other work
+            alone = statistics.median(scrape() for _ in range(9))  # takes long on a machine with other work
             begin, before = time.monotonic(), server_seconds(served.process.pid)
             beginnings = (b"", b"G", b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", b"GET / HTTP/1.1\r\n")
             for i in range(SLOW):
@@ -132,7 +132,7 @@ class SlowConnections(unittest.TestCase):
                 time.sleep(0.1)
             self.assertLess(statistics.median(waits), 1 + 5 * alone)
             took = server_seconds(served.process.pid) - before
-            a_connection = 0.5e-3  # to accept, look at and close it
+            a_connection = 0.5e-3  # seconds to accept, look at and close a connection
             self.assertLess(took, 0.05 * (time.monotonic() - begin) + SLOW * a_connection)
             sockets = [os.readlink(f) for f in Path(f"/proc/{served.process.pid}/fd").iterdir()]
             self.assertLess(sum(name.startswith("socket:") for name in sockets), 180, "the job keeps its descriptors")
@@ -179,7 +179,7 @@ class SlowConnections(unittest.TestCase):
             collected = re.findall(r'^kolmo_monitor_overhead_seconds_total{component="scrape"} (\S+)$',
                                    fetch(served.url + "metrics")[0], re.M)
             self.assertEqual(len(collected), 1)
-            a_first_answer = 0.1  # made before the clock began
+            a_first_answer = 0.1  # seconds of an answer that was made before the clock began
             self.assertLess(float(collected[0]), a_first_answer + 0.1 * (time.monotonic() - begin))
 
 

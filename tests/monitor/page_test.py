@@ -98,7 +98,7 @@ class Probed:
 
 
 def browse(url, size="1240,1300", dark=False, screenshot=None):
-    """What the probe saw, and the console's messages."""
+    """Opens a page: returns what the probe saw, and the console's messages."""
     with tempfile.TemporaryDirectory() as profile:
         command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                    f"--user-data-dir={profile}", "--enable-logging=stderr", "--v=0", "--hide-scrollbars",
@@ -118,7 +118,7 @@ def every_chart_has_a_curve(snapshot):
     return len(rates) == 2 and all(sum(value is not None for value in values) >= 2 for values in rates)
 
 
-# They look at more history than a page has.
+# Alerts that look at more history than a page has.
 ONLY_PROMETHEUS = {"KolmoLatencyObjectiveBurnsFast", "KolmoLatencyObjectiveBurns", "KolmoPoolWillBeFull", "KolmoTunerFlaps", "KolmoGone"}
 
 

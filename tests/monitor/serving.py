@@ -43,7 +43,7 @@ class Serving:
         self.process.communicate()
 
     def snapshot(self, condition=lambda s: True, seconds=60):
-        """The first snapshot that fulfils the condition."""
+        """Waits for the first snapshot that fulfils the condition."""
         end = time.monotonic() + seconds
         while True:
             snapshot = json.loads(fetch(self.url + "api/v1/snapshot?curves=1")[0])

@@ -28,7 +28,7 @@ SNAPSHOT = {
 
 @contextlib.contextmanager
 def answering(body):
-    """The address of a server that answers everything with these bytes."""
+    """Starts a server that answers everything with these bytes; returns its address."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
@@ -85,7 +85,7 @@ class Answers(unittest.TestCase):
 
 
 class Terminal:
-    """kolmo top in a terminal of this size."""
+    """Runs kolmo top in a terminal of this size."""
 
     def __init__(self, address, rows, columns):
         self.process, self.master = pty.fork()
@@ -107,7 +107,7 @@ class Terminal:
             if select.select([self.master], [], [], 0.2)[0]:
                 try:
                     self.output += os.read(self.master, 1 << 16)
-                except OSError:  # it ended
+                except OSError:  # the process has ended
                     break
             *_, last = [b"", *re.findall(rb"\x1b\[H(.*?)\x1b\[J", self.output, re.S)]
             lines = last.decode("utf-8", "replace").replace("\x1b[K", "").replace("\r", "").split("\n")
@@ -116,7 +116,7 @@ class Terminal:
         raise AssertionError(f"not seen: {self.output[-3000:]!r}")
 
     def end(self):
-        """The exit status, and what was written at the end."""
+        """Waits for the end; returns the exit status, and what was written last."""
         while True:
             try:
                 piece = os.read(self.master, 1 << 16)

@@ -12,7 +12,7 @@ Problem = Callable[[np.random.Generator], "list[Pair]"]
 
 @dataclass(frozen=True)
 class Pair:
-    """A result and the peer's. Agreement: |got - want| <= tolerance (|want| + scale), everywhere."""
+    """A result and that of the peer. They agree if |got - want| <= tolerance (|want| + scale) everywhere."""
     got: Any
     want: Any
     tolerance: float = 0.0

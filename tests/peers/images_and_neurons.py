@@ -19,7 +19,7 @@ def image_segmentation(rng):
     got = kolmo.image_segmentation(x, np.array([level]), connectivity="eight" if eight else "four", regions=x.size)
     want, count = scipy.ndimage.label(x >= level, np.ones((3, 3)) if eight else None)
     pairs = {(int(a), int(b)) for a, b in zip(got.labels.ravel(), want.ravel(), strict=True)}
-    same = len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})  # equal but for names
+    same = len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})  # equal except for names
     sizes = np.sort(np.bincount(want.ravel())[1:])
     return [Pair(got.count, np.array(count)), Pair(np.array(same), np.array(True)), Pair(np.sort(got.areas), sizes)]
 

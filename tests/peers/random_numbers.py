@@ -13,7 +13,7 @@ SIGNIFICAND_BITS = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
 
 
 def place(rng):
-    """A seed, a place in its sequence, and how many numbers from there on."""
+    """Draws a seed, a place in its sequence, and how many numbers to take from there on."""
     return int(rng.integers(0, 2**64, dtype=np.uint64)), int(rng.integers(0, 2 ** int(rng.integers(1, 60)))), int(rng.integers(1, 400))
 
 
@@ -21,7 +21,7 @@ def words(seed, offset, n, bits):
     """Elements offset ... offset + n - 1 of the sequence of words of 32 or 64 bits, high half first."""
     per_block = 128 // bits
     first = offset // per_block
-    raw = Philox(key=seed, counter=(first - 1) % 2**128, number=4, width=32).random_raw(4 * (n // per_block + 2))  # counts, then draws
+    raw = Philox(key=seed, counter=(first - 1) % 2**128, number=4, width=32).random_raw(4 * (n // per_block + 2))  # the generator counts before it draws
     if bits == 64:
         raw = raw[0::2] << np.uint64(32) | raw[1::2]
     return raw[offset - first * per_block:][:n]
@@ -65,7 +65,7 @@ def random_normal(rng):
 def categorical_sample(rng):
     seed, offset, n = place(rng)
     rows, k = int(rng.integers(1, 4)), int(rng.integers(1, 300))
-    weight = rng.integers(0, 2**20, (rows, k)).astype(pick(rng, np.float64, np.float32))  # whose sums are exact
+    weight = rng.integers(0, 2**20, (rows, k)).astype(pick(rng, np.float64, np.float32))  # sums of such weights are exact
     weight[:, int(rng.integers(k))] += 1  # not all of them 0
     u = np.ldexp((words(seed, offset, rows * n, 64) >> np.uint64(11)).astype(float), -53).reshape(rows, n)
     sums = np.cumsum(weight.astype(float), -1)

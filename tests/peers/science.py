@@ -73,7 +73,7 @@ def nearest_neighbors(rng):
 
 
 def within(points, radius):
-    """Points nearer than each radius, the point itself included."""
+    """Counts the points nearer than each radius, including the point itself."""
     return cKDTree(points).query_ball_point(points, np.nextafter(radius, 0), p=np.inf, return_length=True)
 
 

@@ -13,7 +13,7 @@ DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 # Weighted means of values: weights and the result are rounded to 2^-11 (f16) or 2^-8 (bf16) of themselves, as is the sum of the weights;
 # scores of up to 24 products in float, sum |q k| / sqrt d below 10, are within 24 x 2^-24 x 10, and so are the weights.
 MEANS = {torch.float64: SUMS, torch.float32: 1.5e-5, torch.float16: 2**-10, torch.bfloat16: 2**-7}
-# Two products, their sum and its rounding, of numbers with 53, 24, 11 and 8 bits.
+# Two products, their sum and its rounding, for numbers with 53, 24, 11 and 8 bits.
 ROTATIONS = {torch.float64: 2**-51, torch.float32: 2**-22, torch.float16: 2**-10, torch.bfloat16: 2**-7}
 
 
@@ -72,14 +72,14 @@ def rope_encoding(rng):
     theta, offset, position = float(10 ** rng.uniform(1, 6)), int(rng.integers(0, 100_000)), pick(rng, None, rng.integers(0, 1000, s))
     x, places = t(rng.normal(size=(3, s, d))).to(dtype), t(np.arange(s) if position is None else position) + offset
     angle = places.double()[:, None] * theta ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
-    if pairs == "interleaved":  # as complex numbers
+    if pairs == "interleaved":  # rotates pairs as complex numbers
         turned = torch.view_as_complex(x.double().reshape(3, s, d // 2, 2)) * torch.polar(torch.ones_like(angle), angle)
         want = torch.view_as_real(turned).reshape(3, s, d)
     else:  # x cos + (-upper half, lower half) sin, as Llama does it
         lower, upper = x.double().chunk(2, -1)
         want = x.double() * angle.cos().repeat(1, 2) + torch.cat([-upper, lower], -1) * angle.sin().repeat(1, 2)
     got = kolmo.rope_encoding(x, position=position, theta=theta, offset=offset, pairs=pairs)
-    angles = float(places.max()) * 2**-51  # angles of both, within 2^-52 of them
+    angles = float(places.max()) * 2**-51  # the angles of both sides err by 2^-52 of themselves
     return [Pair(got.double().numpy(), want.numpy(), ROTATIONS[dtype] + angles, float(x.abs().max()))]
 
 

@@ -38,7 +38,7 @@ def expect(ok: bool, what: str) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Unchanged files keep their times."""
+    """Writes a file; one that does not change keeps its time."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -62,7 +62,7 @@ class Command:
         return run(self.build_folder / self.target, *arguments, status=status)
 
     def devices(self) -> list[str]:
-        """The kinds that can be used here."""
+        """The kinds of devices that can be used here."""
         listed = self.kolmo("devices")
         return [kind for kind, name in (("cpu", "cpu"), ("simt", "simt"), ("cuda", "cuda:0")) if name in listed]
 

@@ -35,7 +35,7 @@ class Budgets(unittest.TestCase):
     def test_time(self):
         self.assertEqual(quietly(time_faults, LOG, 100), ["b.cpp.o: 31 s; the cap is 30"])
         self.assertEqual(quietly(time_faults, LOG, 30)[1:], ["36 s of compilers; the cap is 30"])
-        self.assertEqual(quietly(time_faults, LOG, 30, 18), [])  # on cores that others had half of the time
+        self.assertEqual(quietly(time_faults, LOG, 30, 18), [])  # others had the cores half of the time
         self.assertEqual(quietly(time_faults, "# ninja log v5\n", 30), ["nothing was compiled"])
 
     def test_time_of_kernels(self):

@@ -17,7 +17,7 @@ REFUSED = {
     "run": "a function of Kolmo", "cuda": "a namespace of Kolmo", "my__op": "reserved", "_op": "reserved",
     "No-Name": "no identifier", "my_op_oracle": "the oracle of my_op",
 }
-HOLES = {  # what is left to fill in, and how it is
+HOLES = {  # what is left to fill in, and the text that fills it in
     f"{OP}.hpp": [
         ('"fill in: what x is, with its unit"', '"numbers"'),
         ('"fill in: what y is, with its unit"', '"numbers, doubled"'),
@@ -61,7 +61,7 @@ def outside(new_op: Path, project: Path) -> None:
 
 
 def filled(files: dict[str, str], left: str = "") -> dict[str, str]:
-    """Everything filled in but for one place."""
+    """Fills in everything except one place."""
     result = dict(files)
     for name, holes in HOLES.items():
         for hole, text in holes:
@@ -101,7 +101,7 @@ def main() -> None:
     lint(tree, files, status=1)
     for holes in HOLES.values():
         for hole, _ in holes:
-            if hole.startswith("//") or "by hand" in hole:  # what only a reader sees
+            if hole.startswith("//") or "by hand" in hole:  # only a reader sees this place
                 lint(tree, filled(files, left=hole), status=1)
             else:
                 project.build({f"elementwise/{OP}": filled(files, left=hole)})
