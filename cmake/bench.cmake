@@ -19,10 +19,10 @@ target_link_libraries(bench_tuner PRIVATE kolmo_sim)
 add_executable(bench_plain_lanes EXCLUDE_FROM_ALL bench/plain_lanes.cpp)
 kolmo_options(bench_plain_lanes)
 target_link_libraries(bench_plain_lanes PRIVATE kolmo_lib)
-target_compile_options(bench_plain_lanes PRIVATE -O3 -march=native  # it runs where it is built
-  -Wno-alloc-size-larger-than)  # of sizes that cannot be
+target_compile_options(bench_plain_lanes PRIVATE -O3 -march=native  # the benchmark runs on the machine that builds it
+  -Wno-alloc-size-larger-than)  # g++ warns of sizes that never occur
 
-foreach(name memory pipeline)  # beside what one would write with the CUDA runtime
+foreach(name memory pipeline)  # these also measure what one would write with the CUDA runtime alone
   if(KOLMO_CUDA)
     target_sources(bench_${name} PRIVATE bench/${name}_cuda.cu)
   else()

@@ -3,7 +3,7 @@
 set(KOLMO_CUDA AUTO CACHE STRING "Build the CUDA backend: ON, OFF, AUTO or GPU")
 set_property(CACHE KOLMO_CUDA PROPERTY STRINGS AUTO GPU ON OFF)
 if(KOLMO_CUDA STREQUAL "GPU")
-  file(GLOB gpus /dev/nvidia[0-9]* /dev/dxg)  # a container may be given any; WSL2 has the latter
+  file(GLOB gpus /dev/nvidia[0-9]* /dev/dxg)  # a container may be given any of the GPUs; WSL2 has /dev/dxg
   if(gpus)
     set(KOLMO_CUDA AUTO)
   else()
@@ -34,7 +34,7 @@ if(KOLMO_CUDA STREQUAL "AUTO" OR KOLMO_CUDA)
 endif()
 
 if(KOLMO_CUDA)
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)  # the GPUs of this machine; without one, H100 and H200
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)  # compiles for the GPUs of this machine; where there is none, for H100 and H200
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
       OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status)
     if(status EQUAL 0)

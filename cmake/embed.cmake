@@ -8,7 +8,7 @@
 # relative to the calling CMakeLists.txt. Editing a file rebuilds its generated source. Files are UTF-8 text with no
 # line over 8000 bytes.
 #
-# The same file, run as `cmake -D INPUT=... -D OUTPUT=... -D NAME=... -P embed.cmake`, writes one source.
+# This file, run as `cmake -D INPUT=... -D OUTPUT=... -D NAME=... -P embed.cmake`, writes one source.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   cmake_minimum_required(VERSION 3.25)
   file(READ "${INPUT}" text)

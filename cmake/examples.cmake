@@ -1,4 +1,4 @@
-# examples/*.cpp, which are also the code in README.md and docs/: each is built, and run from the root of the tree.
+# Builds each of examples/*.cpp and runs it from the root of the tree as a test; README.md and docs/ show the same code.
 file(GLOB examples CONFIGURE_DEPENDS examples/*.cpp)
 foreach(example IN LISTS examples)
   get_filename_component(name ${example} NAME_WE)

@@ -1,4 +1,4 @@
-# kolmo_headers: every header compiles alone. Built by `make lint`. Headers named *-inl.hpp are bodies that are
+# The target kolmo_headers compiles every header alone. `make lint` builds it. Headers named *-inl.hpp are bodies that are
 # included once per vector target and are no headers in this sense.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kolmo/*.hpp cli/*.hpp simt/*.hpp)
 list(FILTER headers EXCLUDE REGEX "-inl\\.hpp$|^simt/tests/")

@@ -1,7 +1,7 @@
 # The kernels of the operators, and what each takes: registers, shared memory, barriers and spills as nvcc prints them
 # with -Xptxas -v. The table of the architectures in this build is embedded in the library; without CUDA it is empty.
-#   kolmo_resources   builds kernel_resources.txt, the same for every architecture that kolmo occupancy knows
-#                     (minutes: each kernel is compiled seven times)
+#   kolmo_resources   builds kernel_resources.txt, such a table for every architecture that kolmo occupancy knows
+#                     (takes minutes: each kernel is compiled for seven architectures)
 set(table ${PROJECT_BINARY_DIR}/embedded/kernel_resources.txt)
 if(KOLMO_CUDA)
   function(kolmo_kernels target table)
@@ -9,7 +9,7 @@ if(KOLMO_CUDA)
     kolmo_options(${target})
     target_compile_options(${target} PRIVATE -Xptxas=-v)
     if(CMAKE_CUDA_ARCHITECTURES MATCHES "90a")
-      target_compile_definitions(${target} PRIVATE KOLMO_SM90A)  # what only Hopper has is in this build
+      target_compile_definitions(${target} PRIVATE KOLMO_SM90A)  # this build has the code for what only Hopper GPUs have
     endif()
     set(launcher ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh ${CMAKE_CUDA_COMPILER_LAUNCHER})
     set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "${launcher}")

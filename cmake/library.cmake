@@ -1,15 +1,15 @@
 # kolmo_lib (libkolmo.a, kolmo::kolmo), kolmo_check (kolmo::check, oracles and validation over the catalogue) and, with
-# KOLMO_SIMT, kolmo_simt (kolmo::simt): a program has the device `simt` if it links that one.
+# KOLMO_SIMT, kolmo_simt (kolmo::simt). A program that links kolmo_simt has the device `simt`, the emulated GPU.
 
-# Floating-point results must not depend on what the compiler fuses. Nobody reads errno or floating-point exceptions; with
-# them the compiler could not compute several elements at once.
+# Multiplications and additions are not fused (-ffp-contract=off): results would depend on where the compiler does it. Nobody reads
+# errno or floating-point exceptions; if the compiler had to keep them right, it could not compute several elements at once.
 function(kolmo_options target)
   set(cxx -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -Wall -Wextra -Wno-missing-field-initializers -Wnon-virtual-dtor)
   if(KOLMO_WERROR)
-    list(APPEND cxx -Werror -Wno-error=array-bounds -Wno-error=maybe-uninitialized)  # g++ 12 sees ghosts
+    list(APPEND cxx -Werror -Wno-error=array-bounds -Wno-error=maybe-uninitialized)  # g++ 12 gives these warnings for correct code
   endif()
   if(KOLMO_UNITY)
-    list(APPEND cxx -Wno-subobject-linkage)  # it takes a source that is included for a header
+    list(APPEND cxx -Wno-subobject-linkage)  # g++ takes an included source for a header
   endif()
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:${cxx}>"
@@ -40,8 +40,8 @@ add_custom_command(OUTPUT version.cpp.always
 set_source_files_properties(version.cpp.always PROPERTIES SYMBOLIC ON)
 add_custom_target(kolmo_version DEPENDS version.cpp.always)
 
-# Replaces the sources in the list by files that include up to 10 of one folder each, so that headers are read once. The
-# names in them are relative: another copy of the tree shares ccache.
+# Replaces the sources in the list by generated files that each include up to 10 sources of one folder, so that the compiler reads
+# their headers once. They include by relative paths, so that another copy of the tree shares the cache of ccache.
 function(kolmo_unite list name)
   set(united "")
   set(folders "")
@@ -49,7 +49,7 @@ function(kolmo_unite list name)
     cmake_path(GET source PARENT_PATH folder)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
     if(NOT source MATCHES "^(kolmo|cli)/" OR folder STREQUAL "kolmo/op" OR definitions)
-      list(APPEND united ${source})  # generated; of files that share names; with definitions of its own
+      list(APPEND united ${source})  # generated, or shares local names with its neighbours (kolmo/op), or has macros of its own
     else()
       string(MAKE_C_IDENTIFIER ${folder} folder)
       list(APPEND folders ${folder})
@@ -75,7 +75,7 @@ function(kolmo_unite list name)
   set(${list} ${united} PARENT_SCOPE)
 endfunction()
 
-# The libraries are compiled in parts that differ in flags.
+# Adds sources to a library as a part of their own, which may have other compiler flags than the rest of the library.
 function(kolmo_part library name)
   add_library(${name} OBJECT ${ARGN})
   kolmo_options(${name})
@@ -86,7 +86,7 @@ function(kolmo_part library name)
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${name}>)
 endfunction()
 
-# What Highway compiles once per vector set, or with KOLMO_NATIVE for this machine's alone.
+# The sources that Highway compiles once for each instruction set, or with KOLMO_NATIVE only for that of this machine.
 set(vector_sources "")
 file(GLOB_RECURSE candidates CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kolmo/*.cpp)
 foreach(source IN LISTS candidates)
@@ -95,7 +95,7 @@ foreach(source IN LISTS candidates)
     list(APPEND vector_sources ${source})
   endif()
 endforeach()
-# Files, reports and records: not worth the optimiser's time.
+# Sources that read and write files, reports and records are compiled with less optimisation, which saves compile time.
 set(light ${sources})
 list(FILTER light INCLUDE REGEX "^kolmo/((io|monitor|tune)/|flow/(report|result|infer/(checkpoint|network_record)|estimate/progress)|\
 runtime/(memory/)?trace\\.cpp)")
@@ -123,7 +123,7 @@ kolmo_part(kolmo_lib kolmo_light ${light})
 target_compile_options(kolmo_light PRIVATE $<$<CONFIG:Release>:-O1>)
 target_precompile_headers(kolmo_light PRIVATE <nlohmann/json.hpp>)
 kolmo_part(kolmo_lib kolmo_ops ${KOLMO_OP_SOURCES})
-target_compile_options(kolmo_ops PRIVATE $<$<CONFIG:Release>:-O3>)  # vectors of runtime/cpu/vectors.hpp
+target_compile_options(kolmo_ops PRIVATE $<$<CONFIG:Release>:-O3>)  # the loops over runtime/cpu/vectors.hpp need it
 target_precompile_headers(kolmo_ops PRIVATE <kolmo/op/registry.hpp>)
 kolmo_part(kolmo_lib kolmo_vectors ${vector_sources})
 if(KOLMO_NATIVE)
@@ -155,7 +155,7 @@ target_compile_options(kolmo_oracles PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${K
 target_precompile_headers(kolmo_oracles PRIVATE <kolmo/check/oracle.hpp>)
 
 if(KOLMO_SIMT)
-  add_library(kolmo_simt OBJECT ${KOLMO_OP_SIMT_TABLE})  # objects: from an archive the linker would take none
+  add_library(kolmo_simt OBJECT ${KOLMO_OP_SIMT_TABLE})  # OBJECT: the linker would take nothing from an archive
   simt_sources(kolmo_simt ${KOLMO_OP_SIMT})
   kolmo_options(kolmo_simt)
   set_target_properties(kolmo_simt PROPERTIES EXPORT_NAME simt CXX_VISIBILITY_PRESET hidden

@@ -1,7 +1,7 @@
-# One folder per operator or family: kolmo/ops/<group>/<folder>/<folder>.{hpp,cpp,cu} and <folder>_oracle.cpp, and any further
-# .cpp and .cu. The lines `extern const Op<...> name;` of the header are the registration; nothing is listed by hand. Sets
+# Every operator or family of operators has a folder: kolmo/ops/<group>/<folder>/<folder>.{hpp,cpp,cu} and <folder>_oracle.cpp, and any further
+# .cpp and .cu. The lines `extern const Op<...> name;` of the header are the registration; nothing is listed by hand. This file sets
 #   KOLMO_OP_SOURCES     operators, the generated catalogue and the hashes of the sources, for the library
-#   KOLMO_OP_CUDA        their kernels, with CUDA
+#   KOLMO_OP_CUDA        the CUDA sources of their kernels, in a build with CUDA
 #   KOLMO_OP_SIMT        generated wrappers that compile each .cu for the emulated GPU, and KOLMO_OP_SIMT_TABLE, which
 #                        puts them into the catalogue, for kolmo_simt
 #   KOLMO_OP_ORACLES     oracles and their generated table, for kolmo_check

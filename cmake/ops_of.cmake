@@ -1,4 +1,4 @@
-# What the tree and kolmo_add_operators have in common.
+# Functions that ops.cmake, for the operators of the tree, and kolmo_add_operators, for those of other projects, share.
 
 # kolmo_ops_of(<header> <variable>): the operators that a header declares, by its lines `extern const Op<...> name;`
 function(kolmo_ops_of header variable)
@@ -39,8 +39,8 @@ function(kolmo_operator_folders root variable)
   set(${variable} ${folders} PARENT_SCOPE)
 endfunction()
 
-# kolmo_simt_wrapper(<wrapper> <source> <op>...): writes <wrapper>, which compiles <source>, as it is included, for the
-# emulated GPU. What the several .cu of a folder share is in the namespace on_cuda, there on_simt.
+# kolmo_simt_wrapper(<wrapper> <source> <op>...): writes <wrapper>, a source that includes the CUDA source <source> to compile it for
+# the emulated GPU. Functions that several .cu of a folder share are in the namespace on_cuda, which the wrapper renames on_simt.
 function(kolmo_simt_wrapper wrapper source)
   set(renamed "#define on_cuda on_simt\n")
   foreach(op IN LISTS ARGN)

@@ -1,5 +1,5 @@
-# The extension kolmo._kolmo. Built by scikit-build-core it goes into the wheel; in a build tree it stands in python/kolmo
-# with links to the sources, so that PYTHONPATH=<build>/python imports the package.
+# The extension module kolmo._kolmo. When scikit-build-core builds it, it goes into the wheel. In a build folder it lies in
+# python/kolmo beside links to the Python sources, so that PYTHONPATH=<build>/python imports the package.
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
   OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
@@ -33,9 +33,9 @@ foreach(module IN LISTS modules)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/kolmo/${module} ${package}/${module} SYMBOLIC)
 endforeach()
 
-# Types for editors and type checkers, from the operators of this build.
+# Writes ops.pyi, the types of the operators of this build, for editors and type checkers.
 set(sanitized "")
-if(KOLMO_SANITIZE MATCHES "address")  # an interpreter without it must load it first
+if(KOLMO_SANITIZE MATCHES "address")  # an interpreter without AddressSanitizer must load its library first
   foreach(library libasan.so libstdc++.so)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${library} OUTPUT_STRIP_TRAILING_WHITESPACE
       OUTPUT_VARIABLE found COMMAND_ERROR_IS_FATAL ANY)

@@ -1,4 +1,4 @@
-# kolmo_tests: every tests/**/*_test.cpp. A folder adds other tests in tests/<folder>/tests.cmake.
+# The program kolmo_tests holds every tests/**/*_test.cpp. A folder adds other tests in tests/<folder>/tests.cmake.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 include(cmake/headers.cmake)
@@ -17,12 +17,12 @@ target_link_libraries(kolmo_tests PRIVATE kolmo_check kolmo_sim GTest::gtest GTe
 if(KOLMO_SIMT)
   target_link_libraries(kolmo_tests PRIVATE kolmo_simt)
 endif()
-target_compile_options(kolmo_tests PRIVATE $<$<CONFIG:Release>:-O1>)  # a quarter less to compile; what they call is -O2
+target_compile_options(kolmo_tests PRIVATE $<$<CONFIG:Release>:-O1>)  # saves a quarter of the compile time; the library has -O2
 target_precompile_headers(kolmo_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <memory> <string> <vector>)
 set_source_files_properties(tests/paths.cpp PROPERTIES
   COMPILE_DEFINITIONS KOLMO_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SKIP_PRECOMPILE_HEADERS ON)
-if(KOLMO_SANITIZE)  # a start of the program takes longer than most tests there, so each start runs many
-  target_link_options(kolmo PRIVATE -no-pie)  # a third less time to start
+if(KOLMO_SANITIZE)  # the program takes longer to start than most tests take, so each start runs many tests
+  target_link_options(kolmo PRIVATE -no-pie)  # saves a third of the time to start
   target_link_options(kolmo_tests PRIVATE -no-pie)
   set(shards 32)
   math(EXPR last "${shards} - 1")
@@ -32,7 +32,7 @@ if(KOLMO_SANITIZE)  # a start of the program takes longer than most tests there,
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};GTEST_BRIEF=1")
   endforeach()
 else()
-  set(long "LargeTables.*:FewLargeTables.*:*/GoldenValues.*/simt")  # 10 s or more each; `make check` runs them
+  set(long "LargeTables.*:FewLargeTables.*:*/GoldenValues.*/simt")  # these take 10 s or more each; `make check` runs them
   set(discovery DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   gtest_discover_tests(kolmo_tests ${discovery} TEST_FILTER "-${long}" PROPERTIES TIMEOUT 600)
   gtest_discover_tests(kolmo_tests ${discovery} TEST_FILTER "${long}" PROPERTIES TIMEOUT 600 LABELS long)

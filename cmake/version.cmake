@@ -7,7 +7,7 @@ execute_process(COMMAND git -C ${SOURCE} rev-parse --show-toplevel
   OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT status EQUAL 0 OR NOT top STREQUAL SOURCE)
   set(commit unknown)
-  if(EXISTS ${SOURCE}/COMMIT)  # tools/wheel.sh writes it into an sdist
+  if(EXISTS ${SOURCE}/COMMIT)  # tools/wheel.sh writes this file into a source distribution
     file(STRINGS ${SOURCE}/COMMIT commit LIMIT_COUNT 1)
   endif()
 endif()

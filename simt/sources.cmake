@@ -13,7 +13,7 @@ function(simt_sources target)
     if(NOT generated)
       set(root ${CMAKE_SOURCE_DIR})
     endif()
-    # Without this folder's own name in it, so that another copy of the tree shares ccache.
+    # The wrapper names the source by a relative path, so that another copy of the tree shares the cache of ccache.
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${root} OUTPUT_VARIABLE included)
     file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"simt/simt.hpp\"\n#include \"@included@\"\n" @ONLY)
     set_source_files_properties(${wrapper} PROPERTIES

@@ -25,7 +25,7 @@ measure() {  # measure <title> <program> <arguments...>
 }
 
 store=$(mktemp -d)
-export KOLMO_TUNING=off  # nothing measured here is tuned, unless stated
+export KOLMO_TUNING=off  # each measurement takes the default variants unless it says otherwise
 measure "tuner: look-up, and search on modelled and recorded spaces" bench_tuner --record "$out/tuner_search.json"
 measure "tuner: what tuning gains over naive, default, occupancy's choice and the vendor's library" \
   kolmo tune --device "$device" --budget "${TUNE_BUDGET:-900}" --store "$store" --record "$out/tuning.json"

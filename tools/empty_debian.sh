@@ -40,21 +40,21 @@ for path in /etc/apt/apt.conf.d /etc/apt/auth.conf.d /etc/apt/keyrings /etc/apt/
     cp -rL --remove-destination "$path" "$root${path%/*}/"
   fi
 done
-rm -f "$root"/etc/apt/apt.conf.d/{20packagekit,50appstream}  # they call programs of the host
+rm -f "$root"/etc/apt/apt.conf.d/{20packagekit,50appstream}  # these make apt call programs that only the host has
 git clone --quiet . "$root/kolmo"
 echo "empty_debian: a Debian of $(du -sh "$root" | cut -f1) ($((SECONDS - started)) s)"
 
-inside() {  # inside <command>: with an environment as empty as the Debian; /proc goes when the command ends
-  # shellcheck disable=SC2016  # bash inside expands them
+inside() {  # inside <command>: runs it in the Debian with an empty environment; /proc is unmounted when the command ends
+  # shellcheck disable=SC2016  # the inner bash expands these variables
   unshare --mount bash -c 'mount -t proc proc "$1/proc" && exec chroot "$1" env -i HOME=/root LANG=C.UTF-8 \
     PATH=/usr/sbin:/usr/bin:/sbin:/bin JOBS="$2" ${OPENBLAS_CORETYPE:+OPENBLAS_CORETYPE="$OPENBLAS_CORETYPE"} \
     bash -c "cd /kolmo && $3"' inside "$root" "${JOBS:-$(nproc)}" "$1"
 }
 
-# Sets `others`: processor seconds so far of everything but the commands of this script, and of other machines on the same
-# processors (steal, the ninth column).
+# Sets `others` to the processor seconds that everything but the commands of this script has taken so far, with those that other
+# virtual machines took from the same processors (steal, the ninth column).
 measure_others() {
-  times >"$work/times"  # the second line: of children that have ended
+  times >"$work/times"  # its second line is the time of children that have ended
   others=$(awk -F '[ms ]+' -v hz="$(getconf CLK_TCK)" 'FNR == 2 && FILENAME != "/proc/stat" {own = 60 * ($1 + $3) + $2 + $4}
     /^cpu / {n = split($0, t, / +/); busy = (t[2] + t[3] + t[4] + t[7] + t[8] + t[9]) / hz}
     END {printf "%d", busy - own}' "$work/times" /proc/stat)

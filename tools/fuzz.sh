@@ -9,11 +9,11 @@ build=${BUILD:-build/fuzz}
 clang=${CLANG:-$(command -v clang++-14 || command -v clang++ || true)}
 [ -n "$clang" ] || { echo "fuzz: no clang++; install clang-14 and libclang-rt-14-dev" >&2; exit 1; }
 launcher=$(command -v ccache || true)
-export CCACHE_NOHASHDIR=1  # another copy of the tree shares the cache
+export CCACHE_NOHASHDIR=1  # so that another copy of the tree shares the cache
 
 mkdir -p "$build"
-# The readers fill arrays in the runtime's memory. Left out are its version, which the build generates, and what the
-# readers do not reach.
+# The readers fill arrays in the runtime's memory, so that the runtime is compiled too, except sources that the readers do not
+# reach and the version, which the build generates.
 printf '#include <string_view>\nnamespace kolmo { std::string_view %s() { return "fuzz"; } std::string_view %s() { return "fuzz"; } }\n' \
   version commit >"$build/version.cpp"
 unused='blas|cuda_libraries|event_cost|f16c|kernel|nvrtc|memory/(mapped|pinned)|row_stream'
@@ -27,18 +27,18 @@ for source in $sources "$build/version.cpp" tests/fuzz/*_fuzz.cpp; do
   case $source in tests/*) ;; *) objects="$objects $object" ;; esac
   echo "$source -o $object"
 done >"$build/sources"
-# shellcheck disable=SC2086  # no launcher is no word
+# shellcheck disable=SC2086  # an empty launcher must give no argument
 xargs -P "${JOBS:-$(nproc)}" -n 3 $launcher "$clang" -std=c++20 -O1 -g -I. -fsanitize=fuzzer-no-link,address,undefined \
   -fno-sanitize-recover=all -c <"$build/sources"
 
 running=''
 pids=''
-# shellcheck disable=SC2086  # a list of processes
+# shellcheck disable=SC2086  # pids is a list
 trap 'kill $pids 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
 for source in tests/fuzz/*_fuzz.cpp; do
   name=$(basename "$source" _fuzz.cpp)
-  # shellcheck disable=SC2086  # a list of files
+  # shellcheck disable=SC2086  # objects is a list
   "$clang" -fsanitize=fuzzer,address,undefined "$build/tests_fuzz_${name}_fuzz.o" $objects -lz -lcrypto -lsqlite3 -lfmt -lhwy -o "$build/$name"
   rm -rf "$build/corpus_$name" && mkdir "$build/corpus_$name"
   "$build/$name" "$build/corpus_$name" "tests/fuzz/corpus/$name" -max_total_time="$seconds" -timeout=10 \

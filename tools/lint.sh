@@ -25,7 +25,7 @@ headers() {
   return "${PIPESTATUS[0]}"
 }
 
-kernels() {  # of the last build of `make check`
+kernels() {  # checks the kernels of the last build of `make check`
   if ! compgen -G 'build/cuda/CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o' >/dev/null; then
     echo "kernels        skipped: no build with nvcc, which make check makes"
     return 0
@@ -33,7 +33,7 @@ kernels() {  # of the last build of `make check`
   python3 tools/check_build.py build/cuda --kernels
 }
 
-tidy() {  # kolmo/op, and what changed since main (or in the last commit); TIDY=all for everything
+tidy() {  # checks kolmo/op and what changed since main or, on main, in the last commit; with TIDY=all everything
   local base frame files extension=() python=(-DKOLMO_PYTHON=OFF)
   if [ -x .venv/python/bin/python ]; then
     extension=('python/*.cpp') python=(-DKOLMO_PYTHON=ON "-DPython_EXECUTABLE=$PWD/.venv/python/bin/python")

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# tools/test.sh release    make test: the tests of the release build, with CUDA if a GPU is here, but for those with the label
-#                          `long`; then which CUDA sources changed since a GPU validated them.
-# tools/test.sh check      make check: the long ones, with CUDA when nvcc is found; all of it again that can run under ASan and UBSan, with every portable kernel variant
-#                          on the emulated GPU; ThreadSanitizer's race check of the operators whose CUDA sources changed
-#                          since their last pass; a minute of fuzzing for each reader.
-# The last line sums up.
+# tools/test.sh release    make test: runs the tests of the release build, with CUDA if a GPU is here, except those with the label
+#                          `long`; then lists the operators whose CUDA sources changed since a GPU validated them.
+# tools/test.sh check      make check: runs the long tests, with CUDA when nvcc is found; all tests that can run under
+#                          AddressSanitizer and UndefinedBehaviorSanitizer, with every portable kernel variant on the emulated GPU;
+#                          ThreadSanitizer's race check of the operators whose CUDA sources changed since their last pass; and a
+#                          minute of fuzzing for each reader.
+# The last line says how many tests passed, failed and were skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 jobs=${JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0 broken=0
 
 heading() { printf '\n== %s\n' "$*"; started=$SECONDS; }
-seconds() {  # seconds <what was done since the last call>
+seconds() {  # seconds <what was done since the last call>: prints how long it took
   printf '%s: %d s\n' "$1" $((SECONDS - started))
   started=$SECONDS
 }
 
-build() {  # build <preset> [target...]: how far it is; what it says only if it fails. With python=OFF without the extension
+build() {  # build <preset> [target...]: shows progress, and the output only of a failed build; python=OFF leaves out the extension
   local preset=$1 log extension=(-DKOLMO_PYTHON=OFF)
   shift
-  if [ "${python:-}" != OFF ] && [ "$preset" != tsan ] && [ -x .venv/python/bin/python ]; then  # which tools/python_env.sh makes
+  if [ "${python:-}" != OFF ] && [ "$preset" != tsan ] && [ -x .venv/python/bin/python ]; then  # tools/python_env.sh makes it
     extension=(-DKOLMO_PYTHON=ON "-DPython_EXECUTABLE=$PWD/.venv/python/bin/python")
   fi
   log=$(mktemp)
@@ -34,7 +35,7 @@ build() {  # build <preset> [target...]: how far it is; what it says only if it 
   rm -f "$log"
 }
 
-tally() {  # tally <command...>: adds "passed failed skipped", the last line that it prints; without one it failed
+tally() {  # tally <command...>: adds up "passed failed skipped", the last line of its output; no such line counts as a failure
   local sums
   sums=$("$@" | tail -n 1)
   if [[ $sums =~ ^([0-9]+)\ ([0-9]+)\ ([0-9]+)$ ]]; then
@@ -62,7 +63,7 @@ run_ctest() {  # run_ctest <preset> [ctest options]
 
 release() {
   heading "release build and tests"
-  if ! tools/python_env.sh --ready; then  # all but the extension is built while its environment is made
+  if ! tools/python_env.sh --ready; then  # its environment is made while everything but the extension is built
     tools/python_env.sh & local environment=$!
     python=OFF build ci
     wait "$environment"

@@ -14,5 +14,5 @@ if [ ! -x "$venv/bin/python" ] || [ ! -d "$build/python" ]; then
 fi
 export PYTHONPATH=$PWD/$build/python:$PWD/tests
 "$venv/bin/python" -W ignore -m peers "$@"
-"$venv/bin/python" bench/gpu_pytorch.py --check  # its calls are right for the PyTorch that is here
+"$venv/bin/python" bench/gpu_pytorch.py --check  # checks its calls against the PyTorch that is here
 "$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests/test_moving_over.py

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/test_python.sh <preset> [pytest options]: python/tests with the extension of build/<preset>; under sanitizers without
-# PyTorch, Dask and what is marked `slow`, and with few examples. The last line is "passed failed skipped"; all else goes to stderr.
+# tools/test_python.sh <preset> [pytest options]: runs python/tests with the extension of build/<preset>; under sanitizers without
+# PyTorch, Dask and tests marked `slow`, and with few examples. The last line is "passed failed skipped"; all else goes to stderr.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 preset=$1 report=$PWD/build/$1/pytest.xml python=$PWD/.venv/python/bin/python
@@ -11,7 +11,7 @@ if [ ! -x "$python" ]; then
   exit
 fi
 sanitized=()
-if [ "$preset" = asan ]; then  # an interpreter without it must load it first
+if [ "$preset" = asan ]; then  # an interpreter without AddressSanitizer must load its library first
   sanitized=(ASAN_OPTIONS=detect_leaks=0 "LD_PRELOAD=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so)")
   set -- -m 'not slow' -k 'not torch and not distributed' --hypothesis-profile=few "$@"
 fi

@@ -2,14 +2,14 @@
 # make wheel: an sdist and, built from it, a wheel that carries its libraries, in out/wheel; the wheel is then installed into
 # an empty environment with what kolmo[flow] needs, where the tests of python/tests run.
 #
-# Carried: every library outside the manylinux policy, with the licences of all that is in it. Never carried: what belongs
-# to the driver of a GPU (libcuda, libnvidia-ml) or comes with a CUDA toolkit; Kolmo opens these when it runs.
+# The wheel carries every library that the manylinux policy does not name, and the licences of all it holds. It never carries
+# libraries of a GPU's driver (libcuda, libnvidia-ml) or of a CUDA toolkit; Kolmo opens these when it runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$PWD/out/wheel tools=$PWD/.venv/wheel
-glibc=36  # 2.36, of Debian 12
+glibc=36  # Debian 12 has glibc 2.36
 work=$(mktemp -d "${TMPDIR:-/tmp}/kolmo_wheel.XXXXXX")
-commit=$PWD/COMMIT  # for an sdist, which is no repository
+commit=$PWD/COMMIT  # tells a source distribution, which is no git repository, its commit
 trap 'rm -rf "$work" "$commit"' EXIT
 
 if [ ! -x "$tools/bin/auditwheel" ]; then

@@ -6,7 +6,7 @@ function(symbols_of file result)
   execute_process(COMMAND ${NM} --defined-only -g ${file} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^ \n]+\n" lines "${text}")
   list(TRANSFORM lines STRIP)
-  # What every C++ program has: main, the standard library, exception handling.
+  # Leaves out the symbols of every C++ program: main, the standard library, exception handling.
   list(FILTER lines EXCLUDE REGEX "^(main|_Z(T[ISV])?N?K?S[a-z]|DW\\.ref)")
   set(${result} ${lines} PARENT_SCOPE)
 endfunction()

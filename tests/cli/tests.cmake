@@ -4,4 +4,4 @@ foreach(name analysis catalogue claims estimator files guide input local memory 
   add_test(NAME cli.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py $<TARGET_FILE:kolmo>)
   set_tests_properties(cli.${name} PROPERTIES TIMEOUT 900)
 endforeach()
-set_tests_properties(cli.tune cli.occupancy PROPERTIES LABELS long)  # which `make check` runs, see tools/test.sh
+set_tests_properties(cli.tune cli.occupancy PROPERTIES LABELS long)  # `make check` runs them, see tools/test.sh

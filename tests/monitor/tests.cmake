@@ -1,5 +1,5 @@
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-# Stands in for NVIDIA's management library on machines without a GPU.
+# fake_nvml stands in for NVIDIA's management library on machines without a GPU.
 add_library(fake_nvml MODULE ${CMAKE_CURRENT_LIST_DIR}/fake_nvml.cpp)
 set_target_properties(fake_nvml PROPERTIES PREFIX "" OUTPUT_NAME nvidia-ml SUFFIX ".so.1"
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake_nvml PREFIX lib)

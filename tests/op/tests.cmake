@@ -1,4 +1,4 @@
-# An executable of its own: it replaces operator new, as sanitizers do.
+# call_cost is a program of its own because it replaces operator new. Sanitizers do too, so it is not built with them.
 if(NOT KOLMO_SANITIZE)
   add_executable(call_cost tests/op/call_cost.cpp)
   kolmo_options(call_cost)

@@ -1,4 +1,4 @@
-# What runs on several threads, from the sources of base and runtime alone: quick to build under ThreadSanitizer.
+# Tests of what runs on several threads. They link only the sources of base and runtime, so that a build under ThreadSanitizer is quick.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kolmo/base/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/runtime/*.cpp
   ${PROJECT_SOURCE_DIR}/kolmo/monitor/memory/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/io/json.cpp)
 list(FILTER sources EXCLUDE REGEX "/runtime/(cuda/|cpu/blas)")
@@ -20,7 +20,7 @@ if(KOLMO_SANITIZE MATCHES thread)
   set_tests_properties(runtime.threads PROPERTIES TIMEOUT 600)
 endif()
 
-# Found by cuda_libraries_test.cpp where CUDA's libraries are looked for.
+# cuda_libraries_test.cpp has the search for CUDA's libraries find this one.
 add_library(fake_cuda_library MODULE ${CMAKE_CURRENT_LIST_DIR}/fake_cuda_library.cpp)
 set_target_properties(fake_cuda_library PROPERTIES PREFIX lib OUTPUT_NAME kolmofake SUFFIX ".so.13"
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake_cuda_library)

@@ -1,4 +1,5 @@
-# Parts of skeletons that grids of one block, which is what the emulated GPU runs at once, do not reach.
+# Covers code of the skeletons that needs several blocks at the same time. The operators do not reach it on the emulated GPU, which
+# runs one block at a time.
 if(KOLMO_SIMT)
   simt_sources(kolmo_tests tests/skeleton/held_items.cu)
 endif()

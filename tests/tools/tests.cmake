@@ -11,7 +11,7 @@ if(NOT KOLMO_SANITIZE)
       ${PROJECT_BINARY_DIR} --kernels)
     set_tests_properties(tools.kernels PROPERTIES LABELS long)
   endif()
-  if(KOLMO_SIMT OR KOLMO_CUDA)  # else no operator has variants on a GPU
+  if(KOLMO_SIMT OR KOLMO_CUDA)  # otherwise no operator has variants for a GPU
     add_test(NAME tools.reference COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/reference.py $<TARGET_FILE:kolmo> --check)
   endif()
   add_test(NAME tools.reference_text COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/reference_test.py)
@@ -25,10 +25,10 @@ if(NOT KOLMO_SANITIZE)
   if(CCACHE)
     list(APPEND author_options -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE} -DCMAKE_CUDA_COMPILER_LAUNCHER=${CCACHE})
   endif()
-  set(prefix ${PROJECT_BINARY_DIR}/package_test/prefix)  # where tests/package installs
+  set(prefix ${PROJECT_BINARY_DIR}/package_test/prefix)  # tests/package installs there
   add_test(NAME tools.new_op COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/new_op_test.py
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/new_op_test ${prefix} ${author_options})
-  # With the options of this build, so that its objects are in ccache; without one the whole tree is compiled.
+  # The test builds the tree with the options of this build, so that ccache has its objects; without ccache all is compiled again.
   set(tree_options -DKOLMO_CUDA=${KOLMO_CUDA} -DKOLMO_SIMT=ON -DKOLMO_TESTS=OFF -DKOLMO_UNITY=${KOLMO_UNITY}
     -DKOLMO_WERROR=${KOLMO_WERROR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
   if(KOLMO_CUDA)

@@ -1,4 +1,5 @@
-# cuda_occupancy.h is plain C: where there is a toolkit, occupancy is compared with it, also in builds without CUDA.
+# Where a CUDA toolkit is found, a test compares occupancy with its cuda_occupancy.h. That header is plain C, so that builds without
+# CUDA have the test too.
 find_path(KOLMO_OCCUPANCY_HEADER cuda_occupancy.h NO_DEFAULT_PATH
   HINTS ${CUDAToolkit_INCLUDE_DIRS} $ENV{CUDA_HOME}/include ${PROJECT_SOURCE_DIR}/.cuda/toolkit/include
     /usr/local/cuda/include)

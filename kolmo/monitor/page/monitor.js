@@ -53,7 +53,8 @@
   ];
   const most = 6;
 
-  // What is looked at: a range in seconds, and a device: "", "cpu", or a GPU's number.
+  // The view is a range of time and a device: "" for all, "cpu", or the number of a GPU. A range has its label, its length and the
+  // distance of its marks, both in seconds.
   const ranges = [["1 min", 60, 15], ["5 min", 300, 60], ["15 min", 900, 180], ["1 h", 3600, 900]];
   const view = { range: ranges[1], device: "" };
   const shows = (device) => view.device === "" || view.device === device;
@@ -226,7 +227,8 @@
     place.replaceChildren(element("table", {}, [element("thead", {}, head), element("tbody", {}, body)]));
   };
 
-  // Alerts, as rules.yml has them: after how many seconds, and of what they are true. `keep`: true for so long after it was.
+  // The alerts of rules.yml. `of` returns a text for each thing for which the alert holds now. An alert fires once it has held for
+  // `after` seconds, or at once; it stays for `keep` seconds after it last held.
   const growing = (object) => Object.entries(object ?? {}).filter(([, rate]) => rate > 0).map(([name]) => name);
   const alerts = {
     KolmoPoolNearLimit: { after: 300, of: (s) => s.pool.filter((p) => p.used_bytes / p.limit_bytes > 0.9).map((p) => `Memory pool ${p.pool} is ${text("percent", p.used_bytes / p.limit_bytes)} full`) },
@@ -245,7 +247,7 @@
     KolmoMonitorStale: { after: 0, of: (s) => (s.time - s.monitor[0]?.last_sample_timestamp_seconds > 15 ? ["Devices were not read for over 15 s"] : []) },
     KolmoMonitorCostsTooMuch: { after: 300, of: (s) => (sum(s.monitor[0]?.overhead_seconds_per_second) > 0.01 ? ["Monitoring takes over 1 % of a thread's time"] : []) },
   };
-  const holding = new Map();  // by text: since when, and when it was seen last
+  const holding = new Map();  // for each text, since when the alert holds and when it last did
   const judge = (s) => {
     for (const [name, rule] of Object.entries(alerts)) {
       for (const what of rule.of(s)) holding.set(what, { name, rule, since: holding.get(what)?.since ?? s.time, seen: s.time });
