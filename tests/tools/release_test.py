@@ -49,6 +49,12 @@ class Release(unittest.TestCase):
         self.assertEqual(date.fromisoformat(day).isoformat(), day)
         self.assertEqual(found(rf"^date-released: {DAY}$", text("CITATION.cff")), day)
 
+    def test_a_release_has_at_most_a_page(self):
+        releases = re.split(r"(?m)^## ", text("CHANGELOG.md"))[1:]
+        self.assertTrue(releases)
+        for release in releases:
+            self.assertLessEqual(len(release.splitlines()), 70, release.splitlines()[0])
+
     def test_the_citation_has_what_the_format_requires(self):
         citation = text("CITATION.cff")
         for line in ("cff-version: 1.2.0", "title: Kolmo", "type: software", "license: Apache-2.0", "  - name: The Kolmo developers"):
