@@ -105,14 +105,20 @@ void print_untested(const NetworkDocument& d) {
 
 void print_links(const NetworkDocument& d) {
   if (!d.tested()) return print_untested(d);
-  TextTable table(
-      {"source", "target", ">lag", ">" + d.units, ">bias-corrected", ">z", ">p-value", ">adjusted"});
+  std::vector<std::string> head{"source", "target", ">lag", ">" + d.units};
+  if (d.compared()) head.insert(head.end(), {">bias-corrected", ">z"});
+  head.insert(head.end(), {">p-value", ">adjusted"});
+  TextTable table(std::move(head));
   const auto links = d.significant_links();
-  for (const NetworkLink* l : links)
-    table.add({printable(d.variables[l->source], 200), printable(d.variables[l->target], 200),
-               printable(d.lag_text(l->lag), 200), significant(l->value, 4),
-               significant(bias_corrected(*l), 4), significant(z_score(*l), 3), p_text(d, *l),
-               significant(l->p_adjusted, 3)});
+  for (const NetworkLink* l : links) {
+    std::vector<std::string> row{printable(d.variables[l->source], 200),
+                                 printable(d.variables[l->target], 200), printable(d.lag_text(l->lag), 200),
+                                 significant(l->value, 4)};
+    if (d.compared())
+      row.insert(row.end(), {significant(bias_corrected(*l), 4), significant(z_score(*l), 3)});
+    row.insert(row.end(), {p_text(d, *l), significant(l->p_adjusted, 3)});
+    table.add(std::move(row));
+  }
   if (!table.empty()) table.print(std::cout);
   std::cout << links.size() << " of " << d.links.size()
             << " links significant at alpha = " << d.number_option("alpha") << ", correction "
