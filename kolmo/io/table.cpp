@@ -54,7 +54,10 @@ Table select_rows(Table table, const std::string& range) {
   for (auto& faults : table.faults) {
     std::vector<Fault> kept;
     for (Fault& fault : faults) {
-      if (fault.row >= start && fault.row < end) kept.push_back({fault.row - start, fault.what});
+      if (fault.row == Fault::every_row)
+        kept.push_back(fault);
+      else if (fault.row >= start && fault.row < end)
+        kept.push_back({fault.row - start, fault.what});
     }
     // The list of faults may be full, and then omit faults within the range.
     if (kept.empty() && faults.size() == Table::max_faults && faults.back().row < start) {

@@ -9,8 +9,11 @@
 
 namespace kolmo {
 
-/// A cell without a usable number; `what` is the whole error line, "FILE:LINE:COLUMN: ...".
+/// A cell without a usable number; `what` is the whole error line, "FILE:LINE:COLUMN: ...". The row `every_row` stands
+/// for a column of which no cell holds a number.
 struct Fault {
+  static constexpr auto every_row = std::size_t(-1);
+
   std::size_t row;
   std::string what;
 };

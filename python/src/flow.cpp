@@ -16,15 +16,17 @@ using cli::AnalysisCall;
 using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Trials = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Options = std::vector<std::string>;
+using Faults = std::map<std::size_t, std::string>;
 
-/// Time along rows, or trials, time and columns.
+/// Time along rows, or trials, time and columns. `faults` says of columns why they hold no numbers.
 Table table_of(const Values& values, const std::string& name, const std::vector<std::string>& names,
-               const Trials& trials) {
+               const Trials& trials, const Faults& faults) {
   std::vector<std::int64_t> shape;
   for (std::size_t d = 0; d < values.ndim(); ++d) shape.push_back(std::int64_t(values.shape(d)));
   Array array(DType::f64, shape);
   if (values.size()) std::memcpy(array.tensor.data, values.data(), values.nbytes());
   Table table = to_table(array, name, {}, names);
+  for (const auto& [column, what] : faults) table.faults.at(column) = {{Fault::every_row, what}};
   if (!trials.size()) return table;
   require(table.trial.empty(), name + ": trials: the first of three axes already counts trials");
   require(trials.size() == table.rows(), name + ": trials: " + std::to_string(trials.size()) +
@@ -66,8 +68,9 @@ void run(const std::string& command, const Options& options, AnalysisCall& call,
 
 nb::tuple analyse(const std::string& command, const Options& options, const Values& values,
                   const std::string& name, const std::vector<std::string>& names, const Trials& trials,
-                  nb::object progress, const std::string& checkpoint, const nb::dict& finished, bool keep) {
-  AnalysisCall call{.table = table_of(values, name, names, trials)};
+                  const Faults& faults, nb::object progress, const std::string& checkpoint,
+                  const nb::dict& finished, bool keep) {
+  AnalysisCall call{.table = table_of(values, name, names, trials, faults)};
   call.checkpoint = checkpoint, call.finished = records_of(finished);
   run(command, options, call, progress);
   const std::string result =
@@ -76,11 +79,11 @@ nb::tuple analyse(const std::string& command, const Options& options, const Valu
 }
 
 nb::dict network_records(const Options& options, const Values& values, const std::string& name,
-                         const std::vector<std::string>& names, const Trials& trials,
+                         const std::vector<std::string>& names, const Trials& trials, const Faults& faults,
                          const std::vector<std::size_t>& targets, nb::object progress,
                          const std::string& checkpoint, const nb::dict& finished) {
   if (targets.empty()) return {};
-  AnalysisCall call{.table = table_of(values, name, names, trials)};
+  AnalysisCall call{.table = table_of(values, name, names, trials, faults)};
   for (const std::size_t target : targets)
     require(target < call.table.columns.size(), name + ": there is no column " + std::to_string(target));
   call.targets = targets, call.checkpoint = checkpoint, call.finished = records_of(finished);
@@ -89,9 +92,9 @@ nb::dict network_records(const Options& options, const Values& values, const std
 }
 
 nb::tuple network_plan(const Options& options, const Values& values, const std::string& name,
-                       const std::vector<std::string>& names, const Trials& trials,
+                       const std::vector<std::string>& names, const Trials& trials, const Faults& faults,
                        const std::string& checkpoint) {
-  AnalysisCall call{.table = table_of(values, name, names, trials)};
+  AnalysisCall call{.table = table_of(values, name, names, trials, faults)};
   call.plan = true, call.checkpoint = checkpoint;
   run("network", options, call, nb::none());
   return nb::make_tuple(call.targets, dict_of(call.records));
@@ -102,19 +105,19 @@ nb::tuple network_plan(const Options& options, const Values& values, const std::
 void add_flow(nb::module_& module) {
   using namespace nb::literals;
   module.def("analyse", analyse, "command"_a, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
-             "progress"_a.none(), "checkpoint"_a = "", "finished"_a = nb::dict(), "keep"_a = false,
-             nb::call_guard<CurrentDevice>(),
+             "faults"_a, "progress"_a.none(), "checkpoint"_a = "", "finished"_a = nb::dict(),
+             "keep"_a = false, nb::call_guard<CurrentDevice>(),
              "Runs an analysis command on a table in memory.\n\n"
              "Returns the JSON text, the warnings as pairs of name and text, the notes and, with `keep`, the "
              "records of "
              "finished work.");
   module.def("network_plan", network_plan, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
-             "checkpoint"_a = "", nb::call_guard<CurrentDevice>(),
+             "faults"_a, "checkpoint"_a = "", nb::call_guard<CurrentDevice>(),
              "The columns of targets to compute, and the records in the checkpoint.");
   module.def(
       "network_records", network_records, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
-      "targets"_a, "progress"_a.none() = nb::none(), "checkpoint"_a = "", "finished"_a = nb::dict(),
-      nb::call_guard<CurrentDevice>(),
+      "faults"_a, "targets"_a, "progress"_a.none() = nb::none(), "checkpoint"_a = "",
+      "finished"_a = nb::dict(), nb::call_guard<CurrentDevice>(),
       "The records of the targets in these columns, which `finished` of a later call takes; what it holds is "
       "not computed\nagain. All go into the checkpoint.");
   module.def(

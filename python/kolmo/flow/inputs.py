@@ -15,11 +15,13 @@ NO_TRIALS = np.zeros(0, np.int32)
 @dataclass
 class Columns:
     """Values of shape (rows, columns) or (trials, rows, columns), NaN where missing; names are empty if there are none.
-    `single`: they were one series, without an axis of columns."""
+    `single`: they were one series, without an axis of columns. `faults`: why columns of a data frame hold no numbers, which
+    is an error only where they are used, as in the files that the command reads."""
 
     values: np.ndarray
     names: list[str] = field(default_factory=list)
     single: bool = False
+    faults: dict[int, str] = field(default_factory=dict)
 
     @property
     def width(self) -> int:
@@ -43,14 +45,17 @@ def columns_of(data: Any, what: str) -> Columns:
 
 def _of_frame(frame: Any, what: str) -> Columns:
     labels = list(frame.columns)
-    columns = []
+    rows = len(frame)
+    values = np.full((rows, len(labels)), np.nan)
+    faults = {}
     for i, label in enumerate(labels):
         column = frame.iloc[:, i] if hasattr(frame, "iloc") else frame[label]
-        columns.append(_floats(column, f"{what}: column {str(label)!r}"))
-    rows = len(frame)
-    values = np.column_stack(columns) if columns else np.zeros((rows, 0))
+        try:
+            values[:, i] = _floats(column, f"{what}: column {str(label)!r}")
+        except (InvalidArgument, TypeError) as e:
+            faults[i] = str(e)
     plain = all(isinstance(label, (int, np.integer)) for label in labels) and labels == list(range(len(labels)))
-    return Columns(values, [] if plain else [str(label) for label in labels])
+    return Columns(values, [] if plain else [str(label) for label in labels], faults=faults)
 
 
 def _of_xarray(data: Any, what: str) -> Columns:
@@ -143,6 +148,8 @@ def join(trials: Any, /, **arguments: Any) -> Roles:
     first_role, first = next(iter(parts.items()))
     blocks, names, spec, at = [], [], {}, 0
     for role, part in parts.items():
+        for fault in part.faults.values():
+            raise InvalidArgument(fault)
         if part.values.shape[:-1] != first.values.shape[:-1]:
             raise InvalidArgument(
                 f"{role}: has {_extent(part)}, and {first_role} {_extent(first)}; they are of the same rows"

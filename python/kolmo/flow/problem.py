@@ -25,24 +25,26 @@ class NetworkProblem:
     names: list[str]
     trials: np.ndarray = field(default_factory=lambda: NO_TRIALS)
     name: str = "data"
+    faults: dict[int, str] = field(default_factory=dict)
 
     def plan(self, checkpoint: Any = None) -> tuple[list[int], Records]:
         """The targets to compute, and what the checkpoint holds. Raises what is wrong with the data or the options."""
         return translated(lambda: _kolmo.network_plan(
-            self.options, self.values, self.name, self.names, self.trials, _path(checkpoint)))
+            self.options, self.values, self.name, self.names, self.trials, self.faults, _path(checkpoint)))
 
     def records(self, targets: list[int], progress: Any = None, checkpoint: Any = None, finished: Records | None = None) -> Records:
         """The finished work of these targets, by target and source; -1 stands for the target's embedding. What `finished`
         holds is not computed again; all goes into the checkpoint."""
         return translated(lambda: _kolmo.network_records(
-            self.options, self.values, self.name, self.names, self.trials, targets, progress, _path(checkpoint), finished or {}))
+            self.options, self.values, self.name, self.names, self.trials, self.faults, targets, progress, _path(checkpoint),
+            finished or {}))
 
     def solve(self, finished: Records | None = None, progress: Any = None, checkpoint: Any = None,
               more: tuple[str, ...] | list[str] = ()) -> Solution:
         """The JSON document, warnings, notes and all finished work; what `finished` holds is not computed again."""
         return translated(lambda: _kolmo.analyse(
-            "network", [*self.options, *more], self.values, self.name, self.names, self.trials, progress, _path(checkpoint),
-            finished or {}, True))
+            "network", [*self.options, *more], self.values, self.name, self.names, self.trials, self.faults, progress,
+            _path(checkpoint), finished or {}, True))
 
 
 def _path(checkpoint: Any) -> str:
@@ -62,7 +64,7 @@ def problem_of(parameters: dict[str, Any], X: Any, trials: Any) -> tuple[Network
     options["columns"], options["exclude"] = column_spec(options["columns"]), column_spec(options["exclude"])
     words = option_list("network", "TransferEntropyNetwork", options)
     numbers = trial_numbers(trials, len(data.values))
-    return NetworkProblem(words, np.ascontiguousarray(data.values), data.names, numbers), data
+    return NetworkProblem(words, np.ascontiguousarray(data.values), data.names, numbers, faults=data.faults), data
 
 
 def check_shape(data: Columns) -> None:
