@@ -51,12 +51,13 @@ std::string NetworkDocument::lag_text(long long lag) const {
 std::string caution(const NetworkDocument& network) {
   const auto given = network.options.find("given");
   const bool conditioned = given != network.options.end() && !given->is_null() && !given->empty();
-  return conditioned ? "Links are conditioned on the variables of --given only: a link may still be indirect "
-                       "or come from a common driver that is not among them. Transfer entropy is evidence of "
-                       "prediction, not by itself of cause."
-                     : "Each pair is taken by itself: a link may be indirect, through a third variable, or "
-                       "come from a common driver. --given conditions on variables that are known to matter. "
-                       "Transfer entropy is evidence of prediction, not by itself of cause.";
+  return conditioned
+             ? "Links are conditioned on the given variables only: a link may still be indirect or come "
+               "from a common driver that is not among them. Transfer entropy is evidence of "
+               "prediction, not by itself of cause."
+             : "Each pair is taken by itself: a link may be indirect, through a third variable, or "
+               "come from a common driver. Variables that are known to matter can be conditioned on, by "
+               "the option given. Transfer entropy is evidence of prediction, not by itself of cause.";
 }
 
 NetworkDocument network_document(const Network& network, const Series& series, const NetworkOptions& options,

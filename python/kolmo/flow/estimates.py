@@ -9,7 +9,7 @@ from typing import Any
 from kolmo import _kolmo
 from kolmo.flow.inputs import Roles, join
 from kolmo.flow.markup import estimate_html
-from kolmo.flow.options import lags_text, option_list, translated, warn
+from kolmo.flow.options import in_python_terms, lags_text, option_list, pairs_in_python_terms, translated, warn
 from kolmo.flow.progress import listener
 
 
@@ -90,9 +90,10 @@ def _estimate(command: str, function: str, data: Roles, roles: dict[str, str], o
     words = option_list(command, function, options) + [f"--{role}={spec}" for role, spec in roles.items()]
     with listener(progress, function) as report:
         text, found, notes, _ = translated(
-            lambda: _kolmo.analyse(command, words, data.values, "data", data.names, data.trials, report)
+            lambda: _kolmo.analyse(command, words, data.values, "data", data.names, data.trials, {}, report)
         )
     result = json.loads(text)
+    found = pairs_in_python_terms(found)
     warn(found)
     numbers = {key: _number(result.get(key)) for key in ("value", "p_value", "surrogate_mean", "surrogate_std")}
     return Estimate(
@@ -105,7 +106,7 @@ def _estimate(command: str, function: str, data: Roles, roles: dict[str, str], o
         samples=result["samples"],
         embedding={key: result[key] for key in EMBEDDING if key in result} if command in ("te", "ais") else {},
         warnings=tuple(found),
-        notes=tuple(notes),
+        notes=tuple(map(in_python_terms, notes)),
         document=result,
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 from kolmo import _kolmo
 from kolmo.flow.inputs import Columns
 from kolmo.flow.markup import network_html
-from kolmo.flow.options import Pairs, option_list, warn
+from kolmo.flow.options import Pairs, in_python_terms, option_list, pairs_in_python_terms, warn
 from kolmo.flow.problem import NetworkProblem, Records, problem_of
 from kolmo.flow.progress import listener
 
@@ -144,8 +144,8 @@ class TransferEntropyNetwork:
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._document, self._work, self._records = json.loads(text), problem, records
-        self.warnings_, self.notes_ = found, notes
-        warn(found)
+        self.warnings_, self.notes_ = pairs_in_python_terms(found), [in_python_terms(note) for note in notes]
+        warn(self.warnings_)
         return self
 
     def _result(self) -> dict[str, Any]:

@@ -106,10 +106,28 @@ def _column(column: Any) -> str:
     return '"' + str(column).replace('"', '""') + '"'
 
 
+@functools.cache
+def _choices() -> dict[str, set[str]]:
+    """The words that options of the command take, by the option's name there."""
+    return {o["name"]: set(o["type"].split("|")) for command in ("mi", "te", "network")
+            for o in json.loads(_kolmo.analysis_options(command)) if "|" in o["type"]}
+
+
 def in_python_terms(text: str) -> str:
-    """A message of the command with its options under their Python names."""
-    text = text.replace("give --transpose", "give the transpose")
-    return re.sub(r"--([a-z][a-z-]*[a-z])", lambda m: PYTHON_NAMES.get(m[1], m[1].replace("-", "_")), text)
+    """A message of the command with its options as Python's arguments: `--transform difference` is transform="difference"."""
+    def argument(m: re.Match[str]) -> str:
+        name = PYTHON_NAMES.get(m[1], m[1].replace("-", "_"))
+        if m[2] and m[2] in _choices().get(m[1], ()):
+            return f'{name}="{m[2]}"'
+        return name + (f" {m[2]}" if m[2] else "")
+
+    text = text.replace("give --transpose", "give the transpose").replace("name it in --na", "make it NaN")
+    return re.sub(r"--([a-z][a-z-]*[a-z])(?:[ =]([a-z0-9-]*[a-z0-9]))?", argument, text)
+
+
+def pairs_in_python_terms(found: Pairs) -> Pairs:
+    """Warnings of the command with their texts in Python's terms."""
+    return [(name, in_python_terms(text)) for name, text in found]
 
 
 def translated(work: Callable[[], T]) -> T:
@@ -121,11 +139,11 @@ def translated(work: Callable[[], T]) -> T:
 
 
 def warn(found: Pairs) -> None:
-    """Issues warnings at the first frame outside this package."""
+    """Issues warnings, which are in Python's terms, at the first frame outside this package."""
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     level = 1
     frame: FrameType | None = sys._getframe()
     while frame and os.path.abspath(frame.f_code.co_filename).startswith(here + os.sep):
         level, frame = level + 1, frame.f_back
     for name, text in found:
-        warnings.warn(f"{name}: {in_python_terms(text)}", DataWarning, stacklevel=level)
+        warnings.warn(f"{name}: {text}", DataWarning, stacklevel=level)
