@@ -40,13 +40,20 @@ def _shown(network: TransferEntropyNetwork) -> list[dict[str, Any]]:
     return [link for link in links if link["significant"] or not tested]
 
 
+def _lag(network: TransferEntropyNetwork, lag: int) -> str:
+    """A lag in rows, or in time where the step between rows is known."""
+    step = network._document.get("time_step")
+    return f"{lag * step['step']:.6g} {step['unit']}" if step else str(lag)
+
+
 def _what(network: TransferEntropyNetwork) -> str:
     corrected = any(link["bias_corrected"] is not None for link in network._document["links"])
     return f"transfer entropy{', bias-corrected' if corrected else ''} ({network.units_})"
 
 
 def graph(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis_r") -> Axes:
-    """Variables on a circle; an arrow for each significant link, its colour and width by strength, with its lag."""
+    """Variables on a circle; an arrow for each significant link, its colour and width by strength, with its lag: in rows, or
+    in time if the network has `dt`."""
     import matplotlib as mpl
 
     names = network.variables_
@@ -70,7 +77,7 @@ def graph(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis_r") ->
         if len(links) <= 40:
             d = b - a
             bend = (a + b) / 2 + 0.12 * np.array([d[1], -d[0]])  # the arc's control point
-            ax.annotate(str(link["lag"]), 0.36 * a + 0.48 * bend + 0.16 * b, fontsize=8, ha="center", va="center",
+            ax.annotate(_lag(network, link["lag"]), 0.36 * a + 0.48 * bend + 0.16 * b, fontsize=8, ha="center", va="center",
                         bbox={"boxstyle": "round,pad=0.15", "facecolor": ax.get_facecolor(), "edgecolor": "none"})
     for name, (x, y) in zip(names, at):
         ax.add_patch(mpl.patches.Circle((x, y), radius, facecolor="white", edgecolor="0.25", linewidth=1.2, zorder=3))
@@ -121,15 +128,18 @@ def profiles(network: TransferEntropyNetwork, ax: Axes, links: list[tuple[str, s
         if missing:
             raise InvalidArgument(f"links: there is no link {missing[0]!r}")
         chosen = [pairs[pair] for pair in links]
+    step = network._document.get("time_step")
+    scale = step["step"] if step else 1
     for link in chosen:
-        lags = [point["lag"] for point in link["profile"]]
+        lags = [point["lag"] * scale for point in link["profile"]]
         values = [np.nan if point["value"] is None else point["value"] for point in link["profile"]]
         line, = ax.plot(lags, values, label=f"{link['source']} \N{RIGHTWARDS ARROW} {link['target']}")
-        ax.plot(link["lag"], link["value"], "o", color=line.get_color())
+        ax.plot(link["lag"] * scale, link["value"], "o", color=line.get_color())
         if link["surrogate_q95"] is not None:
             ax.axhline(link["surrogate_q95"], color=line.get_color(), linestyle="--", linewidth=0.8, alpha=0.6)
-    ax.locator_params(axis="x", integer=True)
-    ax.set(xlabel="lag (rows)", ylabel=f"transfer entropy ({network.units_})")
+    if scale == 1:
+        ax.locator_params(axis="x", integer=True)
+    ax.set(xlabel=f"lag ({step['unit'] if step else 'rows'})", ylabel=f"transfer entropy ({network.units_})")
     if chosen:
         ax.legend(fontsize=8)
     else:
