@@ -1,10 +1,18 @@
 """Information flow between time series, forecasting and dynamics, on the CPU and the GPU."""
 from typing import TYPE_CHECKING
 
+try:
+    import kolmo._kolmo as _kolmo
+except ModuleNotFoundError as e:
+    if e.name != "kolmo._kolmo":
+        raise
+    raise ImportError("kolmo: this folder of sources has no built extension; `pip install '.[flow]'` in the checkout builds and "
+                      "installs the package") from None
+
 from kolmo import monitor, ops, tuner
 from kolmo._devices import bench, contiguous, devices
+from kolmo._documentation import near
 from kolmo._kolmo import Array, DeviceError, Error, InvalidArgument, Kernel, OutOfMemory, Stream, Unsupported
-from kolmo._kolmo import version as _version
 from kolmo._weights import gru_weights
 from kolmo.tuner import tune_function as tune
 
@@ -14,7 +22,7 @@ if TYPE_CHECKING:
 from kolmo.flow import (DataWarning, Estimate, TransferEntropyNetwork, active_information_storage, entropy,  # isort: skip
                         mutual_information, transfer_entropy)
 
-__version__: str = _version()
+__version__: str = _kolmo.version()
 __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfMemory", "Stream", "Unsupported", "bench",
            "contiguous", "devices", "gru_weights", "monitor", "ops", "tune", "tuner",
            "DataWarning", "Estimate", "TransferEntropyNetwork", "active_information_storage", "entropy",
@@ -22,3 +30,8 @@ __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfM
 
 # Where names are equal those above win, and the operator is only in kolmo.ops.
 globals().update({name: getattr(ops, name) for name in ops.__all__ if name not in globals()})
+
+if not TYPE_CHECKING:  # type checkers would take every name for one that exists
+
+    def __getattr__(name):
+        raise AttributeError(f"module 'kolmo' has no attribute {name!r}{near(name, __all__)}")

@@ -1,7 +1,9 @@
 """Signatures and docstrings of operators, from what they say of themselves."""
 from __future__ import annotations
 
+import difflib
 import json
+from collections.abc import Iterable
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -78,6 +80,12 @@ def option_text(field: dict[str, Any]) -> str:
     if field.get("max") is not None:
         words.append(f"to {field['max']}")
     return " ".join(words) + f", default {field['default']!r}"
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """What a message says of the nearest of these names; nothing if none is near."""
+    found = difflib.get_close_matches(name, list(names), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def described(name: str) -> Description:

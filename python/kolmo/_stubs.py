@@ -23,8 +23,6 @@ from kolmo._kolmo import Stream
 # An array of NumPy, or of a library with __dlpack__; results are of the same library.
 _A = TypeVar("_A")
 
-__all__: list[str]
-
 '''
 OTHERS = {"dtype": "Any", "like": "Any", "device": "str | None", "stream": "Stream | int | Any"}
 
@@ -59,7 +57,8 @@ def stub(name: str) -> str:
 
 
 def main() -> None:
-    text = HEADER + "\n".join(stub(name) for name in _kolmo.names())
+    names = _kolmo.names()
+    text = HEADER + f"__all__ = {names!r}\n\n" + "\n".join(map(stub, names))
     Path(sys.argv[2]).write_text(text, encoding="utf-8")
 
 
