@@ -68,8 +68,6 @@ void LinkOptions::describe_link(nlohmann::ordered_json& j) const {
     j["history"] = n.target.history, j["tau"] = n.target.tau;
   } else {
     j["max_history"] = n.max_history, j["max_tau"] = n.max_tau;
-    if (n.embedding == EmbeddingRule::ais && n.estimator.estimator != Estimator::gaussian)
-      j["storage_surrogates"] = n.storage_surrogates;
   }
   if (n.estimator.tested_analytically()) {
     j["test"] = "F";

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "kolmo/flow/data/ordinal.hpp"
@@ -30,6 +31,52 @@ double estimated(const Series& s, const EstimationTask& task, Bias bias = Bias::
   EstimatorOptions o = discrete;
   o.bias = bias;
   return estimate(s, task, o, stream).observed(0);
+}
+
+/// The mean of the estimate over all orders of the rows of x.
+double mean_of_orders(Values x, const Values& y, Bias bias) {
+  std::vector<std::size_t> order(x.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  double sum = 0, count = 0;
+  do {
+    Values moved;
+    for (const std::size_t i : order) moved.push_back(x[i]);
+    const Series s = series_of({moved, y});
+    sum += estimated(s, mutual(s, {{0, 0}}, {{1, 0}}), bias), ++count;
+  } while (std::next_permutation(order.begin(), order.end()));
+  return sum / count;
+}
+
+TEST(DiscreteBias, IsTheMeanOverAllOrders) {
+  const Values tables[][2] = {{{0, 0, 0, 1, 1, 2}, {5, 5, 6, 6, 6, 6}},
+                              {{0, 1, 2, 3, 4, 5}, {0, 0, 0, 1, 1, 1}},
+                              {{0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 1, 1}},
+                              {{3, 3, 3, 3, 3, 3}, {0, 0, 1, 1, 2, 2}}};
+  for (const auto& [x, y] : tables)
+    for (const Bias bias : {Bias::none, Bias::miller_madow}) {
+      const Series s = series_of({x, y});
+      EstimatorOptions o = discrete;
+      o.bias = bias;
+      EXPECT_NEAR(discrete_bias(s, mutual(s, {{0, 0}}, {{1, 0}}), o), mean_of_orders(x, y, bias), 1e-14);
+    }
+}
+
+// Of 3000 rows no order can be left out by chance: surrogates are drawn instead.
+TEST(DiscreteBias, IsTheMeanOfManySurrogates) {
+  Values x = normals(1, 0, 3000), y = normals(1, 1, 3000);
+  for (double& v : x) v = std::round(2 * v);
+  for (double& v : y) v = std::round(9 * v);
+  const Series s = series_of({x, y});
+  EstimatorOptions o = discrete;
+  o.surrogates = 400, o.surrogate_type = SurrogateMethod::permute;
+  for (const Bias bias : {Bias::none, Bias::miller_madow}) {
+    o.bias = bias;
+    const EstimationTask task = mutual(s, {{0, 0}}, {{1, 0}});
+    Stream stream;
+    const Summary drawn = summarize(estimate(s, task, o, stream).surrogate(0));
+    EXPECT_NEAR(discrete_bias(s, task, o), drawn.mean, 4 * drawn.deviation / std::sqrt(400));
+    EXPECT_GT(drawn.mean / drawn.deviation, bias == Bias::none ? 10 : -10);
+  }
 }
 
 // The table 3 1 / 1 3 of 8 rows: I = 2 (3/8) ln(3/8 / 1/4) + 2 (1/8) ln(1/8 / 1/4) = 3/4 ln 3/2 - 1/4 ln 2.

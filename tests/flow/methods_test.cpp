@@ -19,7 +19,7 @@ TEST(Methods, TextHasTheNumbersOfTheRun) {
   auto network = mock::network(5, 1);
   network.options["embedding"] = "ais";
   network.options["max_history"] = 4, network.options["max_tau"] = 1;
-  network.options["storage_surrogates"] = 20, network.options["source_history"] = 1;
+  network.options["source_history"] = 1;
   network.options["source_tau"] = 1, network.options["transform"] = "log-difference";
   network.time_step = TimeStep{0.25, "year"};
   network.date = "2026-11-22";
@@ -37,8 +37,8 @@ TEST(Methods, TextHasTheNumbersOfTheRun) {
                            "Embedded columns were standardised",
                            "deviation 1e-08",
                            "history of 1 to 4 values",
-                           "mean of 20 surrogates",
-                           "chosen histories are 1 to 3 and taus 1",
+                           "maximise its active information storage (Lizier et al. 2012); the chosen "
+                           "histories are 1 to 3 and taus 1",
                            "lagged by 1 to 4 rows (0.25 to 1 year)",
                            "1000 surrogates",
                            "randomly permuted",

@@ -10,7 +10,7 @@ namespace kolmo::testing_flow {
 /// Independent standard normal numbers, the same everywhere.
 inline std::vector<double> normals(std::uint64_t seed, std::int64_t number, std::size_t n) {
   std::vector<double> v(n);
-  for (std::size_t t = 0; t < n; ++t) v[t] = element_noise(seed, number, std::int64_t(t));
+  for (std::size_t t = 0; t < n; ++t) v[t] = element_noise(seed, std::uint64_t(number), std::int64_t(t));
   return v;
 }
 

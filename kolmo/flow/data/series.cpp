@@ -7,6 +7,7 @@
 #include "kolmo/base/error.hpp"
 #include "kolmo/base/log.hpp"
 #include "kolmo/base/philox.hpp"
+#include "kolmo/flow/data/variable_key.hpp"
 
 namespace kolmo {
 namespace {
@@ -71,10 +72,9 @@ bool constant(std::span<const double> values) {
 }  // namespace
 
 // The high counter word of surrogates has bit 63 clear, so surrogates and noise never share random numbers.
-double element_noise(std::uint64_t seed, std::int64_t number, std::int64_t row) {
+double element_noise(std::uint64_t seed, std::uint64_t key, std::int64_t row) {
   for (std::uint64_t attempt = 0;; ++attempt) {
-    const auto r =
-        Philox(seed)(std::uint64_t(row) | attempt << 48, std::uint64_t(number) | std::uint64_t(1) << 63);
+    const auto r = Philox(seed)(std::uint64_t(row) | attempt << 48, key | std::uint64_t(1) << 63);
     const double u = 2 * uniform53(r.w[0], r.w[1]) - 1, v = 2 * uniform53(r.w[2], r.w[3]) - 1;
     const double square = u * u + v * v;
     if (square < 1 && square > 0) return u * std::sqrt(-2 * log_exact(square) / square);
@@ -108,6 +108,7 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
   Series s;
   s.file = table.file;
   s.standardize = p.standardize;
+  s.keys = variable_keys(table, columns);
   std::vector<std::vector<double>> raw;
   for (const std::size_t c : columns) {
     s.names.push_back(table.names[c]);
@@ -132,7 +133,7 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
     std::vector<double> noise(v.size(), 0);
     if (p.noise != 0)
       for (std::size_t t = 0; t < v.size(); ++t)
-        noise[t] = p.noise * element_noise(p.seed, s.numbers[i], std::int64_t(t));
+        noise[t] = p.noise * element_noise(p.seed, s.keys[i], std::int64_t(t));
     s.noise.push_back(std::move(noise));
   }
   return s;

@@ -30,7 +30,8 @@ struct Preparation {
 struct Series {
   std::string file;  ///< the source file, for messages
   std::vector<std::string> names;
-  std::vector<std::int64_t> numbers;        ///< column indices in the file; they key the random numbers
+  std::vector<std::int64_t> numbers;        ///< column indices in the file
+  std::vector<std::uint64_t> keys;          ///< of the random numbers of each variable, see variable_keys
   std::vector<std::vector<double>> values;  ///< [variable][row], NaN where missing
   std::vector<std::vector<double>> noise;   ///< [variable][row], added to standardised values
   std::vector<double> deviation;            ///< [variable], the divisor already applied to `values`
@@ -52,8 +53,9 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
 /// Names of the variables that never change: their transfer entropy is 0.
 std::vector<std::string> constant_variables(const Series& series);
 
-/// Standard normal noise of an element: depends only on these three arguments. Uses Marsaglia's polar method.
-double element_noise(std::uint64_t seed, std::int64_t number, std::int64_t row);
+/// Standard normal noise of an element of a variable: depends only on these three arguments and not on the highest bit
+/// of the key. Uses Marsaglia's polar method.
+double element_noise(std::uint64_t seed, std::uint64_t key, std::int64_t row);
 
 struct Scaling {
   double mean = 0, deviation = 1;

@@ -1,5 +1,6 @@
 #include "kolmo/flow/estimate/discrete.hpp"
 
+#include <map>
 #include <numeric>
 
 #include "kolmo/base/entropy.hpp"
@@ -150,6 +151,46 @@ void check_states_of(const Series& series, std::span<const EstimationTask> tasks
   check_states(series, different(std::move(variables)), options);
 }
 
+/// How often each state occurs, as the numbers that there are and how many states have each.
+std::map<std::int64_t, double> frequencies(const States& states, std::size_t count) {
+  std::vector<std::int64_t> of(count, 0);
+  for (const std::uint32_t s : states) ++of[s];
+  std::map<std::int64_t, double> found;
+  for (const std::int64_t n : of) ++found[n];
+  return found;
+}
+
+/// Of two states that occur a and b times in N rows in random order and meet in m of them: the means of m ln(N m / (a b)) and
+/// of [m > 0]. From the most probable m outwards, until probabilities are below rounding.
+struct Meeting {
+  double information = 0, seen = 0;
+
+  Meeting(std::int64_t a, std::int64_t b, std::int64_t rows) {
+    const std::int64_t least = std::max<std::int64_t>(0, a + b - rows), most = std::min(a, b);
+    const auto mode =
+        std::clamp(std::int64_t((double(a) + 1) * (double(b) + 1) / (double(rows) + 2)), least, most);
+    double all = 0;
+    const auto add = [&](std::int64_t m, double weight) {
+      all += weight;
+      if (m == 0) return;
+      seen += weight;
+      information += weight * double(m) * log_exact(double(rows) * double(m) / (double(a) * double(b)));
+    };
+    constexpr double rounding = 1e-18;
+    double weight = 1;
+    for (std::int64_t m = mode; m <= most && weight > rounding; ++m) {
+      add(m, weight);
+      weight *= double(a - m) * double(b - m) / (double(m + 1) * double(rows - a - b + m + 1));
+    }
+    weight = 1;
+    for (std::int64_t m = mode; m > least && weight > rounding; --m) {
+      weight *= double(m) * double(rows - a - b + m) / (double(a - m + 1) * double(b - m + 1));
+      add(m - 1, weight);
+    }
+    information /= all, seen /= all;
+  }
+};
+
 /// How often the state of each row occurs.
 std::vector<double> occurrences(const States& states, std::size_t count) {
   std::vector<double> of(count, 0), at_row;
@@ -182,6 +223,23 @@ std::vector<Estimates> discrete_estimates(const Series& series, std::span<const 
                                           Progress* progress) {
   check_states_of(series, tasks, options);
   return estimate_rows<DiscreteModel>(series, tasks, options, stream, progress);
+}
+
+double discrete_bias(const Series& series, const EstimationTask& task, const EstimatorOptions& options) {
+  require(task.x.size() == 1 && task.z.empty(), "the bias is of a task with one alternative and without z");
+  std::size_t nx, ny;
+  const States x = states_of(series, task.x[0], task.times, nx),
+               y = states_of(series, task.y, task.times, ny);
+  const auto rows = std::int64_t(x.size());
+  const auto of_x = frequencies(x, nx), of_y = frequencies(y, ny);
+  double information = 0, seen = 0;
+  for (const auto& [a, as] : of_x)
+    for (const auto& [b, bs] : of_y) {
+      const Meeting meeting(a, b, rows);
+      information += as * bs * meeting.information, seen += as * bs * meeting.seen;
+    }
+  if (options.bias == Bias::miller_madow) information += (double(nx) + double(ny) - seen - 1) / 2;
+  return information / double(rows);
 }
 
 std::vector<double> discrete_local_values(const Series& series, const EstimationTask& task,

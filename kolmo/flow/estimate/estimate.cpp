@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kolmo/flow/data/autocorrelation.hpp"
+#include "kolmo/flow/data/variable_key.hpp"
 #include "kolmo/flow/estimate/batching.hpp"
 #include "kolmo/flow/estimate/discrete.hpp"
 #include "kolmo/flow/estimate/estimate_batch.hpp"
@@ -248,25 +249,22 @@ EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, 
                                      const Coordinates& given, const Embedding& source_past,
                                      const Embedding& target_past, std::int64_t lag) {
   const auto name = [&](std::int32_t v) { return series.names[std::size_t(v)]; };
-  const auto number = [&](std::int32_t v) { return series.numbers[std::size_t(v)]; };
+  const auto key = [&](std::int32_t v) { return series.keys[std::size_t(v)]; };
   EstimationTask t{series.file + ": " + name(source) + " -> " + name(target),
                    {past(source, source_past, lag)},
                    {{target, 0}},
                    transfer_entropy_condition(target, target_past, given),
                    {},
-                   {random_stream(number(target), number(source))}};
+                   {random_stream(key(target), key(source))}};
   t.times = embeddable(series, std::max(reach(t.x[0]), reach(t.z)));
   return t;
 }
 
 EstimationTask storage_task(const Series& series, std::int32_t variable, const Embedding& embedding) {
   const auto v = std::size_t(variable);
-  EstimationTask t{series.file + ": storage of " + series.names[v],
-                   {{{variable, 0}}},
-                   past(variable, embedding),
-                   {},
-                   {},
-                   {random_stream(series.numbers[v], series.numbers[v])}};
+  EstimationTask t{
+      series.file + ": storage of " + series.names[v], {{{variable, 0}}}, past(variable, embedding), {}, {},
+      {random_stream(series.keys[v], series.keys[v])}};
   t.times = embeddable(series, reach(t.y));
   return t;
 }

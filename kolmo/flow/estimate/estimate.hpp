@@ -133,11 +133,6 @@ bool estimates_in_parts(const EstimationTask& task, const EstimatorOptions& opti
 std::vector<double> local_values(const Series& series, const EstimationTask& task, EstimatorOptions options,
                                  Stream& stream);
 
-/// Random stream of a source and target (columns of the file), the same in every command.
-constexpr std::int64_t random_stream(std::int64_t target, std::int64_t source) {
-  return target << 31 | source;
-}
-
 /// T(source -> target | given). The source's past starts at `lag`.
 EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, std::int32_t target,
                                      const Coordinates& given, const Embedding& source_past,

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/base/hash.hpp"
 
 namespace kolmo {
 namespace {
@@ -38,11 +39,6 @@ std::int64_t check_sum(const Checkpoint::Id& id, const std::string& key, const s
 }
 
 }  // namespace
-
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t state) {
-  for (const char c : bytes) state = (state ^ std::uint8_t(c)) * 1099511628211u;
-  return state;
-}
 
 void Checkpoint::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
 

@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 struct sqlite3;
@@ -66,8 +65,5 @@ class KeptWork : public FinishedWork {
   Records all_;
   FinishedWork* further_;
 };
-
-/// 64-bit hash of bytes (FNV-1a), continued from `state`; identifies files and records.
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t state = 14695981039346656037u);
 
 }  // namespace kolmo

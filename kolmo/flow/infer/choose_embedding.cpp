@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 
+#include "kolmo/flow/estimate/discrete.hpp"
 #include "kolmo/flow/estimate/gaussian.hpp"
 #include "kolmo/flow/infer/network.hpp"
 #include "kolmo/op/host_call.hpp"
@@ -28,20 +29,25 @@ std::vector<EstimationTask> storage_tasks(const Series& series, const NetworkOpt
   return tasks;
 }
 
+/// What the estimate of storage is in the mean where there is none.
+double storage_bias(const Series& series, const EstimationTask& t, const EstimatorOptions& o) {
+  switch (o.estimator) {
+    case Estimator::ksg:
+      return 0;
+    case Estimator::gaussian:
+      return gaussian_bias(t.x[0].size(), t.y.size(), t.times.size());
+    default:
+      return discrete_bias(series, t, o);
+  }
+}
+
 std::vector<double> corrected_storage(const Series& series, const NetworkOptions& o,
                                       std::span<const EstimationTask> tasks, Stream& stream) {
-  EstimatorOptions with_surrogates = o.estimator;
-  const bool gaussian = o.estimator.estimator == Estimator::gaussian;
-  with_surrogates.surrogates = gaussian ? 0 : o.storage_surrogates;
-  with_surrogates.surrogate_type = SurrogateMethod::permute;
+  EstimatorOptions observed = o.estimator;
+  observed.surrogates = 0;
   std::vector<double> scores;
-  for (const Estimates& e : estimate(series, tasks, with_surrogates, stream)) {
-    const EstimationTask& t = tasks[scores.size()];
-    const double bias = gaussian       ? gaussian_bias(t.x[0].size(), t.y.size(), t.times.size())
-                        : e.surrogates ? summarize(e.surrogate(0)).mean
-                                       : 0;
-    scores.push_back(e.observed(0) - bias);
-  }
+  for (const Estimates& e : estimate(series, tasks, observed, stream))
+    scores.push_back(e.observed(0) - storage_bias(series, tasks[scores.size()], observed));
   return scores;
 }
 

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "kolmo/flow/data/autocorrelation.hpp"
+#include "kolmo/flow/data/variable_key.hpp"
 #include "kolmo/flow/estimate/analytic_test.hpp"
 #include "kolmo/flow/infer/network.hpp"
 
@@ -41,7 +42,7 @@ std::int64_t LinkShifts::of(std::int32_t source, std::int32_t target) const {
 EstimationTask link_task(const Series& series, const NetworkOptions& o, const TargetResult& target,
                          std::span<const std::int32_t> sources) {
   const auto name = [&](std::int32_t v) { return series.names[std::size_t(v)]; };
-  const auto number = [&](std::int32_t v) { return series.numbers[std::size_t(v)]; };
+  const auto key = [&](std::int32_t v) { return series.keys[std::size_t(v)]; };
   EstimationTask t{series.file + (sources.size() == 1 ? ": " + name(sources[0]) + " -> " : ": links to ") +
                        name(target.target),
                    {},
@@ -52,7 +53,7 @@ EstimationTask link_task(const Series& series, const NetworkOptions& o, const Ta
   for (const std::int32_t s : sources)
     for (std::int64_t lag = o.min_lag; lag <= o.max_lag; ++lag) {
       t.x.push_back(past(s, o.source, lag));
-      t.streams.push_back(random_stream(number(target.target), number(s)));
+      t.streams.push_back(random_stream(key(target.target), key(s)));
     }
   return t;
 }

@@ -20,9 +20,7 @@ constexpr std::int64_t target_record = -1;  // in place of the source's index
 
 double embedding_work(const Series& series, const NetworkOptions& o) {
   const auto candidates = double(1 + (o.max_history - 1) * o.max_tau);
-  const double searched = o.embedding == EmbeddingRule::given ? 0
-                          : o.embedding == EmbeddingRule::ais ? candidates * double(1 + o.storage_surrogates)
-                                                              : candidates;
+  const double searched = o.embedding == EmbeddingRule::given ? 0 : candidates;
   return (1 + searched) * double(series.rows());
 }
 

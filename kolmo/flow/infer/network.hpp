@@ -27,7 +27,6 @@ struct NetworkOptions {
   EmbeddingRule embedding = EmbeddingRule::ais;
   Embedding target{1, 1};  ///< for EmbeddingRule::given
   std::int64_t max_history = 4, max_tau = 1;
-  std::int64_t storage_surrogates = 20;  ///< their mean, the bias, is subtracted from the storage
   Embedding source{1, 1};
   EstimatorOptions estimator;
   PValue p_value = PValue::plus_one;
@@ -115,8 +114,8 @@ std::int64_t network_reach(const NetworkOptions& options, const Embedding& targe
 
 /// Chooses the embedding of each target by options.embedding and computes its storage; a step of
 /// infer_network.
-///   ais        the largest active information storage, less the mean of its surrogates (of the gaussian
-///              estimator less gaussian_bias)
+///   ais        the largest active information storage less its bias: of gaussian gaussian_bias, of discrete and
+///              ordinal discrete_bias, of ksg 0 (docs/choosing.md, "Embedding")
 ///   ragwitz    the smallest mean squared error of predicting the next value by the mean over the nearest
 ///              neighbours' next values
 ///   given      options.target

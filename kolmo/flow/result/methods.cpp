@@ -77,12 +77,11 @@ std::string embedding_sentence(const NetworkDocument& d) {
         "The past of each target was embedded with the history of 1 to {} values and the step "
         "tau of {} rows that ",
         most, range(1, tau));
-    const double surrogates = d.number_option("storage_surrogates");
-    out += rule == "ragwitz"
-               ? "minimise the error of local prediction (Ragwitz and Kantz 2002)"
-               : "maximise its active information storage (Lizier et al. 2012) less " +
-                     (std::isnan(surrogates) ? "its expected bias"
-                                             : fmt::format("the mean of {} surrogates", surrogates));
+    const std::string estimator = d.text_option("estimator");
+    const bool corrected = !estimator.empty() && estimator != "ksg";
+    out += rule == "ragwitz" ? "minimise the error of local prediction (Ragwitz and Kantz 2002)"
+                             : "maximise its active information storage (Lizier et al. 2012)";
+    if (rule == "ais" && corrected) out += " less its expected bias";
     if (!d.targets.empty())
       out += "; the chosen histories are " + range_over(d, [](const auto& t) { return t.history; }) +
              " and taus " + range_over(d, [](const auto& t) { return t.tau; });

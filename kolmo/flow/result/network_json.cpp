@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kolmo/flow/infer/checkpoint.hpp"
+#include "kolmo/base/hash.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/methods.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
@@ -124,6 +124,7 @@ std::string network_text(const NetworkDocument& document, int threads, const Jso
 
 std::string run_key(const Series& series, const Json& options) {
   std::uint64_t data = fingerprint(bytes_of(series.set), fingerprint(bytes_of(series.numbers)));
+  data = fingerprint(bytes_of(series.keys), data);
   for (const std::string& name : series.names) data = fingerprint(name, data);
   for (std::size_t i = 0; i < series.values.size(); ++i)
     data = fingerprint(bytes_of(series.noise[i]), fingerprint(bytes_of(series.values[i]), data));
