@@ -15,24 +15,24 @@ struct Coordinate {
 };
 using Coordinates = std::vector<Coordinate>;
 
-/// The past values at lags lag, lag + tau, ...: `embedding.history` of them.
+/// The `embedding.history` past values of a variable, at the lags lag, lag + tau, ...
 Coordinates past(std::int32_t variable, const Embedding& embedding, std::int64_t lag = 1);
 
-/// The condition of transfer entropy to a target: its past, and the given values.
+/// The condition of a transfer entropy: the past of the target, and the given values.
 Coordinates transfer_entropy_condition(std::int32_t target, const Embedding& target_past,
                                        const Coordinates& given);
 
-/// The largest lag.
+/// The largest lag of the coordinates.
 std::int64_t reach(const Coordinates& coordinates);
 
-/// Times t, in order, for which all rows t - reach ... t lie in one observation set.
+/// The times t, in order, for which all rows t - reach ... t lie in one observation set.
 std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach);
 
 /// The mean that `embed` subtracts from a coordinate at the given times, and the deviation it divides by.
 Scaling embedded_scaling(const Series& series, Coordinate coordinate, std::span<const std::int64_t> times);
 
-/// One row of coordinate values for each of the times, with the noise added. Standardised over these times if
-/// the series uses Standardize::columns. T: double or float.
+/// Writes a row of coordinate values for each of the times, with the noise added. If the series uses
+/// Standardize::columns, each coordinate is standardised over these times. T is double or float.
 template <class T>
 void embed(const Series& series, const Coordinates& coordinates, std::span<const std::int64_t> times,
            T* rows);

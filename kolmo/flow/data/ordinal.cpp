@@ -9,8 +9,8 @@
 namespace kolmo {
 namespace {
 
-/// The Lehmer code of the ranks of the values, the newest of which is `now`. Of equal values the older one
-/// is the smaller.
+/// The Lehmer code of the ranks of `order` values, which ends at the newest, `now`. Of two equal values the
+/// older one has the lower rank.
 std::int64_t pattern_at(const double* now, std::int64_t order, std::int64_t delay) {
   std::int64_t code = 0;
   for (std::int64_t i = order - 1; i >= 0; --i) {

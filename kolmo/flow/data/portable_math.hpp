@@ -5,11 +5,11 @@
 
 namespace kolmo::portable {
 
-// Elementary functions built only from IEEE additions, multiplications, divisions and square roots, so that
-// simulated data has the same bits on every machine: libraries differ in the last bit of sin and log. Errors
-// below 1e-15.
+// Elementary functions built only from IEEE additions, multiplications, divisions and square roots.
+// Mathematical libraries differ in the last bit of sin and log; with these functions simulated data has the
+// same bits on every machine. Their errors are below 1e-15.
 
-/// sin(2 pi t). The argument is in turns, so its reduction is exact.
+/// sin(2 pi t). Since t counts turns, its reduction to less than half a turn is exact.
 inline double sin_turns(double t) {
   double r = t - std::floor(t + 0.5);
   if (r > 0.25) r = 0.5 - r;
@@ -31,7 +31,7 @@ inline double log(double x) {
   return exponent * 0.6931471805599453 + 2 * s * series;
 }
 
-/// Random numbers addressed by (stream, i, j): a number does not depend on which others are drawn, or in
+/// Random numbers that (stream, i, j) addresses: a number does not depend on which others are drawn, or in
 /// which order.
 class Random {
  public:
@@ -47,7 +47,7 @@ class Random {
   int below(int n, std::uint32_t stream, std::uint64_t i, std::uint32_t j) const {
     return int(std::uint64_t(at(stream, i, j).w[0]) * std::uint64_t(n) >> 32);
   }
-  /// Standard normal, by the transform of Box and Muller (1958).
+  /// A standard normal number, by the transform of Box and Muller (1958).
   double normal(std::uint32_t stream, std::uint64_t i, std::uint32_t j) const {
     const auto words = at(stream, i, j);
     const double radius = std::sqrt(-2 * log(1 - uniform53(words.w[0], words.w[1])));

@@ -13,8 +13,8 @@ namespace kolmo {
 enum class Transform : std::int32_t { none, difference, log, log_difference };
 inline constexpr std::string_view transform_names[] = {"none", "difference", "log", "log-difference"};
 
-/// What is standardised to mean 0 and standard deviation 1 (with n - 1; a constant is only centred): the
-/// embedded columns, the series before embedding, or nothing.
+/// Says what is standardised to mean 0 and standard deviation 1 (with the divisor n - 1; a constant is only
+/// centred): the embedded columns, the series before embedding, or nothing.
 enum class Standardize : std::int32_t { columns, series, none };
 inline constexpr std::string_view standardize_names[] = {"columns", "series", "none"};
 
@@ -25,8 +25,9 @@ struct Preparation {
   std::uint64_t seed = 0;
 };
 
-/// Variables over time, ready to be embedded. A row with a missing value of any variable belongs to no
-/// observation set and ends the set before it, and a set lies in one trial: no embedding spans either.
+/// Variables over time, ready to be embedded. Rows without missing values that follow each other in one trial
+/// form an observation set; a row with a missing value of any variable belongs to none and ends the set
+/// before it. An embedding lies in one set.
 struct Series {
   std::string file;  ///< the source file, for messages
   std::vector<std::string> names;
@@ -37,17 +38,17 @@ struct Series {
   std::vector<double> deviation;            ///< [variable], the divisor already applied to `values`
   std::vector<std::int32_t> set;            ///< observation set of each row, -1 if none
   std::int32_t sets = 0;
-  std::vector<std::int32_t> trial;  ///< of each row; empty: one recording
+  std::vector<std::int32_t> trial;  ///< trial of each row; empty if the table is one recording
   std::int64_t missing_rows = 0;    ///< rows of the table with a missing value
   Standardize standardize = Standardize::columns;
 
   std::int64_t rows() const { return std::int64_t(set.size()); }
 };
 
-/// Chosen columns of a table, transformed, split at missing values, standardised (for Standardize::series)
-/// and with their noise. A differenced series starts at the second row. Throws InvalidArgument, naming file,
-/// column and row, for the logarithm of a number that is not positive, if every row has a missing value, and
-/// for a constant column if the noise is 0.
+/// The chosen columns of a table, transformed, split at missing values, standardised (for
+/// Standardize::series) and with their noise. A differenced series starts at the second row. Throws
+/// InvalidArgument, naming file, column and row, for the logarithm of a number that is not positive; if every
+/// row has a missing value; and for a constant column if the noise is 0.
 Series make_series(const Table& table, std::span<const std::size_t> columns, const Preparation& preparation);
 
 /// Names of the variables that never change: their transfer entropy is 0.

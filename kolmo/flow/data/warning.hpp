@@ -5,9 +5,9 @@
 
 namespace kolmo {
 
-/// Something in the data, the options or the result because of which a result may mislead.
+/// A warning tells of something in the data, the options or the result that may make the result misleading.
 struct Warning {
-  std::string name;  ///< in lower_case, the same in every output
+  std::string name;  ///< in lower_case; every output has the same name
   std::string text;  ///< names the variables
 };
 

@@ -8,7 +8,7 @@
 namespace kolmo {
 namespace {
 
-/// Without long double, which takes several times as long.
+/// Boost computes in double with this policy; long double, its default, takes several times as long.
 using Doubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
 }  // namespace

@@ -14,8 +14,8 @@ BatchLimits BatchLimits::of(DeviceKind kind, std::int64_t rows) {
     l.least_work = gpu ? 0x1p24 : 0;
     return l;
   }
-  // Building the neighbour lists takes as long as some 50 estimates on a GPU, and as 5 on a CPU. Estimates of
-  // 2^24 points in all keep every multiprocessor of today's GPUs busy for several rounds.
+  // Building the neighbour lists takes as long as some 50 estimates on a GPU, and as 5 on a CPU. Estimates
+  // with 2^24 points in total keep every multiprocessor of today's GPUs busy for several rounds of blocks.
   l.least_estimates = gpu ? 64 * knn::fewest_listed_estimates : 8 * knn::fewest_listed_estimates;
   l.least_work = gpu ? 0x1p24 : 0;
   l.most_rows = knn::most_listed_rows;

@@ -6,11 +6,11 @@
 
 namespace kolmo {
 
-/// How much work is queued on a device at once. A batch should take about `seconds`, so that progress is
-/// shown and little work is lost when the process is killed. The lower bounds keep batches large enough, and
-/// the upper bounds small enough, for the estimator's fastest variant: a slower variant would be measured as
-/// the rate, and later batches would stay too small. Where few links are alike, batches are smaller than the
-/// lower bounds. Results do not depend on any of these.
+/// Limits of how much work is queued on a device at once. A batch should take about `seconds`, so that
+/// progress is shown and little work is lost when the process is killed. Within the lower and the upper
+/// bounds the estimator can take its fastest variant. Outside of them it takes a slower one, whose rate would
+/// be measured, and later batches would stay too small. Where few links are alike, batches are smaller than
+/// the lower bounds. Results do not depend on any of these.
 struct BatchLimits {
   double seconds = 0.5;
   std::int64_t least_estimates = 1;  ///< estimates of one target
@@ -33,11 +33,11 @@ class Batching {
   /// A link takes `estimates` estimates of `rows` rows each and `bytes` bytes of data.
   Batching(const BatchLimits& limits, std::int64_t estimates, std::int64_t rows, double bytes);
 
-  /// The next batch, if the first target has `links` links left and the next `alike` targets (itself
-  /// included) as many each. A target that is split is split into nearly equal parts.
+  /// Returns the next batch, if the first target has `links` links left and the next `alike` targets (itself
+  /// included) as many each. A target that does not fit is split into nearly equal parts.
   BatchSize next(std::int64_t links, std::int64_t alike) const;
-  /// How many of `count` equal items fit into a batch, at least one. The `work` of an item is estimates x
-  /// rows.
+  /// Returns how many of `count` equal items fit into a batch, at least one. The `work` of an item is
+  /// estimates x rows.
   std::int64_t fit(double work, std::int64_t count) const;
 
   void took(double work, double seconds);

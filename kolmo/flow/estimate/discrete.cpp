@@ -19,7 +19,8 @@ std::vector<T> different(std::vector<T> values) {
   return values;
 }
 
-/// The place of each value among the different ones; their number is multiplied into `count`.
+/// Replaces each value by its index among the different values in rising order, and sets `count` to their
+/// number.
 template <class T>
 States numbered(const std::vector<T>& values, std::size_t& count) {
   const std::vector<T> all = different(values);
@@ -31,14 +32,15 @@ States numbered(const std::vector<T>& values, std::size_t& count) {
   return states;
 }
 
-/// Numbers the combinations of two columns of states.
+/// Numbers the combinations of two columns of states, from 0 to below `count`.
 States combined(const States& a, const States& b, std::size_t& count) {
   std::vector<std::uint64_t> both(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) both[i] = std::uint64_t(a[i]) << 32 | b[i];
   return numbered(both, count);
 }
 
-/// The joint state of all coordinates at each time, from 0 to below `count`; one state without coordinates.
+/// The joint state of all coordinates at each time, from 0 to below `count`. Without coordinates all times
+/// have state 0.
 States states_of(const Series& series, const Coordinates& coordinates, std::span<const std::int64_t> times,
                  std::size_t& count) {
   States joint(times.size(), 0);
@@ -54,7 +56,8 @@ States states_of(const Series& series, const Coordinates& coordinates, std::span
   return joint;
 }
 
-/// n ln n for n up to N, as multiples of a power of two small enough that no sum of them overflows.
+/// A table of n ln n for n up to N, times a power of two and rounded to integers. The power is so small that
+/// no sum of them overflows.
 class LogTable {
  public:
   explicit LogTable(std::size_t rows) {
@@ -71,7 +74,7 @@ class LogTable {
   std::vector<std::int64_t> terms_;
 };
 
-/// How often each state of x occurs in a group of rows.
+/// Counts how often each state of x occurs in a group of rows.
 struct Counts {
   std::vector<std::uint32_t> of;
   States seen;
@@ -79,7 +82,8 @@ struct Counts {
   void add(std::uint32_t state) {
     if (of[state]++ == 0) seen.push_back(state);
   }
-  /// The sum of n ln n; adds the number of states to `states`, and starts again from none.
+  /// Returns the sum of n ln n over the states, adds the number of states to `states`, and sets all counts to
+  /// 0.
   std::int64_t take(const LogTable& log, std::int64_t& states) {
     std::int64_t sum = 0;
     for (const std::uint32_t s : seen) sum += log[of[s]], of[s] = 0;
@@ -116,7 +120,7 @@ class DiscreteModel {
   double value(std::size_t a, const SurrogateMap& map, Scratch& s) const {
     for (Counts* c : {&s.within_z, &s.within_yz}) c->of.resize(std::max(c->of.size(), x_states_[a]), 0);
     std::int64_t sum = fixed_sum_, xz = 0, xyz = 0;
-    for (std::size_t i = 0; i < order_.size(); ++i) {  // in order of z, then of y
+    for (std::size_t i = 0; i < order_.size(); ++i) {  // rows in order of z, then of y
       const std::uint32_t row = order_[i], state = x_[a][map(row)];
       s.within_z.add(state), s.within_yz.add(state);
       const bool last = i + 1 == order_.size();

@@ -3,13 +3,13 @@
 
 namespace kolmo {
 
-/// I(x;y|z) in nats of the frequencies of states, which are the different values of a column and their
-/// combinations:
+/// I(x;y|z) in nats from the frequencies of states. States are the different values of a column, and the combinations of
+/// values of several:
 ///   I = H(x,z) + H(y,z) - H(x,y,z) - H(z),  H = - sum (n_i / N) ln(n_i / N)
 /// Bias::none gives this plug-in value, which is never below 0 or above the logarithm of the number of
-/// states; Bias::miller_madow adds (K - 1) / (2 N) to each H with K the number of states seen, which may
-/// exceed both bounds by little. Sums are of integers, so that equal tables give equal bits. Throws
-/// InvalidArgument as check_states does.
+/// states. Bias::miller_madow adds (K - 1) / (2 N) to each H, where K is the number of states seen; the value
+/// may then lie a little beyond both bounds. The terms are added as integers, so that equal tables give equal
+/// bits. Throws InvalidArgument as check_states does.
 /// Source: Miller, Information Theory in Psychology, 95 (1955); Paninski, Neural Comput. 15, 1191 (2003).
 std::vector<Estimates> discrete_estimates(const Series& series, std::span<const EstimationTask> tasks,
                                           const EstimatorOptions& options, const Stream& stream,
@@ -20,8 +20,8 @@ std::vector<Estimates> discrete_estimates(const Series& series, std::span<const 
 std::vector<double> discrete_local_values(const Series& series, const EstimationTask& task,
                                           const EstimatorOptions& options);
 
-/// Throws InvalidArgument, naming file and column, for a variable with more than 10 different values that
-/// are also more than a fifth of its rows: frequencies of such states say nothing. Without effect for other
+/// Throws InvalidArgument, naming file and column, for a variable with more than 10 different values that are
+/// also more than a fifth of its rows, as frequencies of such states say nothing. Does nothing for other
 /// estimators than discrete and ordinal.
 void check_states(const Series& series, std::span<const std::int32_t> variables,
                   const EstimatorOptions& options);

@@ -58,14 +58,15 @@ std::vector<Estimates> estimate_on_cpu(const Series& series, std::span<const Est
              : discrete_estimates(series, tasks, options, stream, progress);
 }
 
-/// Whether one call of the operator has one neighbour list, and one order of x, for all surrogates.
+/// Whether one call of the operator makes one neighbour list, and one order of x, that serve all its
+/// surrogates.
 bool shares_lists(const EstimationTask& task, const EstimatorOptions& o) {
   const bool conditional = !task.z.empty();
   return o.algorithm == KsgAlgorithm::ksg1 && (conditional || task.x[0].size() == 1) &&
          std::int64_t(task.times.size()) <= (conditional ? 200000 : 50000);
 }
 
-/// Some surrogates at a time.
+/// Estimates the surrogates in parts, some at a time, and reports each part.
 Estimates estimate_in_parts(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
                             Stream& stream, Progress& progress) {
   const EstimatorOptions o = settled(options, series, {&task, 1});
@@ -138,7 +139,8 @@ std::vector<std::int64_t> theiler_times(const Series& series, std::span<const st
     const std::int64_t part = o.theiler_scope == TheilerScope::set ? series.set[std::size_t(t)]
                               : series.trial.empty()               ? 0
                                                                    : series.trial[std::size_t(t)];
-    all.push_back(t + part * o.theiler);  // no window reaches from one part into the next
+    // The offset keeps windows from reaching from one part into the next.
+    all.push_back(t + part * o.theiler);
   }
   return all;
 }

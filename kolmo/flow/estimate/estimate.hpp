@@ -17,29 +17,30 @@ class Progress;
 /// The most surrogates that a command accepts.
 inline constexpr std::int64_t max_surrogates = 1000000;
 
-/// Which rows may lie in one Theiler window: all of a recording (of a trial, if there are trials), whose times are
-/// counted in rows of the file, missing ones included; or only those of one set.
+/// Says which rows a Theiler window may span. `recording`: all rows of a recording, or of a trial if there
+/// are trials; the distance of two rows counts all rows of the file between them, missing ones included.
+/// `set`: only rows of one observation set.
 enum class TheilerScope : std::int32_t { recording, set };
 inline constexpr std::string_view theiler_scope_names[] = {"recording", "set"};
 
 struct EstimatorOptions {
   std::int64_t neighbors = 4, theiler = 0, surrogates = 0;
   TheilerScope theiler_scope = TheilerScope::recording;
-  std::int64_t min_shift = 0;     ///< of circular surrogates; 0: see settled
-  std::int64_t block_length = 0;  ///< of block surrogates; 0: see settled
+  std::int64_t min_shift = 0;     ///< for circular surrogates; 0 has settled() choose
+  std::int64_t block_length = 0;  ///< for block surrogates; 0 has settled() choose
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateMethod surrogate_type = SurrogateMethod::circular;
   std::uint64_t seed = 0;
-  bool f32 = false;  ///< single precision: errors of 1e-5 to 4e-3; noise of 1e-8 is lost
+  bool f32 = false;  ///< single precision; errors are 1e-5 to 4e-3, and noise of 1e-8 is lost
   Estimator estimator = Estimator::ksg;
-  Bias bias = Bias::none;  ///< of discrete and ordinal
+  Bias bias = Bias::none;  ///< for discrete and ordinal
 
-  /// Whether p-values come from a formula. Of gaussian, unless surrogates are asked for.
+  /// Whether p-values come from a formula: those of gaussian do, unless surrogates are asked for.
   bool tested_analytically() const { return estimator == Estimator::gaussian && surrogates == 0; }
 };
 
-/// The options with the parameters of the surrogates that are 0 chosen from the series, whose longest embedding goes
-/// `reach` rows back:
+/// The options, where parameters of the surrogates that are 0 are replaced by values chosen from the series. The longest
+/// embedding reaches `reach` rows back.
 ///   min_shift      the longest Autocorrelation::length of the variables, and at least reach + 1; at most a quarter of
 ///                  the rows
 ///   block_length   the longest Autocorrelation::block_length, and at least reach + 1; at most a fifth of the rows
@@ -63,7 +64,7 @@ struct EstimationTask {
   }
 };
 
-/// The observed value of each alternative and those of its surrogates, in nats.
+/// Estimates in nats: for each alternative that of the observed data, then those of its surrogates.
 struct Estimates {
   std::int64_t surrogates = 0;  ///< computed
   std::vector<std::int64_t>
@@ -83,16 +84,17 @@ struct Estimates {
   }
 };
 
-/// Throws InvalidArgument, naming the task, if it has too few rows: of ksg at most neighbors + 2 theiler, of
-/// gaussian at most 1 + dimensions, of the others none. ksg takes at most 16 dimensions. Also if its surrogates cannot
-/// be made: blocks as long as the rows, trials of different lengths, several columns of x for iaaft.
+/// Throws InvalidArgument, naming the task, if it has too few rows: ksg needs more than neighbors + 2
+/// theiler, gaussian more than 1 + dimensions. Throws also if a task of ksg has more than 16 dimensions, and
+/// if its surrogates cannot be made: blocks as long as the rows, trials of different lengths, several columns
+/// of x for iaaft.
 void check_task(const Series& series, const EstimationTask& task, const EstimatorOptions& options);
 
-/// The time of each row of a task for the Theiler window; empty: 0, 1, 2, ...
+/// The time of each row of a task, by which the Theiler window goes. Empty if the times are 0, 1, 2, ...
 std::vector<std::int64_t> theiler_times(const Series& series, std::span<const std::int64_t> times,
                                         const EstimatorOptions& options);
 
-/// The options settled by the longest embedding of the tasks.
+/// The options, settled for the longest embedding of the tasks.
 EstimatorOptions settled(EstimatorOptions options, const Series& series,
                          std::span<const EstimationTask> tasks);
 
@@ -101,16 +103,16 @@ EstimatorOptions settled(EstimatorOptions options, const Series& series,
 std::int64_t rows_of_trial(const Series& series, std::span<const std::int64_t> times,
                            const std::string& task);
 
-/// The number of different surrogates of a task, at most `most`, for methods with few: circular shifts, and orders of
-/// blocks or trials.
+/// The number of different surrogates of a task, at most `most`. Circular shifts and orders of blocks or
+/// trials may be few.
 std::int64_t different_surrogates(const Series& series, std::span<const std::int64_t> times,
                                   const EstimatorOptions& options, std::int64_t most);
 
 /// Estimates::different of a task.
 std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& options);
 
-/// The rearrangement of a task's rows; circular shifts are those of the options. Throws InvalidArgument for spectral
-/// surrogates.
+/// The arrangement of surrogates of a task's rows; circular shifts are those of the options. Throws
+/// InvalidArgument for spectral surrogates, which rearrange no rows.
 SurrogateOptions surrogate_options(const Series& series, const EstimationTask& task,
                                    const EstimatorOptions& options);
 
@@ -123,8 +125,8 @@ std::vector<Estimates> estimate(const Series& series, std::span<const Estimation
 Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
                    Stream& stream, Progress* progress = nullptr);
 
-/// Whether surrogates can be estimated in parts at no cost. They cannot where one call of the operator shares neighbour
-/// lists among rearranged rows: parts of those take up to twice as long.
+/// Whether surrogates can be estimated in parts without loss of time. They cannot where one call of the
+/// operator makes neighbour lists that serve many surrogates: in parts, those take up to twice as long.
 bool estimates_in_parts(const EstimationTask& task, const EstimatorOptions& options, Device device);
 
 /// Local values of the observed data of a task with one alternative: one for each of task.times, in nats; their mean is

@@ -4,12 +4,12 @@
 
 namespace kolmo {
 
-/// How information is estimated from rows:
-///   ksg        nearest neighbours, of continuous values (Kraskov et al. 2004)
-///   gaussian   covariances, of linear relations between continuous values (gaussian.hpp)
-///   discrete   frequencies, of columns with few different values (discrete.hpp)
+/// Says how information is estimated from rows:
+///   ksg        nearest neighbours, for continuous values (Kraskov et al. 2004)
+///   gaussian   covariances, for linear relations between continuous values (gaussian.hpp)
+///   discrete   frequencies, for columns with few different values (discrete.hpp)
 ///   ordinal    frequencies of ordinal patterns; the series holds patterns already (ordinal.hpp)
-/// All but ksg run on the CPU only.
+/// Only ksg runs on a GPU.
 enum class Estimator : std::int32_t { ksg, gaussian, discrete, ordinal };
 inline constexpr std::string_view estimator_names[] = {"ksg", "gaussian", "discrete", "ordinal"};
 

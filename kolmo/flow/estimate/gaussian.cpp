@@ -10,8 +10,11 @@
 namespace kolmo {
 namespace {
 
-constexpr double dependent = 1e-10;     // residual over column: rounding alone gives some 1e-15
-constexpr double least_rest = 0x1p-52;  // of a variance that is explained up to rounding
+// A column is dependent on others if what regression leaves of its length is below this; rounding leaves some
+// 1e-15.
+constexpr double dependent = 1e-10;
+// The least share of a variance that is taken as not explained, so that the logarithm is finite.
+constexpr double least_rest = 0x1p-52;
 
 /// Joins f(i) for i below n in a fixed order, eight at a time.
 template <class F, class Join>
@@ -46,9 +49,9 @@ void subtract_projection(double* v, const Basis& basis) {
   }
 }
 
-/// Appends to `to` what a column adds to `fixed` and `to`, if it adds anything. Where little is left, it is
-/// projected again, as the rounding of the first time is no longer small (Giraud et al., Numerische
-/// Mathematik 101, 87, 2005).
+/// Appends to `to` the part of a column that is orthogonal to `fixed` and `to`, unless it vanishes. Where
+/// little is left of the column, its rounding is not small any more, and the column is projected a second
+/// time (Giraud et al., Numerische Mathematik 101, 87, 2005).
 void append(Basis& to, const Basis* fixed, const double* column) {
   constexpr double much = 0.01;
   const std::size_t n = to.n, at = to.rank * n;
@@ -97,7 +100,8 @@ std::vector<double> centred(const Series& series, const Coordinates& coordinates
   return columns;
 }
 
-/// -1/2 ln |1 - C C'|, where C holds the correlations of two orthonormal bases.
+/// -1/2 ln |1 - C C'|, where C is the matrix of correlations between two orthonormal bases and C' its
+/// transpose.
 double information(const Basis& y, const Basis& x) {
   const std::size_t n = y.rank;
   std::vector<double> rest(n * n, 0), c(x.rank);
@@ -144,8 +148,9 @@ class GaussianModel {
     return analytic_p_value(observed_[a].value, {n_, observed_[a].rank, y_.rank, z_.rank});
   }
 
-  /// A basis Q of centred columns gives the quadratic form of their Gaussian density at row t, N sum_i Q_i(t)^2. Those
-  /// of z and of y given z cancel, so that x given z, and given y and z, are left.
+  /// The local values. With an orthonormal basis Q of centred columns, the quadratic form of their Gaussian
+  /// density at row t is N sum_i Q_i(t)^2. In the log ratio of densities the forms of z and of y given z
+  /// cancel; those of x given z (`free`) and of x given y and z (`given`) are left.
   std::vector<double> local() const {
     const std::vector<double> x = centred(series_, task_.x[0], task_.times);
     Basis yz = z_, free{n_}, given{n_};

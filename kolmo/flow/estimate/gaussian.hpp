@@ -5,11 +5,11 @@ namespace kolmo {
 
 /// I(x;y|z) in nats of the linear Gaussian model, from the covariances S of the rows:
 ///   I = 1/2 ln( |S_xz| |S_yz| / (|S_z| |S_xyz|) ) = -1/2 sum ln(1 - r_i^2)
-/// with r_i the canonical correlations of x and y after regression on z. Every column has its own scale and
-/// mean, which change nothing. A column that the ones before it determine (residual below 1e-10 of the
-/// column) is left out. 1 - r^2 is not taken below 2^-52, so that a relation without any noise gives 18 nats.
-/// Without surrogates each alternative gets an analytic p-value (analytic_test.hpp). Throws InvalidArgument,
-/// naming the task, if there are not more rows than dimensions plus one.
+/// with r_i the canonical correlations of x and y after regression on z. The scale and mean of a column
+/// change nothing. A column that the ones before it determine (residual below 1e-10 of the column) is left
+/// out. 1 - r^2 is taken as at least 2^-52, so that a relation without any noise gives 18 nats. Without
+/// surrogates each alternative gets an analytic p-value (analytic_test.hpp). Throws InvalidArgument, naming
+/// the task, if there are not more rows than dimensions plus one.
 /// Source: Cover, Thomas, Elements of Information Theory, 2nd ed., 8.5; Barnett, Barrett, Seth, Phys. Rev.
 /// Lett. 103, 238701 (2009): twice the transfer entropy is Granger's log ratio.
 std::vector<Estimates> gaussian_estimates(const Series& series, std::span<const EstimationTask> tasks,

@@ -8,16 +8,16 @@
 
 namespace kolmo {
 
-/// Seconds between lines of progress in a log: 60, or what the environment variable KOLMO_PROGRESS_SECONDS
-/// says, if it is a number above 0.
+/// Seconds between lines of progress in a log: 60, or the value of the environment variable
+/// KOLMO_PROGRESS_SECONDS if it is a number above 0.
 double progress_seconds();
 
-/// A progress line on the terminal (standard error) with the share done, the rate and the remaining time, drawn
-/// anew up to ten times a second, but not during the first half second. If standard error is not a terminal,
-/// a line of its own every progress_seconds().
+/// A progress line on the terminal (standard error) with the share done, the rate and the remaining time,
+/// drawn anew up to ten times a second, but not during the first half second. If standard error is not a
+/// terminal, a line of its own is written every progress_seconds().
 class Progress {
  public:
-  /// Is told what is done, of what total, instead of the terminal.
+  /// A function that is told how much is done, and of what total. The terminal then shows nothing.
   using Listener = std::function<void(double done, double total)>;
   /// `units` names what is counted, e.g. "estimates".
   Progress(double total, std::string units, Listener listener = {});
@@ -25,8 +25,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// `done` units were just finished. With `earlier` they come from an earlier run and do not count towards
-  /// the rate.
+  /// Says that `done` more units are finished. With `earlier` they come from an earlier run and do not count
+  /// towards the rate.
   void advance(double done, bool earlier = false);
 
  private:
@@ -41,8 +41,8 @@ class Progress {
   Clock::time_point begin_ = Clock::now(), last_ = begin_;
 };
 
-/// For work whose progress cannot be seen: says how long it has taken, on the terminal every second from the
-/// second one on, else in a line of its own every progress_seconds(). Stops at its destruction.
+/// For work whose progress cannot be seen: says how long it has taken, on a terminal every second from the
+/// second one on, otherwise in a line of its own every progress_seconds(). Stops when it is destroyed.
 class ElapsedTime {
  public:
   explicit ElapsedTime(std::string what);
@@ -61,9 +61,9 @@ class ElapsedTime {
   std::thread thread_;
 };
 
-/// "1.25 M", "830": a number with a metric prefix.
+/// A number with a metric prefix, such as "1.25 M" or "830".
 std::string metric(double value);
-/// "2 h 05 min", "41 s".
+/// A duration, such as "2 h 05 min" or "41 s".
 std::string duration(double seconds);
 
 }  // namespace kolmo

@@ -12,8 +12,8 @@ namespace kolmo {
 
 /// Estimates tasks on the CPU by a model of each task. A Model has
 ///   Model(series, task, options)
-///   prepare(alternative)                  once for each, before value(); different ones at the same time
-///   value(alternative, map, scratch)      of the rows of x in the order of a SurrogateMap
+///   prepare(alternative)                  called once for each, before value(); different ones at the same time
+///   value(alternative, map, scratch)      the estimate for the rows of x in the order of a SurrogateMap
 ///   Scratch                               memory that a thread reuses
 ///   p_value(alternative)                  optional: the test without surrogates
 /// Surrogates are those of the KSG estimator for the same seed and streams. The result does not depend on the

@@ -57,7 +57,8 @@ Checkpoint::Checkpoint(const std::string& path, const std::string& key) : path_(
   const int status = sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   db_.reset(db);
   if (status != SQLITE_OK) fail<InvalidArgument>(path + ": " + sqlite3_errstr(status));
-  // A killed process leaves a journal, which SQLite rolls back. Only a power failure needs more than NORMAL.
+  // SQLite rolls back the journal that a killed process leaves. More than NORMAL is needed only against a
+  // power failure.
   run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE");
   load();
   run("COMMIT");
@@ -80,7 +81,8 @@ void Checkpoint::load() {
     fail<InvalidArgument>(path_ + ": " + why + "; delete it to start over");
   };
   if (sqlite3_column_int(id.s, 0) != application_id) unusable("not a checkpoint of kolmo");
-  // Views, triggers and generated columns of a file from elsewhere would be programs that run here.
+  // Refuses views, triggers and generated columns: in a file from elsewhere they would be programs that run
+  // here.
   Statement tables(db_.get(), ("SELECT count(*) FROM sqlite_master WHERE sql IN ('" +
                                std::string(meta_table) + "', '" + record_table + "')")
                                   .c_str());

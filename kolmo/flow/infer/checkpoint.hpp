@@ -9,7 +9,8 @@ struct sqlite3;
 
 namespace kolmo {
 
-/// Finished work of a long computation, as records that are keyed by two numbers; new work is added to it.
+/// The finished work of a long computation, as records that are keyed by two numbers. New work is added to
+/// it.
 class FinishedWork {
  public:
   using Id = std::pair<std::int64_t, std::int64_t>;
@@ -34,7 +35,7 @@ class Checkpoint : public FinishedWork {
 
   const std::string& path() const { return path_; }
   /// Commits records in one transaction. If that fails (a full disk, a folder that is gone), failure() says
-  /// why and later records are not kept: the computation is worth more than its checkpoint.
+  /// why and later records are not kept; the computation goes on.
   void add(const Records& records) override;
   const std::string& failure() const { return failure_; }
   /// Deletes the file.
@@ -52,7 +53,8 @@ class Checkpoint : public FinishedWork {
   std::unique_ptr<sqlite3, Close> db_;
 };
 
-/// Finished work in memory: what was given, and what was added since. Also passed on to `further`, if that is given.
+/// Finished work in memory: the records that were given, and those added since. `further`, if given, is
+/// passed them too.
 class KeptWork : public FinishedWork {
  public:
   /// Records that `further` has are finished too; those that it lacks are added to it.

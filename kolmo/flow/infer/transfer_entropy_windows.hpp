@@ -32,7 +32,7 @@ struct WindowResult {
 };
 
 /// Transfer entropy over windows of a growing series, through a pipeline. Every window is prepared
-/// independently: its result is that of `transfer_entropy_task` on a series of just its rows.
+/// independently: its result is that of `transfer_entropy_task` on a series of only its rows.
 class TransferEntropyWindows {
  public:
   /// `head` names the file and its columns; a row holds the columns listed in `columns`. `take` is called
@@ -42,7 +42,7 @@ class TransferEntropyWindows {
                          const WindowOptions& options, Device device, const PipelineOptions& pipeline,
                          std::function<void(const WindowResult&)> take);
 
-  /// Adds the next row, NaN for missing values. Returns false if the row completed a window which was
+  /// Adds the next row, with NaN for missing values. Returns false if the row completed a window that was
   /// refused.
   bool add(std::span<const double> row);
   void drain() { pipeline_.drain(); }
@@ -53,7 +53,7 @@ class TransferEntropyWindows {
     WindowResult result;
     std::unique_ptr<Series> series;
     std::vector<EstimationTask> tasks;
-    EstimateBatch batch;  // of these
+    EstimateBatch batch;  // of the tasks
   };
   using Windows = Pipeline<Window, std::vector<Estimates>>;
 

@@ -16,12 +16,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kProfileBytes = 1'300'000;  // of a large network
+constexpr std::size_t kProfileBytes = 1'300'000;  // most bytes of the profiles of a large network
 constexpr int kCellCharacters = 4;
 
 std::uint32_t largest_code(int characters) { return (std::uint32_t(1) << (6 * characters)) - 1; }
 
-/// A p-value with the digits that the page shows, so that a large network has few different ones.
+/// A p-value rounded to the digits that the page shows, so that a large network has few different ones.
 double shown(double p) { return std::strtod(fmt::format("{:.3g}", p).c_str(), nullptr); }
 
 int characters_for(std::size_t largest) {
@@ -30,7 +30,7 @@ int characters_for(std::size_t largest) {
   return characters;
 }
 
-/// Numbers between two bounds as codes.
+/// Turns numbers between two bounds into codes.
 struct Scale {
   double low = 0, high = 1;
   int characters = 4;

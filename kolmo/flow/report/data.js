@@ -53,7 +53,7 @@ const page = (() => {
         p, pText: floor ? floor.replace("<=", "\u2264") : number(p), adjusted,
       };
     },
-    // Transfer entropy at lags 1, 2, ...; null if the page does not hold it.
+    // The transfer entropy at lags 1, 2, ..., or null if the page does not hold it.
     profile(cell) {
       const at = profiled ? profiled.get(cell) : cell;
       if (at === undefined || !data.lags) return null;

@@ -14,7 +14,7 @@ std::string palette_css();
 /// The class index of `value` on a scale from 0 to `largest`; 0 for NaN and for values at or below 0.
 int colour_of(double value, double largest);
 
-/// Groups of variables have the classes g0 to g9, then again from g0.
+/// Groups of variables have the classes g0 to g9; the eleventh group has g0 again.
 inline constexpr std::size_t kGroupColours = 10;
 
 /// The escaped tooltip of a link: names, values, lag, p-values.
@@ -22,7 +22,8 @@ std::string link_title(const NetworkDocument& network, const NetworkLink& link);
 
 /// The significant links between all variables on a circle, ordered so that connected ones lie close.
 std::string network_graph(const NetworkDocument& network);
-/// How many links that figure shows, the strongest ones, and how many of them with their lags.
+/// The number of links that network_graph() shows, the strongest ones, and the number of those that it shows
+/// with their lags.
 std::size_t shown_links(const NetworkDocument& network);
 std::size_t shown_lags(const NetworkDocument& network);
 

@@ -25,7 +25,7 @@ struct Point {
 };
 double length(Point a) { return std::hypot(a.x, a.y); }
 
-struct Curve {  // quadratic Bezier
+struct Curve {  // a quadratic Bezier curve
   Point a, b, c;
   Point at(double t) const { return (1 - t) * (1 - t) * a + 2 * t * (1 - t) * b + t * t * c; }
   Point tangent(double t) const { return 2 * (1 - t) * (b - a) + 2 * t * (c - b); }
@@ -36,9 +36,9 @@ struct Curve {  // quadratic Bezier
   }
 };
 
-// Positions 0..n-1 of the variables on the circle. Starting from the given order, two variables of a group are
-// swapped while that reduces the sum over links of strength times distance along the circle. Deterministic;
-// ends in a local minimum.
+// The positions 0 to n - 1 of the variables on the circle. Starting from the given order, two variables of a
+// group are swapped as long as that reduces the sum over links of strength times distance along the circle.
+// The result is a local minimum and does not depend on chance.
 std::vector<std::size_t> places_on_circle(const NetworkDocument& network, const Links& links) {
   const std::size_t n = network.variables.size();
   std::vector<std::size_t> place(n);
@@ -80,7 +80,7 @@ std::vector<std::size_t> places_on_circle(const NetworkDocument& network, const 
 
 struct Sizes {
   double radius, node, font, width, arrow;
-  std::size_t label;  // characters
+  std::size_t label;  // characters of a name
 };
 
 Sizes sizes_for(std::size_t n) {
@@ -163,7 +163,7 @@ void draw_node(std::string& out, const NetworkDocument& network, std::size_t nod
   if (length(at) < 1) {
     fmt::format_to(to_out, "<text text-anchor=\"middle\" y=\"{:.1f}\">{}</text>", at.y + size.node + 20,
                    label);
-  } else if (network.variables.size() > 16) {  // along the radius, and never upside down
+  } else if (network.variables.size() > 16) {  // names stand along the radius, none upside down
     const bool left = std::abs(angle) > std::numbers::pi / 2 + 1e-9;
     const double degrees = angle * 180 / std::numbers::pi + (left ? 180 : 0);
     fmt::format_to(
@@ -185,7 +185,8 @@ void draw_node(std::string& out, const NetworkDocument& network, std::size_t nod
 }  // namespace
 
 std::size_t shown_links(const NetworkDocument& network) {
-  const std::size_t most = network.variables.size() <= kMostDrawnVariables ? 1000 : 600;  // more are a blot
+  // More links than this cannot be told apart.
+  const std::size_t most = network.variables.size() <= kMostDrawnVariables ? 1000 : 600;
   return std::min(network.significant_links().size(), most);
 }
 

@@ -15,9 +15,9 @@ struct Colour {
   int r, g, b;
 };
 
-// Lightness falls (light page) or rises (dark page) monotonically with the value, so that the order is
-// visible with colour blindness and in greyscale print. Hues run over green and blue, and red is never
-// opposed to green.
+// Lightness falls (light page) or rises (dark page) monotonically with the value, so that readers with colour
+// blindness, and greyscale print, keep the order. Hues run over green and blue; no scale opposes red to
+// green.
 constexpr Colour kLight[] = {{244, 245, 236}, {211, 234, 200}, {150, 212, 185}, {84, 178, 181},
                              {46, 138, 171},  {43, 97, 154},   {46, 58, 127},   {35, 24, 80}};
 constexpr Colour kDark[] = {{31, 36, 48},   {42, 48, 92},   {47, 78, 148},   {38, 119, 166},

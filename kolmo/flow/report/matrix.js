@@ -1,4 +1,4 @@
-// The matrix by a chosen measure; of a large network on a canvas, with a search, a threshold and a list of pairs.
+// Shows the matrix by a chosen measure. For a large network it is drawn on a canvas, with a search, a threshold and a list of pairs.
 (() => {
   const { data, n, measures } = page;
   const controls = document.getElementById("matrix-controls");

@@ -18,8 +18,8 @@ struct PlotPoint {
   double at = 0, value = 0;
 };
 
-// Finite values in order, each gap as one NaN. Series of more than `most` values are reduced to half as many
-// intervals with the minimum and the maximum of each, in the order in which they occur.
+// The finite values in order, with one NaN for each gap. A series of more than `most` values is cut into half
+// as many intervals and reduced to the minimum and the maximum of each, in the order in which they occur.
 std::vector<PlotPoint> drawn_points(const std::vector<double>& values, std::size_t most) {
   std::vector<PlotPoint> drawn;
   const auto add = [&](std::size_t i) { drawn.push_back({static_cast<double>(i), values[i]}); };

@@ -1,4 +1,4 @@
-// The lag profile of any pair: chosen from two lists, in the matrix or in a table of links.
+// Shows the lag profile of any pair, which is chosen from two lists, in the matrix or in a table of links.
 const profile = (() => {
   const place = document.getElementById("chosen");
   const { data, n } = page;

@@ -161,7 +161,7 @@ std::string all_pairs(const NetworkDocument& network) {
          "</details>\n";
 }
 
-/// Where the script lists the pairs of a large network.
+/// The place where the script lists the pairs of a large network.
 std::string browser(const NetworkDocument& network) {
   return network.variables.size() > kMostDrawnVariables ? "<div id=\"pairs\"></div>\n" : "";
 }
@@ -174,7 +174,7 @@ std::string series_section(const ReportSeries& series) {
   return fmt::format("<details><summary>The {} series</summary>\n{}</details>", series.values.size(), figure);
 }
 
-/// A path may only be broken behind a slash.
+/// The heading, in which a path may only be broken behind a slash.
 std::string heading(const std::string& file) {
   if (file.empty()) return "Information flow";
   std::string out = "Information flow in ";
@@ -186,7 +186,7 @@ std::string heading(const std::string& file) {
   return out;
 }
 
-// Names beside each other in two columns would be cut or small.
+// Whether tables fit in two columns: names beside each other must not be cut or small.
 bool fits_in_columns(const NetworkDocument& network) {
   return network.variables.size() <= 12 &&
          std::all_of(network.variables.begin(), network.variables.end(),

@@ -1,4 +1,4 @@
-// Hover details, what lights up together, sortable tables and the cursor in the series.
+// Shows details of what the pointer is on, lights up what belongs together, sorts tables and moves the cursor in the series.
 (() => {
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
   const tip = document.getElementById("tip");
@@ -89,7 +89,7 @@
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") clear(); });
   addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
-  // Sortable tables.
+  // A click on a heading sorts the table.
   const sortKey = (row, column) => {
     const cell = row.cells[column];
     const text = cell.dataset.key ?? cell.textContent;
@@ -158,7 +158,7 @@
       setTimeout(() => { copy.textContent = "Copy"; }, 1500);
     });
   }
-  // On paper the matrix needs no table beside it, but every profile should be there.
+  // On paper, the table beside the matrix is not needed, and every profile should be shown.
   addEventListener("beforeprint", () => { for (const part of all("#profiles ~ details")) part.open = true; });
 
   const canvas = document.querySelector(".matrix-canvas");

@@ -1,4 +1,4 @@
-// Figures as SVG and PNG files, tables as CSV, texts to the clipboard.
+// Saves figures as SVG and PNG files and tables as CSV, and copies texts to the clipboard.
 const save = (() => {
   const title = (document.title.replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_+|_+$/g, "") || "network").slice(0, 60);
   const give = (blob, name) => {
@@ -6,7 +6,7 @@ const save = (() => {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   };
-  // Colours of the light page, whatever the screen shows.
+  // Saved figures have the colours of the light page, whatever the screen shows.
   const onPaper = (f) => {
     document.documentElement.classList.add("on-paper");
     try { return f(); } finally { document.documentElement.classList.remove("on-paper"); }
@@ -63,7 +63,7 @@ const save = (() => {
   const addTo = (holder) => {
     const heads = Array.from(holder.querySelectorAll("th"), (head) => head.textContent);
     for (const row of holder.querySelectorAll("tbody tr"))
-      heads.forEach((head, i) => { if (row.cells[i]) row.cells[i].dataset.label = head; });  // for narrow pages
+      heads.forEach((head, i) => { if (row.cells[i]) row.cells[i].dataset.label = head; });  // narrow pages show it above the cell
     const name = holder.dataset.file, file = `${title}_${name}`, bar = make("div", { class: "save" }, "Save ");
     if (holder.tagName === "FIGURE")
       bar.append(button("SVG", name, () => give(new Blob([textOf(holder)], { type: "image/svg+xml" }), file + ".svg")),

@@ -13,7 +13,7 @@ namespace {
 using markup::escape;
 using markup::number;
 
-/// A table that the script makes sortable and offers as a file. `name` is the file's.
+/// A table that the script makes sortable and offers as a file, which has the name `name`.
 class HtmlTable {
  public:
   HtmlTable(const std::string& name, const std::string& caption) {

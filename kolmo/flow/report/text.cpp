@@ -72,7 +72,7 @@ struct Label {
   const char* key;
   const char* text;
 };
-// In the order in which the report lists them; other options follow by name.
+// The report lists these options first, in this order; other options follow by name.
 constexpr Label kLabels[] = {
     {"file", "File"},
     {"columns", "Columns"},
@@ -117,7 +117,7 @@ std::string text_of(const nlohmann::json& value) {
   return out.empty() ? "none" : out;
 }
 
-// The variables in the condition of every pair, or "".
+// The variables in the condition of every pair, or "" without a condition.
 std::string conditions(const NetworkDocument& network) {
   const auto given = network.options.find("given");
   return given == network.options.end() || given->is_null() || given->empty() ? "" : text_of(*given);

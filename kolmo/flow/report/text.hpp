@@ -20,8 +20,8 @@ std::string cautions(const NetworkDocument& network);
 /// A section with the document's warnings, or "".
 std::string warnings(const NetworkDocument& network);
 
-/// Sortable table of links: source, target, lag, value, bias-corrected value, z, 95 % quantile of the
-/// surrogates, p, adjusted p. `name` is that of the file that it can be saved as.
+/// A sortable table of links: source, target, lag, value, bias-corrected value, z, 95 % quantile of the
+/// surrogates, p, adjusted p. `name` is the name of the file as which it can be saved.
 std::string link_table(const NetworkDocument& network, const std::vector<const NetworkLink*>& links,
                        const std::string& name, const std::string& caption);
 

@@ -13,8 +13,8 @@ namespace {
 using markup::escape;
 using markup::exact;
 
-// A DOT string in double quotes. Only quotes and backslashes must be escaped; a newline is written as \n as
-// well, because line-based readers fail on a raw one.
+// A string of DOT in double quotes. DOT requires that quotes and backslashes are escaped. A line break is
+// written as \n, because readers that go line by line fail on a raw one.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {

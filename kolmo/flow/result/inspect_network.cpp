@@ -19,7 +19,7 @@ std::string more_surrogates(const NetworkOptions& o, std::int64_t used, double n
                      needed);
 }
 
-/// Whether S surrogates are too few for the correction.
+/// Warns if the surrogates that were used are too few for the correction.
 std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const NetworkOptions& o) {
   const double least = 1 / (1 + double(used));
   const double tests = o.correction == Correction::none ? 1 : pairs;
@@ -45,7 +45,7 @@ std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const
 std::vector<Warning> inspect(const Network& network, const Series& series, const NetworkOptions& options) {
   std::vector<Warning> all;
   const EstimatorOptions& e = options.estimator;
-  if (e.tested_analytically()) {  // p has no smallest value
+  if (e.tested_analytically()) {  // an analytic p-value has no smallest value
   } else if (e.surrogates == 0) {
     all.push_back({"untested", "there are no surrogates, so that no link was tested"});
   } else {

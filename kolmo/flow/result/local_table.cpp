@@ -11,7 +11,7 @@
 namespace kolmo {
 namespace {
 
-/// Values and their number, by row of a trial.
+/// A sum of values and their number.
 struct Sum {
   double value = 0;
   std::int64_t count = 0;
@@ -19,8 +19,9 @@ struct Sum {
   Sum operator+(const Sum& o) const { return {value + o.value, count + o.count}; }
 };
 
-/// Replaces every row by the sum of the `window` rows that end with it. Rows are cut into blocks of a window each, so
-/// that every sum is the end of one block and the start of the next (van Herk, Pattern Recognit. Lett. 13, 517, 1992).
+/// Replaces every row by the sum of the `window` rows that end with it. Rows are cut into blocks of `window`,
+/// so that every sum is the sum over the end of one block and the start of the next (van Herk, Pattern
+/// Recognit. Lett. 13, 517, 1992).
 void sum_windows(std::vector<Sum>& rows, std::size_t window) {
   std::vector<Sum> end = rows;
   for (std::size_t t = rows.size(); t-- > 1;)

@@ -6,17 +6,18 @@
 
 namespace kolmo {
 
-/// How local values are written.
+/// Says how local values are written.
 struct LocalTable {
-  std::int64_t first_row = 0;  ///< of the file, of the series' row 0
-  std::int64_t window = 0;     ///< rows of a moving mean; 0: none
-  double factor = 1;           ///< from nats to `units`
+  std::int64_t first_row = 0;  ///< row of the file that is row 0 of the series
+  std::int64_t window = 0;     ///< rows of a moving mean; 0 for none
+  double factor = 1;           ///< converts nats into `units`
   std::string units = "nats";
   std::optional<TimeStep> time_step;
 };
 
-/// For each time the mean of the values whose times lie in the rows t - window + 1 ... t of the file and in the trial
-/// of t, and their number. Sums of at most `window` values each: rounding does not grow with the length of the series.
+/// For each time t the mean of the values whose times lie in the rows t - window + 1 ... t of the file and in
+/// the trial of t, and their number. Each sum has at most `window` values, so that rounding does not grow
+/// with the length of the series.
 struct MovingMean {
   std::vector<double> mean;
   std::vector<std::int64_t> samples;
@@ -24,8 +25,9 @@ struct MovingMean {
 MovingMean moving_mean(const Series& series, std::span<const std::int64_t> times,
                        std::span<const double> values, std::int64_t window);
 
-/// Local values as CSV, one line for each of `times`: row, trial (counted from 0, if there are trials), time (row times
-/// the step, if there is one), local value, and with a window its mean and the number of values in it.
+/// Local values as CSV, one line for each of `times`: row, trial (counted from 0, if there are trials), time
+/// (row times the step, if there is a step), local value, and with a window its mean and the number of values
+/// in it.
 std::string local_table_csv(const Series& series, std::span<const std::int64_t> times,
                             std::span<const double> values, const LocalTable& table);
 

@@ -19,7 +19,7 @@ std::string range(double low, double high) {
   return low == high ? fmt::format("{:.6g}", low) : fmt::format("{:.6g} to {:.6g}", low, high);
 }
 
-/// The smallest and largest of a number of the targets.
+/// The smallest and the largest value of a number that each target has.
 template <class F>
 std::string range_over(const NetworkDocument& d, F number) {
   double low = HUGE_VAL, high = -HUGE_VAL;
@@ -111,7 +111,7 @@ std::string embedding_sentence(const NetworkDocument& d) {
   return out;
 }
 
-/// ", at least 5", if links differ ", at least 5 to 9, by link".
+/// The text ", at least 5" or, if links differ, ", at least 5 to 9, by link".
 std::string shortest_shifts(const NetworkDocument& d) {
   if (d.links.empty()) return "";
   const auto [least, most] = std::minmax_element(

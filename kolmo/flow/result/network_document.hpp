@@ -12,9 +12,9 @@
 
 namespace kolmo {
 
-/// The result of `kolmo network` as plain values, from which the result document, the report and the graph
-/// files are made. Variables are numbered by their place in `variables`; values are in `units`; missing
-/// numbers are NaN.
+/// The result of `kolmo network` as plain values. The result document, the report and the graph files are
+/// made from it. Variables are numbered by their place in `variables`; values are in `units`; missing numbers
+/// are NaN.
 struct LagValue {
   int lag = 0;
   double value = std::numeric_limits<double>::quiet_NaN();
@@ -32,9 +32,9 @@ struct NetworkLink {
   double surrogate_mean = std::numeric_limits<double>::quiet_NaN();
   double surrogate_std = std::numeric_limits<double>::quiet_NaN();
   double surrogate_q95 = std::numeric_limits<double>::quiet_NaN();
-  long long surrogate_count = 0;  ///< different ones; 0: as many as the options say
-  long long min_shift = 0;        ///< of circular surrogates; 0 of others
-  std::string command;            ///< that estimates this link alone, with the same value
+  long long surrogate_count = 0;  ///< number of different surrogates; 0: as many as the options say
+  long long min_shift = 0;        ///< for circular surrogates; otherwise 0
+  std::string command;            ///< estimates this link alone, with the same value
 };
 
 /// The time between two rows, in a unit that has a name.
@@ -43,12 +43,12 @@ struct TimeStep {
   std::string unit;
 };
 
-/// SHA-256 of a run's data in 64 hexadecimal digits, and what it is of. Empty if unknown.
+/// SHA-256 of a run's data in 64 hexadecimal digits, and what was hashed. Empty if unknown.
 struct Checksum {
   std::string sha256, of;
 };
 
-/// Groups of variables, for figures: group_of[i] is the place in `names` of the group of variable i.
+/// Groups of variables, for figures: group_of[i] is the index in `names` of the group of variable i.
 struct VariableGroups {
   std::vector<std::string> names;
   std::vector<std::size_t> group_of;
@@ -62,7 +62,7 @@ struct NetworkTarget {
   double active_information_storage = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Metadata of a run. Options: the values that were used, by name.
+/// Metadata of a run. `options` holds the values that were used, by name.
 struct RunDescription {
   std::string command, device;
   nlohmann::ordered_json options;
@@ -78,32 +78,34 @@ struct NetworkDocument : RunDescription {
   std::vector<NetworkLink> links;
   std::vector<Warning> warnings;
   std::optional<TimeStep> time_step;
-  std::string date;  ///< of the run, YYYY-MM-DD; "" if unknown
+  std::string date;  ///< date of the run, YYYY-MM-DD; "" if unknown
   Checksum data;
-  VariableGroups groups;  ///< empty, or of all variables
+  VariableGroups groups;  ///< empty, or with a group for every variable
 
-  /// False without surrogates or an analytic test: values are shown, and no link is claimed.
+  /// Whether links were tested, by surrogates or analytically. If not, values are shown, and no link is
+  /// claimed.
   bool tested() const { return number_option("surrogates") != 0 || !text_option("test").empty(); }
   /// Whether there are surrogates, and so bias-corrected values and z.
   bool compared() const { return number_option("surrogates") != 0; }
   /// Significant links, the largest value first; ties keep the order of the document.
   std::vector<const NetworkLink*> significant_links() const;
-  /// A text option, "" if it is absent or of another type. Likewise a number option, with NaN.
+  /// The text of an option, "" if it is absent or of another type; the number of an option, NaN if it is
+  /// absent or of another type.
   std::string text_option(const char* name) const;
   double number_option(const char* name) const;
-  /// "3", or with a time step "3 (0.75 year)".
+  /// A lag as text: "3", or with a time step "3 (0.75 year)".
   std::string lag_text(long long lag) const;
 };
 
-/// A pure function of its arguments. `bits`: values are in bits, else in nats.
+/// Makes the document of a result; a pure function. With `bits` values are in bits, otherwise in nats.
 NetworkDocument network_document(const Network& network, const Series& series, const NetworkOptions& options,
                                  const RunDescription& run, bool bits);
 
-/// What the links of this network do not show, in two or three sentences of plain text.
+/// Says what the links of this network do not show, in two or three sentences of plain text.
 std::string caution(const NetworkDocument& network);
 
-/// The same document with bytes that are not UTF-8 replaced by U+FFFD. Throws InvalidArgument if there is no
-/// variable, or if a link, a target or the groups refer to one that does not exist.
+/// A copy of the document with bytes that are not UTF-8 replaced by U+FFFD. Throws InvalidArgument if there
+/// is no variable, or if a link, a target or the groups refer to one that does not exist.
 NetworkDocument checked(const NetworkDocument& document);
 
 }  // namespace kolmo

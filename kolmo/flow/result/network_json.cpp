@@ -25,7 +25,7 @@ Json link_json(const NetworkDocument& d, const NetworkLink& l) {
   for (const LagValue& v : l.profile) profile.push_back({{"lag", v.lag}, {"value", v.value}});
   Json::object_t members;
   members.reserve(22);
-  // Names differ, and operator[] would search for each.
+  // The names are known to differ; operator[] would search for each.
   const auto add = [&](const char* name, auto&& value) {
     members.emplace_back(name, std::forward<decltype(value)>(value));
   };
@@ -47,7 +47,7 @@ Json link_json(const NetworkDocument& d, const NetworkLink& l) {
 
 std::string text_of(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace); }
 
-/// All but the links, whose array is empty.
+/// The document without its links; their array is empty.
 Json frame_json(const NetworkDocument& d) {
   Json targets = Json::array();
   for (const NetworkTarget& t : d.targets)
@@ -115,7 +115,7 @@ std::string network_text(const NetworkDocument& document, int threads, const Jso
     }
   });
   const std::string_view place =
-      "\n  \"links\": [";  // of the outermost object, as no text holds a line break
+      "\n  \"links\": [";  // the array of the outermost object, as no text holds a line break
   std::string all;
   for (const std::string& part : parts) all += part;
   if (links) text.insert(text.find(place) + place.size(), all + "\n  ");

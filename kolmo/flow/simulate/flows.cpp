@@ -39,7 +39,7 @@ Values run_kuramoto(const System& system, std::size_t length) {
   return out;
 }
 
-/// state + h * slope
+/// Returns state + h * slope.
 State moved(const State& state, double h, const State& slope) {
   State out = state;
   for (std::size_t i = 0; i < out.size(); ++i) {

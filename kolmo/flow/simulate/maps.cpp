@@ -25,7 +25,7 @@ double total(const std::vector<TrueLink>& links) {
 
 double logistic(double x) { return 4 * x * (1 - x); }
 
-/// Sample t >= longest_lag of variable i.
+/// The sample at t >= longest_lag of variable i.
 double step(const System& system, const std::vector<TrueLink>& links, const Values& x, std::size_t i,
             std::size_t t, const portable::Random& random) {
   const auto driver = [&](const TrueLink& link) {

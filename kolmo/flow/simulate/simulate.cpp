@@ -21,7 +21,7 @@ struct Kind {
   const char* name;
   bool flow;
   int longest_lag;
-  double coupling;             // sum of the strengths into one target
+  double coupling;             // sum of the strengths of the links into one target
   bool either_sign;            // strengths may be negative
   double self_low, self_high;  // range of `self`; equal if the kind has none
   double sample_interval;
@@ -49,7 +49,7 @@ const Kind& traits(SystemKind kind) { return kinds[std::size_t(kind)]; }
 std::vector<int> draw_sources(const portable::Random& random, int variables, int target, int count) {
   std::vector<int> sources;
   for (int k = 0; k < count; ++k) {
-    // The n-th of the remaining variables: neither the target nor drawn before.
+    // Takes the n-th of the variables that are neither the target nor drawn before.
     int n = random.below(variables - 1 - k, detail::topology, std::uint64_t(k) + 1, std::uint32_t(target));
     std::vector<int> taken = sources;
     taken.push_back(target);

@@ -57,9 +57,9 @@ struct Simulation {
 System draw_system(SystemKind kind, int variables, std::uint64_t seed);
 
 /// Runs a system from a random state, drops 1000 samples and returns the next `samples`. Only IEEE arithmetic
-/// and Philox are used: same bits on every machine. Noise is addressed by variable and time, so a change of
-/// one link changes only the variables downstream of it. Throws InvalidArgument unless 1 <= samples and
-/// samples * variables <= 2^30.
+/// and Philox are used, so that results have the same bits on every machine. Noise is addressed by variable
+/// and time, so that a change of one link changes only the variables downstream of it. Throws InvalidArgument
+/// unless 1 <= samples and samples * variables <= 2^30.
 Simulation simulate(const System& system, std::int64_t samples);
 Simulation simulate(const std::string& kind, int variables, std::int64_t samples, std::uint64_t seed);
 

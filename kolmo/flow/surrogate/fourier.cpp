@@ -20,8 +20,8 @@ Fourier::Value unit(double t) { return {portable::sin_turns(t + 0.25), portable:
 
 }  // namespace
 
-/// Transforms of a length with small factors; and for others, the chirp exp(pi i t^2 / n) and the transform of its
-/// continuation over the padded length.
+/// The plan holds transforms of a length with small factors. For other lengths it holds the chirp exp(pi i
+/// t^2 / n) and the transform of the chirp continued over the padded length.
 struct Fourier::Plan {
   std::size_t n;
   kissfft<double> there, back;

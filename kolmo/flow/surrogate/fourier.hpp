@@ -8,7 +8,8 @@ namespace kolmo {
 /// Discrete Fourier transforms of n numbers in O(n log n), for every n >= 1:
 ///   forward    X[k] = sum_t x[t] exp(-2 pi i k t / n)
 ///   inverse    x[t] = 1/n sum_k X[k] exp(2 pi i k t / n)
-/// If n has a prime factor above 5, as convolutions (Bluestein, IEEE Trans. Audio Electroacoust. 18, 451, 1970).
+/// If n has a prime factor above 5, they are computed as convolutions (Bluestein, IEEE Trans. Audio
+/// Electroacoust. 18, 451, 1970).
 class Fourier {
  public:
   using Value = std::complex<double>;

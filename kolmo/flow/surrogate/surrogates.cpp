@@ -12,7 +12,7 @@
 namespace kolmo {
 namespace {
 
-constexpr int most_rounds = 100;  // of IAAFT, which nearly always converges sooner
+constexpr int most_rounds = 100;  // of IAAFT, which nearly always converges in fewer
 
 std::vector<double> real(const std::vector<Fourier::Value>& x) {
   std::vector<double> values;
@@ -74,7 +74,7 @@ Series SpectralSurrogates::make(std::int64_t stream, std::int64_t number) const 
   Series made = empty_;
   for (const Set& s : sets_)
     for (std::size_t i = 0; i < variables_.size(); ++i) {
-      // Of all counters with this number, those of a set begin at its first row.
+      // The random numbers of a set begin at the counter of its first row, so that sets share none.
       const auto counter = std::uint64_t(number) << 32 | s.first;
       const std::vector<double> values = method_ == SurrogateMethod::phase
                                              ? phase_randomized(s, s.parts[i], counter, stream)
@@ -89,7 +89,8 @@ std::vector<double> SpectralSurrogates::phase_randomized(const Set& set, const P
                                                          std::uint64_t counter, std::int64_t stream) const {
   std::vector<Fourier::Value> x = part.spectrum;
   const std::size_t n = x.size();
-  for (std::size_t k = 1; 2 * k < n; ++k) {  // the mean stays, and for even n the fastest oscillation
+  // The mean and, for even n, the fastest oscillation stay as they are.
+  for (std::size_t k = 1; 2 * k < n; ++k) {
     const Philox::Words w = Philox(seed_)(counter + k, std::uint64_t(stream));
     const double turn = uniform53(w.w[0], w.w[1]);
     x[k] *= Fourier::Value(portable::sin_turns(turn + 0.25), portable::sin_turns(turn));

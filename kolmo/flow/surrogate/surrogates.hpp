@@ -10,13 +10,13 @@
 
 namespace kolmo {
 
-/// How a surrogate of x is made. All keep x's distribution but phase; those that keep its autocorrelation too give
-/// valid tests of autocorrelated series.
+/// Says how a surrogate of x is made. All methods but phase keep x's distribution; those that keep its autocorrelation too
+/// give valid tests of autocorrelated series.
 ///   circular, permute, block    rearrange the embedded rows; see SurrogateType. All sets are one sequence of rows
 ///   trials                      gives each trial the embedded rows of x of a random trial
-///   phase      each set has the amplitudes of its Fourier transform, and random phases: the same in all columns of x.
+///   phase      each set keeps the amplitudes of its Fourier transform and gets random phases, the same in all columns of x.
 ///              Source: Theiler et al., Physica D 58, 77 (1992)
-///   iaaft      each set has its values in an order with nearly the same Fourier amplitudes. Of one column. Source:
+///   iaaft      each set has its values in an order with nearly the same Fourier amplitudes; x has one column. Source:
 ///              Schreiber, Schmitz, Phys. Rev. Lett. 77, 635 (1996)
 enum class SurrogateMethod : std::int32_t { circular, permute, block, trials, phase, iaaft };
 inline constexpr std::string_view surrogate_method_names[] = {"circular", "permute", "block",
@@ -26,17 +26,17 @@ inline constexpr std::string_view surrogate_method_names[] = {"circular", "permu
 constexpr bool is_spectral(SurrogateMethod m) {
   return m == SurrogateMethod::phase || m == SurrogateMethod::iaaft;
 }
-/// Throws InvalidArgument for a spectral method.
+/// The rearrangement of embedded rows that a method makes. Throws InvalidArgument for a spectral method.
 SurrogateType rearrangement(SurrogateMethod method);
 
-/// Surrogates of some variables of a series by a spectral method. Random numbers are addressed by seed, stream, number
-/// of the surrogate and place, so that nothing depends on what else is computed.
+/// Surrogates of some variables of a series by a spectral method. Seed, stream, number of the surrogate and
+/// place address the random numbers, so that nothing depends on what else is computed.
 class SpectralSurrogates {
  public:
   SpectralSurrogates(const Series& series, std::vector<std::int32_t> variables, SurrogateMethod method,
                      std::uint64_t seed);
 
-  /// The series with surrogate values of the variables; others have none.
+  /// The series with surrogate values of the chosen variables; other variables have no values.
   Series make(std::int64_t stream, std::int64_t number) const;
 
  private:
@@ -54,7 +54,7 @@ class SpectralSurrogates {
   std::vector<double> iaaft(const Set& set, const Part& part, std::uint64_t counter,
                             std::int64_t stream) const;
 
-  Series empty_;  // without values
+  Series empty_;  // the series without values
   std::vector<std::int32_t> variables_;
   SurrogateMethod method_;
   std::uint64_t seed_;

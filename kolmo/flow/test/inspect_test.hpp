@@ -8,12 +8,13 @@
 
 namespace kolmo {
 
-/// few_surrogates: fewer than 99, and than were asked for, are different (see different_surrogates).
+/// Warns of few_surrogates: fewer than 99 are different (see different_surrogates), and fewer than were asked
+/// for.
 std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& options);
 
-/// `analytic_test`: a column of x and one of y are both autocorrelated, and the p-value of their mutual
-/// information is analytic. The variance of a covariance grows by 1 + 2 sum r_x(lag) r_y(lag) (Bartlett
-/// 1935), so that p is too small; named above 1.5.
+/// Warns of `analytic_test`: a column of x and one of y are both autocorrelated, and the p-value of their
+/// mutual information is analytic. The variance of a covariance grows by the factor 1 + 2 sum r_x(lag)
+/// r_y(lag) (Bartlett 1935), so that p is too small. Columns with a factor above 1.5 are named.
 std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
                                            const EstimatorOptions& options);
 

@@ -6,14 +6,15 @@
 
 namespace kolmo {
 
-/// How a p-value is computed from S surrogates of which c are at least as large as the observed value.
-/// plus_one: (1 + c) / (1 + S), which is never 0 and gives an exact test. plain: c / S, as in JIDT and IDTxl.
+/// Says how a p-value is computed from S surrogates of which c are at least as large as the observed value:
+///   plus_one   (1 + c) / (1 + S), which is never 0 and gives an exact test
+///   plain      c / S, as in JIDT and IDTxl
 enum class PValue : std::int32_t { plus_one, plain };
 inline constexpr std::string_view p_value_names[] = {"plus-one", "plain"};
-/// The formula of a convention, for results.
+/// The formula of a convention as text, for results.
 std::string_view p_value_formula(PValue convention);
 
-/// The p-value of `observed`; NaN without surrogates.
+/// The p-value of `observed`; NaN if there are no surrogates.
 double p_value(double observed, std::span<const double> surrogates, PValue convention);
 
 /// Whether a p-value is significant at level alpha: p <= alpha for plus_one, p < alpha for plain. With plain,
@@ -23,20 +24,20 @@ bool is_significant(double p, double alpha, PValue convention);
 enum class Correction : std::int32_t { bh, bonferroni, none };
 inline constexpr std::string_view correction_names[] = {"bh", "bonferroni", "none"};
 
-/// Adjusted p-values, in the order given. An adjusted p <= alpha is significant at a false discovery rate
-/// (bh: Benjamini, Hochberg, J. R. Stat. Soc. B 57, 289 (1995)) or family-wise error rate (bonferroni) of
-/// alpha. NaN counts as 1.
+/// Adjusted p-values, in the order given. An adjusted p <= alpha is significant at a false discovery rate of
+/// alpha (bh: Benjamini, Hochberg, J. R. Stat. Soc. B 57, 289 (1995)) or at a family-wise error rate of alpha
+/// (bonferroni). NaN counts as 1.
 std::vector<double> adjust(std::span<const double> p, Correction correction);
 
-/// Statistics of surrogate values: mean, standard deviation with n - 1, and the 95 % quantile, which is the
-/// smallest value that at least 95 % of them do not exceed. NaN if there are too few.
+/// Statistics of surrogate values: mean, standard deviation with the divisor n - 1, and the 95 % quantile,
+/// which is the smallest value that at least 95 % of them do not exceed. NaN if there are too few.
 struct Summary {
   double mean, deviation, q95;
 };
 Summary summarize(std::span<const double> values);
 
-/// p of the smallest of several p-values, corrected for choosing it: 1 - (1 - p)^n. Conservative for tests
-/// that depend on each other, as those of neighbouring lags do.
+/// The p-value of the smallest of n p-values, corrected for choosing it: 1 - (1 - p)^n. It is conservative
+/// for tests that depend on each other, as those of neighbouring lags do.
 /// Source: Sidak, J. Am. Stat. Assoc. 62, 626 (1967).
 double sidak(std::span<const double> p);
 
