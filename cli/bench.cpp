@@ -68,7 +68,8 @@ struct Job {
 
   CaseInfo info() const { return entry->op->cases()[index]; }
   std::string name() const { return std::string(entry->of(info()).name()) + ", " + std::string(info().name); }
-  /// The product of its sizes. Small cases run first, so that large ones get their unused time.
+  /// The product of the case's sizes. Small cases run first, so that large ones get the time they leave
+  /// unused.
   double size() const {
     double product = 1;
     for (const CaseSize& s : info().sizes) product *= double(s.size);
@@ -111,7 +112,7 @@ class Benchmarks {
   std::vector<std::string> left_out;
 
  private:
-  /// The stored configuration that a call takes which names none.
+  /// The stored configuration, if any, that a call takes when it names none.
   struct Used {
     std::string name;
     bool tuned() const { return !name.empty(); }
@@ -143,8 +144,8 @@ class Benchmarks {
     if (least > budget.left()) return leave_out(job);
     std::vector<int> variants = job.entry->of(job.info()).fitting(problem.args(), stream_.device().kind);
     const Used used = used_by(*job.entry, problem);
-    if (!o_.all_variants)
-      variants = {used.tuned() ? -1 : variants.empty() ? -1 : variants[0]};  // run() says why
+    // With -1 run() chooses the variant, and says why if none fits.
+    if (!o_.all_variants) variants = {used.tuned() ? -1 : variants.empty() ? -1 : variants[0]};
     for (std::size_t v = 0; v < variants.size(); ++v) {
       check::BenchmarkOptions timing = o_.timing;
       const double share = std::max(0.0, budget.left() - end) / double(variants.size() - v);
@@ -164,9 +165,10 @@ class Benchmarks {
     }
   }
 
-  /// Times the baseline beside what is in use, by three samples: the naive row, which may be a hundred times slower and
-  /// is left out where that would not fit into the case's time; of what fuses an activation the operator and the
-  /// activation after it; without either, on the CPU, what is in use on one thread.
+  /// Times a baseline with three samples, to set beside what is in use. It is the operator's naive variant;
+  /// for an operator that fuses an activation, the operator without it followed by the activation; otherwise,
+  /// on the CPU, what is in use on one thread. A baseline can be a hundred times slower; where it would not
+  /// fit into the case's time, it is left out.
   void add_baseline(Job& job, const check::Problem& problem, const check::Benchmark& used, int variant,
                     double seconds) {
     const auto rows = job.entry->variants(stream_.device().kind);
@@ -218,7 +220,8 @@ void print(const BenchFlags& o, const Benchmarks& all) {
   if (all.too_large) std::cout << all.too_large << " cases are too large for the emulated GPU\n";
 }
 
-/// Leaves out cases for which the emulated GPU is too slow, and prints which.
+/// Runs the benchmarks. Cases for which the emulated GPU is too slow are left out, and their number is
+/// printed.
 void bench(const BenchFlags& o, Context& context) {
   const auto entries = o.selection.entries();
   require_case(entries, o.filter);

@@ -58,7 +58,7 @@ std::vector<std::string> dtype_names(DTypes dtypes) {
   return names;
 }
 
-/// The definition of an alias: "layer_norm with activation=gelu".
+/// The definition of an alias, such as "layer_norm with activation=gelu".
 std::string meaning(const OpEntry& alias) {
   const auto args = alias.op->default_args(alias.name());
   std::vector<std::string> set;
@@ -73,7 +73,7 @@ std::string variant_text(const Variant& v) {
   return text(v.name) + (v.hardware_only ? " (hardware only)" : "") + (v.naive ? " (naive)" : "");
 }
 
-/// The CUDA variants that this name includes; those of the emulated GPU if this build has no others.
+/// The CUDA variants that this name includes, or those of the emulated GPU in a build without CUDA.
 std::vector<Variant> cuda_variants(const OpEntry& e) {
   const DeviceKind kind = e.impl(DeviceKind::cuda) ? DeviceKind::cuda : DeviceKind::simt;
   std::vector<Variant> rows = e.variants(kind);
@@ -117,7 +117,8 @@ Json field_json(const OpEntry& e, const FieldInfo& f, const void* defaults) {
   return j;
 }
 
-/// "1e-12", or "1e-12 relative", "1e-12 absolute".
+/// A tolerance as text: "1e-12" if it is both relative and absolute, otherwise "1e-12 relative" or "1e-12
+/// absolute".
 std::string tolerance_text(const Tolerance& t) {
   if (t.absolute == t.relative) return significant(t.absolute);
   if (t.absolute == 0) return significant(t.relative) + " relative";
@@ -144,7 +145,7 @@ void list_devices(bool json) {
   std::cout << all.dump(2) << '\n';
 }
 
-/// "26 on CUDA, 2 on CPU".
+/// The numbers of variants, such as "26 on CUDA, 2 on CPU".
 std::string variant_counts(const OpEntry& e) {
   std::vector<std::string> counts = {std::to_string(cuda_variants(e).size()) + " on CUDA"};
   if (e.impl(DeviceKind::cpu))
@@ -152,7 +153,7 @@ std::string variant_counts(const OpEntry& e) {
   return joined(counts, ", ");
 }
 
-/// Of its first tensor of the dtype variable T; without one, of its first tensor.
+/// The dtypes of the operator's first tensor whose dtype is the variable T, or else of its first tensor.
 std::string dtypes_text(const OpEntry& e) {
   const auto& fields = e.op->fields();
   auto first = std::find_if(fields.begin(), fields.end(), [](const FieldInfo& f) {

@@ -4,7 +4,7 @@
 namespace kolmo::cli {
 
 // A family of subcommands is one file with one function that adds them to the application. Its callbacks do
-// the work after the command line was parsed. Errors are thrown: InvalidArgument and Unsupported give exit
+// the work after the command line was parsed. They throw errors: InvalidArgument and Unsupported give exit
 // status 2, all others 1. To add a family, declare its function here and list it below.
 void add_entropy(CLI::App& app, Context& context);     // entropy
 void add_mi(CLI::App& app, Context& context);          // mi
@@ -25,7 +25,7 @@ void add_top(CLI::App& app, Context& context);         // top
 void add_memory(CLI::App& app, Context& context);      // memory
 void add_completion(CLI::App& app, Context& context);  // completion
 
-/// In the order of the help.
+/// All families, in the order in which the help lists them.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
     add_entropy,  add_mi,        add_te,       add_ais,   add_network, add_stream,
     add_simulate, add_catalogue, add_validate, add_bench, add_tune,    add_pipeline,

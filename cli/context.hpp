@@ -16,32 +16,34 @@ struct AnalysisCall;
 struct Context {
   std::string command_line;      ///< as typed, quoted for a shell; for records and reports
   int status = 0;                ///< exit status of a command that ran to its end; 1 if it found failures
-  AnalysisCall* call = nullptr;  ///< of a command within another program; null: a command of its own
+  AnalysisCall* call = nullptr;  ///< the call from within another program; null for a command of its own
 };
 
-/// The `--device` and `--threads` options, and those of monitoring.
+/// The options `--device` and `--threads`, and those of monitoring.
 struct DeviceOptions {
   std::string device = "auto";
   int threads = 0;
   MonitoringOptions monitoring;
 
   void add(CLI::App& command);
-  /// Opens the stream to work on, uses tuning results, and starts monitoring. Throws if the device cannot be
+  /// Opens the stream to work on, reads tuning results, and starts monitoring. Throws if the device cannot be
   /// used.
   Stream open() const;
-  /// The same within another program: tuning results are read once for a device, and monitoring is left to the program.
+  /// Opens the stream for a call from within another program: tuning results are read once for a device, and
+  /// monitoring is left to the program.
   Stream open_within() const;
 };
 
-/// Calls on this device use the results of `kolmo tune`, if there are any; $KOLMO_TUNING may be "off".
+/// Has calls on this device use the results of `kolmo tune`, if there are any; $KOLMO_TUNING may be "off".
 void use_tuning(Device device);
-/// The same at the first call for a device.
+/// Calls use_tuning() at the first call for a device.
 void use_tuning_once(Device device);
-/// Adds the calls without a result to the store's list, if there is a store. Errors are ignored.
+/// Adds the calls for which no tuning result was found to the store's list, if there is a store. Errors are
+/// ignored.
 void keep_misses() noexcept;
 
-/// "cpu (Intel Xeon, 2 threads)", "cuda:0 (NVIDIA H200)", "simt (emulated GPU)". Every command prints the
-/// device it uses.
+/// A device as text: "cpu (Intel Xeon, 2 threads)", "cuda:0 (NVIDIA H200)", "simt (emulated GPU)". Every
+/// command prints the device it uses.
 std::string describe(const Stream& stream);
 
 /// `text` quoted as one word for a shell.

@@ -14,7 +14,8 @@
 namespace kolmo::cli {
 namespace {
 
-/// An existing file by device and inode; one that is still to be made by its folder's, and its name.
+/// Identifies a file: an existing one by its device and inode, one that is still to be made by those of its
+/// folder and its name.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
 Identity identity_of(const std::string& path) {
@@ -31,7 +32,7 @@ struct Declared {
   bool output;
 };
 
-/// Of this thread, which runs one command at a time.
+/// The files that this thread declared. A thread runs one command at a time.
 std::vector<Declared>& declared() {
   thread_local std::vector<Declared> all;
   return all;
@@ -69,7 +70,7 @@ void declare_output(std::string_view option, const std::string& path) {
     fail<InvalidArgument>(named + file_label(path) + ": there is no folder " + file_label(folder.string()));
   declare(option, path, true);
   if (!is_regular(path) && !std::filesystem::is_directory(path))
-    return;  // opening a pipe would wait for its reader
+    return;  // opening a pipe for writing would wait for its reader
   try {
     const AtomicFile can_be_written(path);
   } catch (const Error& e) {

@@ -11,8 +11,8 @@ class Option;
 
 namespace kolmo::cli {
 
-/// Declares a file that the command will read, and one that it will write, before anything is computed. No two
-/// outputs may be one file, and no output may be an input, also under another name or through a link: throws
+/// Declares a file that the command will read, or one that it will write, before anything is computed. No two
+/// outputs may be one file, and no output may be an input, also under another name or through a link. Throws
 /// InvalidArgument that names both, or says why the output cannot be written. "-", pipes and devices are not
 /// compared. `option` is how the user named the file ("--out", or "FILE").
 void declare_input(std::string_view option, const std::string& path);
@@ -21,17 +21,18 @@ void declare_output(std::string_view option, const std::string& path);
 /// Forgets the files that this thread declared.
 void forget_files();
 
-/// Whether an output is a regular file, or will be: something that can be replaced, with files beside it.
+/// Whether an output is a regular file or will be one, which can be replaced and can have files beside it.
 bool is_regular(const std::string& path);
 
-/// An option that names a file; the file is declared when the command line is parsed.
+/// Adds an option that names a file. The file is declared when the command line is parsed.
 CLI::Option* add_input(CLI::App& command, const std::string& name, std::string& path,
                        const std::string& help);
 CLI::Option* add_output(CLI::App& command, const std::string& name, std::string& path,
                         const std::string& help);
 
-/// Writes results, as pairs of path and content. What cannot be written goes into the folder for temporary
-/// files instead, and the Error at the end says where it is: hours of work are not lost with a folder.
+/// Writes results, given as pairs of path and content. A result that cannot be written goes into the folder
+/// for temporary files instead, so that hours of work are not lost with a folder; the Error at the end says
+/// where it is.
 void write_results(const std::vector<std::pair<std::string, std::string>>& files);
 
 }  // namespace kolmo::cli

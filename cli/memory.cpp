@@ -63,7 +63,7 @@ void numbers(const PoolAnalysis& a) {
                           std::to_string(a.failures) + " times out of memory");
 }
 
-/// Prints memory over time: requested bytes, the overhead of rounding, and the unused reserve.
+/// Prints memory over time: the bytes requested, those added by rounding up, and the unused reserve.
 void chart(const PoolAnalysis& a, double seconds) {
   std::uint64_t top = 1;
   for (const auto& m : a.course) top = std::max({top, m.granted, m.reserved});
@@ -136,7 +136,7 @@ void advice(const PoolAnalysis& a) {
               << ")\n";
 }
 
-/// The selected pool, or the one with the most events.
+/// The pool that was asked for, or else the one with the most events.
 std::size_t chosen_pool(const memory::Trace& trace, const MemoryFlags& o) {
   std::string names;
   std::vector<std::size_t> events(trace.pools.size());
@@ -154,7 +154,7 @@ std::size_t chosen_pool(const memory::Trace& trace, const MemoryFlags& o) {
   return best;
 }
 
-/// A trace may come from anyone, and its names go to the terminal.
+/// Reads and checks a trace. It may come from anyone, and its names are printed on the terminal.
 memory::Trace trace_of(const std::string& path) {
   constexpr std::uint64_t most = 512 << 20;
   const std::string label = file_label(path);

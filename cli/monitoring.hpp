@@ -7,7 +7,8 @@ class App;
 
 namespace kolmo::cli {
 
-/// `--metrics`, `--trace`, `--check-numerics` and `--nvtx`, for every command that works on a device.
+/// The options `--metrics`, `--trace`, `--check-numerics` and `--nvtx`, which every command has that works on
+/// a device.
 struct MonitoringOptions {
   std::string metrics, trace;
   bool check_numerics = false, nvtx = false;
@@ -17,10 +18,11 @@ struct MonitoringOptions {
   void begin() const;
 };
 
-/// The URL at which this process serves metrics; empty if it does not.
+/// The URL at which this process serves metrics; empty if it serves none.
 std::string metrics_url();
 
-/// Writes the trace of a command that succeeded, if one was requested; at Ctrl-C it is written by itself.
+/// Writes the trace of a command that succeeded, if one was requested. At an interrupt the trace is written
+/// without this.
 void finish_monitoring();
 
 }  // namespace kolmo::cli

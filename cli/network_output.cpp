@@ -83,7 +83,7 @@ bool NetworkOutput::to_standard_output() const {
 
 namespace {
 
-/// Without a test the largest values are shown.
+/// Prints the largest values of a network whose links were not tested.
 void print_untested(const NetworkDocument& d) {
   constexpr std::size_t most = 20;
   std::vector<const NetworkLink*> links;

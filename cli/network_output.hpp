@@ -15,15 +15,15 @@ namespace kolmo::cli {
 class NetworkOutput {
  public:
   void add(CLI::App& command);
-  /// Throws InvalidArgument for values that cannot be.
+  /// Throws InvalidArgument for values of options that are not possible.
   void check() const;
-  /// Reads --groups, once, as it may be a pipe; throws for what is wrong in it.
+  /// Reads the file of --groups, once, as it may be a pipe. Throws if it is wrong.
   void read_groups(const std::vector<std::string>& variables);
   /// Adds the time step and the groups to a document.
   void describe(NetworkDocument& document) const;
   void write(const NetworkDocument& document, const Series& series,
              const std::vector<std::int32_t>& variables, int threads) const;
-  /// The path of the checkpoint, beside the first output that is a file; "" if none is.
+  /// The path of the checkpoint, which lies beside the first output that is a file; "" if no output is one.
   std::string checkpoint() const;
   bool to_standard_output() const;
 
@@ -36,7 +36,7 @@ class NetworkOutput {
   TimeOptions time_;
 };
 
-/// The significant links as a table, with the caution about them.
+/// Prints the significant links as a table, with the caution about them.
 void print_links(const NetworkDocument& document);
 
 }  // namespace kolmo::cli

@@ -27,7 +27,7 @@ struct OccupancyFlags {
   bool json = false, verify = false;
 };
 
-/// Adds the launches of one call; equal ones become one row.
+/// Adds the launches of one call. Equal launches become one row.
 void add_launches(std::vector<Row>& rows, const Row& like, const std::vector<Launch>& launches) {
   const std::size_t first = rows.size();
   for (const Launch& l : launches) {
@@ -49,7 +49,8 @@ void add_launches(std::vector<Row>& rows, const Row& like, const std::vector<Lau
   }
 }
 
-/// The variants that fit, the default first. A vendor's library is not asked: it may need a GPU to answer.
+/// The variants that fit the arguments, the default first. Variants of a vendor's library are left out, as it
+/// may need a GPU to say whether it takes them.
 std::vector<int> own_variants(const OpEntry& entry, const void* args, DeviceKind kind) {
   const auto rows = entry.variants(kind);
   const int first = entry.default_variant(args, kind);
@@ -65,7 +66,7 @@ std::vector<Row> rows_of(const OpEntry& entry, std::size_t index) {
   const OpEntry name = entry.of(c);
   Stream stream = tune::launch_stream(entry);
   const DeviceKind kind = stream.device().kind;
-  const check::Problem problem(*entry.op, c, index, 0);  // launches depend on shapes only
+  const check::Problem problem(*entry.op, c, index, 0);  // launches depend on the shapes alone
   check::Placement placed(problem, stream);
   std::vector<Row> rows;
   for (const int v : own_variants(name, placed.args(), kind)) {
@@ -115,7 +116,7 @@ std::vector<const tune::Multiprocessor*> capabilities(const OccupancyFlags& o,
   return chosen;
 }
 
-/// The compiler's resources for a kernel. Throws Unsupported if they are not known.
+/// The resources of a kernel as the compiler printed them. Throws Unsupported if they are not known.
 tune::KernelResources resources_of(const OccupancyFlags& o, const Row& row, const std::string& capability,
                                    const tune::ResourceTable& table) {
   if (row.given) {
@@ -149,7 +150,7 @@ std::vector<Finding> of_numbers(const OccupancyFlags& o, Row& row) {
   return findings;
 }
 
-/// Every kernel of a table, at one block size.
+/// Analyses every kernel of a table at one block size.
 std::vector<Finding> of_table(const OccupancyFlags& o, const tune::ResourceTable& table,
                               std::vector<Row>& rows) {
   rows.reserve(table.kernels().size());
@@ -180,7 +181,8 @@ std::vector<Finding> of_operators(const OccupancyFlags& o, const tune::ResourceT
   return findings;
 }
 
-/// Compares with a GPU's driver and prints differences to standard error; returns true if there are none.
+/// Compares the findings with what a GPU's driver says, and prints differences to standard error. Returns
+/// true if there are none.
 bool verified(const std::vector<Finding>& findings, Device device) {
   const tune::Multiprocessor& on = *findings[0].on;
   int differences = 0, compared = 0;
@@ -200,7 +202,7 @@ bool verified(const std::vector<Finding>& findings, Device device) {
     if (!f.row->address) continue;
     const std::string kernel = f.row->op + ", " + f.row->variant + ", " + f.row->kernel + ": ";
     const auto facts = driver_facts(f.row->address, f.row->threads, f.row->dynamic, device);
-    if (!facts) continue;  // the driver knows no such kernel
+    if (!facts) continue;  // the driver does not know the kernel
     same(kernel + "registers", std::size_t(f.kernel.registers), std::size_t(facts->registers));
     same(kernel + "static shared memory", f.kernel.shared, facts->shared);
     same(kernel + "blocks", std::size_t(f.occupancy.blocks), std::size_t(facts->blocks));
@@ -211,7 +213,7 @@ bool verified(const std::vector<Finding>& findings, Device device) {
   return differences == 0 && compared > 0;
 }
 
-/// What is analysed: a launch given by numbers, the kernels of a table, or operators.
+/// Says what is analysed: a launch given by numbers, the kernels of a table, or operators.
 enum class Subject { numbers, table, operators };
 
 Subject subject_of(const OccupancyFlags& o) {

@@ -31,7 +31,7 @@ void print_heading(const Finding& f) {
   std::cout << f.processors << " multiprocessors\n";
 }
 
-/// Operator, case and variant, empty where equal to the row above.
+/// Operator, case and variant of a row, each empty if the row above has the same.
 std::vector<std::string> changed(const Row& above, const Row& row) {
   const bool op = above.op != row.op, c = op || above.case_name != row.case_name;
   return {op ? row.op : "", c ? row.case_name : "", c || above.variant != row.variant ? row.variant : ""};
@@ -82,7 +82,7 @@ void print(const std::vector<Finding>& findings) {
   const bool ops = have([](const Finding& f) { return !f.row->op.empty(); });
   const bool kernels = have([](const Finding& f) { return !f.row->kernel.empty(); });
   const bool grids = have([](const Finding& f) { return f.row->grid != 0; });
-  const bool numbers = !ops && !kernels;  // one launch on several capabilities
+  const bool numbers = !ops && !kernels;  // one launch, given by numbers, on several capabilities
   std::vector<std::string> titles;
   const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& more) {
     to.insert(to.end(), more.begin(), more.end());

@@ -10,11 +10,11 @@
 
 namespace kolmo::cli {
 
-/// A launch to be analysed for every capability.
+/// A launch that is analysed for every capability.
 struct Row {
   std::string op, case_name, variant, kernel;
   tune::Symbol symbol;
-  std::shared_ptr<const Kernel> given;  // instead of the symbol
+  std::shared_ptr<const Kernel> given;  // set instead of the symbol
   const void* address = nullptr;
   std::uint64_t grid = 0;
   int threads = 0;
@@ -22,7 +22,7 @@ struct Row {
   int times = 1;
 };
 
-/// A launch together with the kernel's resources for one capability.
+/// The analysis of a launch for one capability, with the kernel's resources there.
 struct Finding {
   const Row* row;
   const tune::Multiprocessor* on;
@@ -32,12 +32,13 @@ struct Finding {
   tune::Waves waves;
 };
 
-/// `processors` 0: the number of the capability's example GPU.
+/// Analyses a launch. If `processors` is 0, the GPU has as many multiprocessors as the capability's example
+/// GPU.
 Finding look(const Row& row, const tune::Multiprocessor& on, const tune::KernelResources& kernel,
              int processors);
 
 nlohmann::ordered_json to_json(const Finding& finding);
-/// A table per capability; for one launch described by numbers, one table for all.
+/// Prints a table for each capability; for one launch described by numbers, one table for all.
 void print(const std::vector<Finding>& findings);
 
 }  // namespace kolmo::cli

@@ -30,7 +30,7 @@ struct PipelineFlags {
 
 struct Run {
   PipelineReport report;
-  std::vector<double> latency;  // from the due time of an item
+  std::vector<double> latency;  // seconds since the item was due
   int wrong = 0;
 
   double quantile(double q) {
@@ -41,7 +41,8 @@ struct Run {
   }
 };
 
-/// Submits items when they are due, even if the device is far behind; without `arrivals` as fast as possible.
+/// Submits each item when it is due, even if the device is far behind; with no `arrivals`, as fast as
+/// possible.
 Run run_items(Item item, std::size_t count, const std::vector<double>& arrivals, Device device,
               const PipelineOptions& options) {
   Run run;
@@ -84,7 +85,7 @@ std::vector<double> arrivals_at(double interval, bool poisson, std::size_t count
   return t;
 }
 
-/// A configuration in which the pipeline runs as fast as possible.
+/// A configuration of the pipeline for which the largest rate is measured.
 struct Arm {
   int slots;
   bool graph;
@@ -126,7 +127,7 @@ Json run_json(const PipelineReport& r) {
           {"bound", r.bound}};
 }
 
-/// Runs every arm `repeats` times, in rounds that each begin with a different arm.
+/// Runs every arm `repeats` times, in rounds. Each round begins with a different arm.
 std::vector<Arm> saturate(const PipelineFlags& o, const Item& item, Device device,
                           const PipelineOptions& options, int& wrong) {
   std::vector<Arm> arms;
@@ -145,18 +146,18 @@ std::vector<Arm> saturate(const PipelineFlags& o, const Item& item, Device devic
   return arms;
 }
 
-constexpr std::size_t enough_runs = 5;  // for the claim that an objective is met
+constexpr std::size_t enough_runs = 5;  // fewer runs do not show that an objective is met
 
 /// Latencies of the items of a run, in seconds, and the share of items within the objective.
 struct Latencies {
   double p50, p99, p999, within;
 };
 
-/// Runs in which items arrive at a share of the rate that is possible.
+/// Runs in which items arrive at a share of the largest rate.
 struct Load {
   const char* arrivals;
   double share;
-  std::size_t items;  // of a run
+  std::size_t items;  // items of each run
   std::vector<Latencies> runs = {};
 
   double quantile(double Latencies::*of, double q) const {
@@ -165,15 +166,16 @@ struct Load {
     return tune::quantile(std::move(all), q);
   }
   double median(double Latencies::*of) const { return quantile(of, .5); }
-  /// Whether p99 of every run is within the objective; empty if it is and there are too few runs to say so.
+  /// Whether p99 of every run is within the objective. Empty if it is, but there are too few runs to say so.
   std::optional<bool> met(double objective) const {
     if (quantile(&Latencies::p99, 1) > objective) return false;
     return runs.size() >= enough_runs ? std::optional(true) : std::nullopt;
   }
 };
 
-/// Runs with arrival rates that are shares of 1 / `per_item`, with even or random arrivals. Every load is run
-/// `repeats` times, in rounds that each begin with a different load; random arrivals differ from round to round.
+/// Runs loads whose arrival rates are shares of 1 / `per_item`, with even or random arrivals. Every load is
+/// run `repeats` times, in rounds that each begin with a different load; random arrivals differ from round to
+/// round.
 std::vector<Load> run_loads(const PipelineFlags& o, const Item& item, double per_item, Device device,
                             const PipelineOptions& options, int& wrong) {
   constexpr const char* names[] = {"paced", "Poisson"};
@@ -195,7 +197,7 @@ std::vector<Load> run_loads(const PipelineFlags& o, const Item& item, double per
   return loads;
 }
 
-/// The largest load up to which all loads are known to meet the objective; 0 if the smallest one is not.
+/// The largest load such that it and all smaller loads meet the objective; 0 if the smallest one does not.
 double largest_met(const std::vector<Load>& loads, std::string_view arrivals, double objective) {
   double largest = 0;
   for (const Load& l : loads)

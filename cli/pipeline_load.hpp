@@ -11,7 +11,7 @@
 /// The load that `kolmo pipeline` and the benchmarks of the pipeline run.
 namespace kolmo::pipeline_load {
 
-/// An item is uploaded, added to itself `kernels` times, and downloaded.
+/// An item of work, which is uploaded, added to itself `kernels` times, and downloaded.
 struct Item {
   std::size_t bytes = 0;
   int kernels = 1, parts = 1;
@@ -20,8 +20,8 @@ struct Item {
 };
 using Measured = Pipeline<Item, int>;
 
-/// The result is the number of parts whose last element is wrong. The host writes only that element, because
-/// its memset would be slower than the bus.
+/// The stages of the load. The result of an item is the number of its parts whose last element is wrong. The
+/// host writes only that element, because filling all of them would take longer than the transfer.
 inline PipelineStages<Item, int> stages() {
   const auto part_bytes = [](const Item& item) { return item.bytes / std::size_t(item.parts) / 8 * 8; };
   PipelineStages<Item, int> s;

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The last validation of an operator on a GPU.
+/// The last validation of an operator on a GPU, as a record tells it.
 struct Verified {
   std::string date, hash, file;
   bool passed;

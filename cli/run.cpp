@@ -25,7 +25,7 @@ struct RunFlags {
   DeviceOptions device;
 };
 
-/// Arguments of the form NAME=VALUE, by name.
+/// Splits arguments of the form NAME=VALUE; the map goes by name.
 std::map<std::string, std::string> by_name(const std::vector<std::string>& items, const char* option) {
   std::map<std::string, std::string> all;
   for (const std::string& item : items) {
@@ -74,7 +74,8 @@ class Arguments {
       }
     }
   }
-  /// Allocates every required output, and those in `files`, with its shape; of this dtype, if it has a name.
+  /// Allocates every required output, and those in `files`, with its shape. If `dtype` is not empty, outputs
+  /// have that dtype.
   void allocate(const std::map<std::string, std::string>& files, const std::string& dtype) {
     for (const auto& [name, file] : files)
       find(name, "output", [](const FieldInfo& f) { return f.is_output(); });
@@ -129,7 +130,7 @@ class Arguments {
       t = array.tensor;
       return array;
     } catch (const std::bad_alloc&) {
-    } catch (const std::length_error&) {}  // more than a vector ever holds
+    } catch (const std::length_error&) {}  // the size is beyond what a vector can ever hold
     fail<OutOfMemory>(std::string(entry_.name()) + ": " + std::string(output.name) + " is " +
                       shape_string(t) + ", and its " + std::to_string(t.bytes()) + " bytes cannot be had");
   }
@@ -140,7 +141,7 @@ class Arguments {
   std::vector<Array> arrays_;
 };
 
-/// The row called `name`; -1 without a name: run() chooses.
+/// The number of the variant called `name`. For an empty name it is -1, with which run() chooses.
 int find_variant(const OpEntry& entry, const std::string& name, DeviceKind kind) {
   if (name.empty()) return -1;
   const std::vector<Variant> rows = entry.variants(kind);

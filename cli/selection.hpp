@@ -10,8 +10,8 @@ class App;
 
 namespace kolmo::cli {
 
-/// The operators a command works on: `[OP...] [--group G]`; all of them by default. An alias selects only its
-/// own cases.
+/// The operators that a command works on: `[OP...] [--group G]`, by default all of them. An alias selects
+/// only its own cases.
 struct Selection {
   std::vector<std::string> names;
   std::string group;
@@ -21,11 +21,12 @@ struct Selection {
   std::vector<const OpEntry*> entries() const;
 };
 
-/// The operator's cases for `--case TEXT`: the one of this name if there is one, else those with the text in their names.
+/// The operator's cases for `--case TEXT`: the case of this name if there is one, otherwise those with the
+/// text in their names.
 std::vector<std::size_t> chosen_cases(const OpEntry& entry, std::string_view text);
 
-/// For `--case TEXT`: throws InvalidArgument, which names the cases there are, if no case of these operators has the
-/// text in its name.
+/// Throws InvalidArgument, which names the cases there are, if `--case TEXT` selects no case of these
+/// operators.
 void require_case(const std::vector<const OpEntry*>& entries, const std::string& text);
 
 }  // namespace kolmo::cli

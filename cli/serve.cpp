@@ -30,7 +30,7 @@ struct ServeFlags {
   bool tune_beside = false, json = false;
 };
 
-/// One problem of an operator, to be run repeatedly.
+/// A problem of an operator that is run again and again.
 struct OperatorLoad {
   const OpBase* op;
   check::Problem problem;
@@ -40,7 +40,8 @@ struct OperatorLoad {
       : op(entry.op), problem(*op, op->cases()[index], index), placed(problem, stream) {}
 };
 
-/// The largest case whose name contains `filter`; without a filter, the largest case of moderate size.
+/// Makes a load of the largest case whose name contains `filter`; without a filter, of the largest case of
+/// moderate size.
 std::unique_ptr<OperatorLoad> make_load(const std::string& name, const std::string& filter, Stream& stream) {
   const OpEntry& entry = find_op(name);
   const auto cases = entry.op->cases();
@@ -95,7 +96,7 @@ class TunedBeside {
 
  private:
   std::vector<std::unique_ptr<OperatorLoad>> scratch_;
-  std::optional<tune::Shadow> shadow_;  // last: stopped before other members are destroyed
+  std::optional<tune::Shadow> shadow_;  // the last member, so that it stops before the others are destroyed
 };
 
 void serve(const ServeFlags& o) {
@@ -120,7 +121,7 @@ void serve(const ServeFlags& o) {
     std::optional<TunedBeside> beside;
     if (o.tune_beside) beside.emplace(o, stream);
     constexpr int rounds = 32;  // launches of each operator that may be queued on a device
-    const auto last = end();    // excludes the time to prepare the load
+    const auto last = end();    // the duration begins after the load was prepared
     do {
       for (int i = 0; i < rounds; ++i)
         for (const auto& load : loads) run(*load->op, load->placed.args(), stream);

@@ -31,7 +31,7 @@ struct StreamFlags : AnalysisOptions {
 std::atomic<bool> stop = false;
 extern "C" void on_stop(int) { stop = true; }
 
-/// The first signal ends the stream cleanly, the second at once.
+/// Has the first signal end the stream after the windows at work, and the second one end the process at once.
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop;
@@ -39,7 +39,7 @@ void stop_on_signals() {
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-/// Prints windows as they come, and those that were refused; may be called by several threads.
+/// Prints windows when they are finished or refused. Several threads may call it.
 class Lines {
  public:
   Lines(const StreamFlags& o, const std::string& what) : o_(o), what_(what) {}

@@ -10,7 +10,7 @@
 namespace kolmo::cli {
 namespace {
 
-/// Displayed width in characters: UTF-8 continuation bytes and colour sequences have width 0.
+/// The displayed width in characters. Continuation bytes of UTF-8 and colour sequences have no width.
 std::size_t width(const std::string& text) {
   std::size_t n = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

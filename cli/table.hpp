@@ -26,11 +26,11 @@ enum class Color { red = 31, green = 32, yellow = 33, bold = 1, dim = 2 };
 /// The text in colour if standard output is a terminal and NO_COLOR is not set; otherwise unchanged.
 std::string paint(Color color, const std::string& text);
 
-/// A number with `digits` significant digits, e.g. "0.1235", "1.2e-09".
+/// A number with `digits` significant digits, such as "0.1235" or "1.2e-09".
 std::string significant(double value, int digits = 4);
-/// "12.3 %" of a share of 0.123; "-" if it is NaN.
+/// A share as text: "12.3 %" for 0.123, "-" for NaN.
 std::string percent(double share, int digits = 3);
-/// "12.3 us", "4.56 ms", "1.20 s".
+/// A duration as text, such as "12.3 us", "4.56 ms" or "1.20 s".
 std::string duration(double seconds);
 
 }  // namespace kolmo::cli

@@ -37,7 +37,7 @@ void restore() {
   saved = {};
 }
 
-/// The key of the bytes of a sequence after ESC.
+/// The name of the key that sends these bytes after ESC.
 std::string named(const std::string& sequence) {
   static const std::map<std::string, std::string> names{
       {"[A", "up"},       {"OA", "up"},         {"[B", "down"}, {"OB", "down"},
@@ -57,7 +57,7 @@ bool readable(int milliseconds) {
 Terminal::Terminal() {
   write_at_interrupt(restore);
   struct sigaction action {};
-  action.sa_handler = [](int) {};  // ends a wait for a key
+  action.sa_handler = [](int) {};  // the signal only ends a wait for a key
   ::sigaction(SIGWINCH, &action, nullptr);
   if (::tcgetattr(STDIN_FILENO, &saved.settings) == 0) {
     termios raw = saved.settings;

@@ -4,11 +4,12 @@
 
 namespace kolmo::cli {
 
-/// The terminal of a program that fills it: another screen, without echo and cursor, as long as the object
-/// lives. One at a time. SIGINT, SIGTERM and an exception leave the terminal as it was.
+/// A terminal that a program fills. As long as the object lives, the terminal shows another screen, without a
+/// cursor and without echo of what is typed. There can be one at a time. SIGINT, SIGTERM and an exception
+/// leave the terminal as it was.
 class Terminal {
  public:
-  /// Standard output must be a terminal. Without one on standard input there are no keys.
+  /// Takes over the terminal. Standard output must be one. If standard input is none, there are no keys.
   Terminal();
   ~Terminal();
   Terminal(const Terminal&) = delete;
@@ -17,12 +18,12 @@ class Terminal {
   struct Size {
     std::size_t rows, columns;
   };
-  /// 24 x 80 if the terminal does not say.
+  /// The size of the terminal; 24 x 80 if it does not tell.
   static Size size();
-  /// Shows these lines from the top, each of which must fit.
+  /// Shows these lines from the top. Each must fit into the terminal.
   void show(const std::vector<std::string>& lines);
-  /// The next key: a character, or "up", "down", "page up", "page down", "home", "end", "escape"; empty after
-  /// `seconds`, or when the terminal changed its size.
+  /// Waits for the next key and returns it: a character, or "up", "down", "page up", "page down", "home",
+  /// "end", "escape". Empty after `seconds`, or when the terminal changed its size.
   std::string key(double seconds);
 };
 

@@ -28,7 +28,7 @@ struct TopFlags {
   double interval = 1;
 };
 
-/// The snapshots of a process, or of this machine.
+/// Takes snapshots of a process, or of this machine.
 class Source {
  public:
   explicit Source(const std::string& url) : url_(url) {
@@ -54,7 +54,7 @@ class Screen {
 
   void run() {
     snapshot_ = source_.snapshot(true);
-    view_.head(snapshot_);  // throws if it is none
+    view_.head(snapshot_);  // throws if it is no snapshot
     Terminal terminal;
     for (auto next = Clock::now();;) {
       if (Clock::now() >= next) {
@@ -69,7 +69,7 @@ class Screen {
   }
 
  private:
-  /// The newest snapshot; if there is none, the last one stays and the reason is shown.
+  /// Takes the newest snapshot. If there is none, the last one stays and the reason is shown.
   void look() {
     try {
       Json s = source_.snapshot(true);
@@ -84,7 +84,9 @@ class Screen {
   std::vector<std::string> lines(Terminal::Size size) {
     view_.columns = size.columns;
     std::vector<std::string> shown = view_.head(snapshot_), body = view_.body(snapshot_);
-    const std::size_t least = 8;  // rows of the body, before all devices are shown
+    // So many rows of the body stay visible; devices that then do not fit into the head come first in the
+    // body.
+    const std::size_t least = 8;
     if (shown.size() + least > size.rows) {
       const std::size_t kept =
           std::min(shown.size(), std::max<std::size_t>(3, size.rows > least ? size.rows - least : 0));
@@ -114,7 +116,7 @@ class Screen {
     return clipped(paint(Color::dim, text), columns);
   }
 
-  /// False for a key that leaves.
+  /// Acts on a key. Returns false for a key that leaves the view.
   bool press(const std::string& key) {
     const std::size_t page = std::max<std::size_t>(1, room_);
     if (key == "q" || key == "Q" || key == "escape") return false;

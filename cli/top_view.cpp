@@ -19,7 +19,7 @@ const Json& member(const Json& j, const char* key) {
   static const Json none;
   return j.is_object() && j.contains(key) ? j.at(key) : none;
 }
-/// NaN if the snapshot has no such number.
+/// The number at a path of the snapshot; NaN if there is none.
 double at(const Json& j, std::initializer_list<const char*> path) {
   const Json* here = &j;
   for (const char* key : path) here = &member(*here, key);
@@ -57,12 +57,12 @@ std::string bytes(double value) {
 std::string count(double value) { return scaled(value, 1000, {"", " k", " M", " G", " T", " P"}); }
 std::string time(double seconds) { return std::isfinite(seconds) ? duration(seconds) : "-"; }
 std::string share(double ratio) { return std::isfinite(ratio) ? percent(ratio) : "-"; }
-/// With its unit; nothing if it is not known.
+/// A value with its unit; empty if the value is not known.
 std::string known(double value, const std::string& unit) {
   return std::isfinite(value) ? "  " + significant(value, 3) + unit : "";
 }
 
-/// A table whose columns give way in a narrow view: those of the highest rank first.
+/// A table that leaves out columns in a narrow view, those of the highest rank first.
 class Columns {
  public:
   struct Column {

@@ -20,10 +20,10 @@ struct TuneCommand {
   tune::TuneOptions search;
 };
 
-/// "b=1 n=256": the upper edges of a key's buckets.
+/// The upper edges of the buckets of sizes in a key, such as "b=1 n=256".
 std::string sizes_of(const tune::Key& key);
 
-/// The commands on a store that measure nothing: --list, --export, --import, --gc.
+/// Runs the commands on a store that measure nothing: --list, --export, --import, --gc.
 void manage_store(const TuneCommand& o, tune::Store& store);
 /// Tunes operators, prints the results, and stores them.
 void tune_operators(const TuneCommand& o, tune::Store& store, Context& context);

@@ -9,7 +9,7 @@
 namespace kolmo::cli {
 namespace {
 
-/// Empty if a kernel is not in the table.
+/// The occupancy of launches; empty if a kernel is not in the table.
 std::optional<VariantOccupancy> of_launches(const std::vector<Launch>& launches,
                                             const std::string& capability) {
   VariantOccupancy v;

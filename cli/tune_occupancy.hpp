@@ -13,13 +13,13 @@ struct VariantOccupancy {
   bool possible = true;  ///< false when one of its kernels cannot be resident
 };
 
-/// The occupancy by row of the table of CUDA variants, for rows whose kernels this build compiled for the
+/// The occupancy of the CUDA variants, by their row, for those whose kernels this build compiled for the
 /// device's capability. Empty on other devices, and in builds without the emulated GPU, which provides the
 /// launches.
 std::map<int, VariantOccupancy> variant_occupancies(const check::Problem& problem, const Stream& stream);
 
-/// The choice of the occupancy API: the row with the highest occupancy, the larger block of equals; -1 if
-/// there is none.
+/// The row that NVIDIA's occupancy API would choose: the highest occupancy, and of equal ones the larger
+/// block. -1 if there is none.
 int highest_occupancy(const std::map<int, VariantOccupancy>& variants);
 
 }  // namespace kolmo::cli

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The tuning result of one case. A speed-up is the time of the reference over the winner's; 0 without a
+/// The tuning result of one case. A speed-up is the reference's time divided by the winner's; 0 without a
 /// reference.
 struct Row {
   std::string name, configuration, note;
@@ -31,7 +31,7 @@ struct Row {
 
 std::string factor(double x) { return x > 0 ? significant(x, 3) + "x" : "-"; }
 
-/// What a case may take.
+/// The time that a case may take.
 struct CaseBudget {
   double measuring = 5;  // seconds
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
@@ -62,8 +62,8 @@ class Tuner {
     return first_calls * least > left.count();
   }
 
-  /// Empty if the store has a fresh result and only other cases are to be tuned. `budget`: the time for this case;
-  /// nothing begins after the deadline.
+  /// Tunes a case. Returns nothing if the store has a fresh result and only other cases are to be tuned.
+  /// `budget` is the time for this case; nothing begins after the deadline.
   std::optional<Row> operator()(const OpBase& op, const TuneProblem& tp, const CaseBudget& budget) {
     const check::Problem& problem = tp.problem();
     check::Placement placed(problem, stream_);
@@ -146,8 +146,8 @@ class Tuner {
   std::size_t tried_ = 0;
 };
 
-/// The cases for which an operator is tuned: the selected ones; by default those for benchmarks, or all if
-/// there are none.
+/// The cases for which an operator is tuned: those selected; by default those for benchmarks, or all if there
+/// are none.
 std::vector<std::size_t> cases_of(const OpEntry& entry, const TuneCommand& o, bool emulated) {
   const auto cases = entry.op->cases();
   std::vector<std::size_t> large, all;
@@ -236,7 +236,7 @@ class Report {
   }
 
  private:
-  /// On a terminal, what is being tuned, in one line that the next one replaces.
+  /// On a terminal, shows what is being tuned, in one line that the next one replaces.
   void show(const std::string& what) const {
     if (!terminal_) return;
     if (!what.empty()) std::cerr << "tuning " << started_ << " of " << all_ << ": " << what;
@@ -276,8 +276,8 @@ std::vector<Job> jobs_of(const TuneCommand& o, const std::vector<const OpEntry*>
   return jobs;
 }
 
-/// With a budget of time a case gets twice an equal share of what is left, as in kolmo bench, but enough for a
-/// decision: rather some cases are not reached than all undecided.
+/// Tunes all jobs. With a budget of time, a case gets twice an equal share of what is left, as in kolmo
+/// bench, but at least enough for a decision: it is better to leave out some cases than to decide none.
 void tune_all(const TuneCommand& o, std::vector<Job>& jobs, Tuner& tuner, Report& report) {
   using Clock = std::chrono::steady_clock;
   constexpr double enough = 0.5, share_of_measuring = 0.6;  // the rest is for making and checking problems

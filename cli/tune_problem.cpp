@@ -13,7 +13,7 @@ tune::Key key_of(const check::Problem& problem) {
   return reader.key(reader.read(problem.args(), 0), "");
 }
 
-/// A case can only set sizes that occur in the shapes of inputs.
+/// The sizes of a key that occur in the shapes of inputs. A case can set only these.
 std::vector<std::pair<std::string, std::int64_t>> input_sizes(const OpBase& op, const tune::Key& key) {
   std::vector<std::pair<std::string, std::int64_t>> sizes;
   for (const tune::Key::Dim& d : key.dims)
@@ -53,14 +53,16 @@ TuneProblem::TuneProblem(const OpBase& op, std::size_t index) : name_(op.cases()
   const auto at_edge = [&](const CaseSize& s) { return s.size == tune::bucket_edge(s.size); };
   if (std::all_of(info.sizes.begin(), info.sizes.end(), at_edge)) return;
   auto sizes = input_sizes(op, key);
-  std::erase_if(sizes, [&](const auto& s) { return !given(s); });  // "..." may stand for no dimension at all
+  // "..." in a shape may stand for no dimension, so that a size of the key need not be one of the case.
+  std::erase_if(sizes, [&](const auto& s) { return !given(s); });
   if (!make(op, info, index, sizes) || key_of(*problem_) != key) problem_.emplace(op, info, index);
 }
 
 TuneProblem::TuneProblem(const OpBase& op, const tune::Store::Miss& miss) {
   recalled_ = std::make_unique<check::Recalled>(op, miss.call);
   name_ = problem().info().name;
-  tune::Key wanted = miss.key;  // a call from memory of another shape or order may have another
+  // The recalled call must have the same key. A call whose memory had another layout may have another key.
+  tune::Key wanted = miss.key;
   wanted.kernel_hash.clear(), wanted.extras.erase("threads");
   if (key_of(problem()) != wanted)
     fail<InvalidArgument>(std::string(op.name) + ": no call like " + name_ + " can be made up");

@@ -17,11 +17,11 @@ class TuneProblem {
   /// One of the operator's cases, with sizes at the upper edges of their buckets, so that one configuration
   /// serves every smaller size in the bucket. Keeps the case's own sizes if the operator refuses the edges.
   TuneProblem(const OpBase& op, std::size_t index);
-  /// A call like one that had no configuration. Throws InvalidArgument if the operator refuses it.
+  /// Makes a call like one that had no configuration. Throws InvalidArgument if the operator refuses it.
   TuneProblem(const OpBase& op, const tune::Store::Miss& miss);
 
   const check::Problem& problem() const { return recalled_ ? recalled_->problem() : *problem_; }
-  const std::string& name() const { return name_; }  ///< of the case, or the sizes
+  const std::string& name() const { return name_; }  ///< the name of the case, or the sizes
 
  private:
   bool make(const OpBase& op, CaseInfo info, std::size_t index,

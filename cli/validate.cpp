@@ -45,7 +45,7 @@ struct Tally {
   }
 };
 
-/// The one asked for, or one of each kind that is here.
+/// The device that was asked for, or one of each kind that this machine has.
 std::vector<Device> devices_to_check(const ValidateFlags& o) {
   if (o.one_device) return {parse_device(o.device.device)};
   std::vector<Device> all;
@@ -54,7 +54,7 @@ std::vector<Device> devices_to_check(const ValidateFlags& o) {
   return all;
 }
 
-/// The checks of the operators on a device.
+/// Runs the checks of the operators on a device.
 class Run {
  public:
   Run(Device device, const ValidateFlags& o, const std::string& command_line)
