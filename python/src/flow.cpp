@@ -18,7 +18,8 @@ using Trials = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::de
 using Options = std::vector<std::string>;
 using Faults = std::map<std::size_t, std::string>;
 
-/// Time along rows, or trials, time and columns. `faults` says of columns why they hold no numbers.
+/// Makes a table of time along rows, or of trials, time and columns. `faults` says for columns that hold no
+/// numbers what they hold.
 Table table_of(const Values& values, const std::string& name, const std::vector<std::string>& names,
                const Trials& trials, const Faults& faults) {
   std::vector<std::int64_t> shape;

@@ -63,7 +63,7 @@ void order(OwnedArray& a, nb::handle stream) {
   const CurrentDevice current(a.array.tensor.device);
   const std::scoped_lock lock(a.stream->mutex);
   Stream& own = a.stream->stream;
-  if (handle == 2) return own.synchronize();  // a different stream in each thread
+  if (handle == 2) return own.synchronize();  // 2 is a different stream in each thread
   void* const native = reinterpret_cast<void*>(handle == 1 ? 0 : handle);
   if (native == own.native()) return;
   Event done(own.device(), false);

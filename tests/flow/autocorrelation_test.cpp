@@ -25,9 +25,9 @@ std::vector<double> autoregressive(double a, int n) {
 
 Autocorrelation of(std::vector<double> x) { return autocorrelation(column_of(series_of({std::move(x)}), 0)); }
 
-// Values of arch 8.0.0 (optimal_block_length, circular), computed for this project. It takes a bandwidth two lags
-// longer
-// than the rule that both cite, and normalises each correlation by the values that it pairs.
+// Values that the package arch 8.0.0 gives (optimal_block_length, circular), computed for this project. Its
+// bandwidth is two lags longer than in the rule that both cite, and it divides each correlation by the number
+// of pairs.
 TEST(BlockLength, IsNearThatOfArch) {
   const struct {
     double a;
@@ -47,13 +47,14 @@ TEST(AutocorrelationLength, EndsWhereCorrelationsAreNoise) {
   const std::int64_t length = of(autoregressive(0.9, 1000)).length;
   EXPECT_GT(length, 10);
   EXPECT_LT(length, 60);
-  // A sine never decays: half of the rows.
+  // A sine never decays, so that the length is half of the rows.
   std::vector<double> sine;
   for (int t = 0; t < 200; ++t) sine.push_back(std::sin(0.5 * t));
   EXPECT_GT(of(sine).length, 80);
 }
 
-// Of 1, 2, 3, 4 about their mean: r(1) = (-1.5 * -0.5 - 0.25 + 0.75) / 5 = 0.25 is below 2 sqrt(log10(4) / 4).
+// The deviations of 1, 2, 3, 4 from their mean give r(1) = (-1.5 * -0.5 - 0.25 + 0.75) / 5 = 0.25, which is
+// below 2 sqrt(log10(4) / 4).
 TEST(AutocorrelationLength, OfFourRowsByHand) {
   const Autocorrelation a = of({1, 2, 3, 4});
   EXPECT_EQ(a.length, 0);

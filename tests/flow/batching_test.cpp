@@ -11,8 +11,8 @@
 namespace kolmo {
 namespace {
 
-/// A GPU with measured costs: an estimate costs 0.65 ns per row with neighbour lists, or 2.4 ns if a call has
-/// too few estimates of a target or too many rows for lists. Loading code delays the first call.
+/// A model of a GPU with measured costs: an estimate costs 0.65 ns per row with neighbour lists, or 2.4 ns if
+/// a call has too few estimates of a target or too many rows for lists. The first call also loads code.
 struct ModelledGpu {
   std::int64_t rows, estimates, fewest = knn::fewest_listed_estimates, most = knn::most_listed_rows;
   double loading = 0, slow_work = 0, longest = 0, total = 0;
@@ -29,7 +29,7 @@ struct ModelledGpu {
   }
 };
 
-/// All links between `variables`, two batches under way at a time as in infer_network.
+/// Estimates all links between `variables`, with two batches under way at a time as in infer_network.
 ModelledGpu infer(ModelledGpu gpu, std::int64_t variables, const BatchLimits& limits) {
   Batching batching(limits, gpu.estimates, gpu.rows, double(gpu.rows) * sizeof(double));
   std::vector<std::int64_t> left(std::size_t(variables), variables - 1);
@@ -56,8 +56,8 @@ ModelledGpu infer(ModelledGpu gpu, std::int64_t variables, const BatchLimits& li
 
 constexpr double loadings[] = {0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1};
 
-// Without limits, the time the first call needed to load its code decided how long the run took: the model
-// has two modes.
+// Without limits, the time that the first call needs to load its code decides how long the run takes: runs of
+// the model fall into two groups, fast and slow ones.
 TEST(Batching, WithoutLimitsTheFirstCallDecides) {
   const BatchLimits none{.seconds = 2};
   double least = 1e9, most = 0;

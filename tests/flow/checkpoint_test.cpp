@@ -104,7 +104,8 @@ TEST_F(CheckpointFile, IsUsedByOneProcess) {
   EXPECT_NE(complaint(path).find("another process"), std::string::npos) << complaint(path);
 }
 
-// The files that fuzzing starts from are what their names say; so is the place at which each is refused.
+// The files from which fuzzing starts are good or damaged as their names say, and each damaged one is refused
+// where it is meant to be.
 TEST_F(CheckpointFile, OfTheCorpusOfFuzzing) {
   const std::filesystem::path corpus = source_dir() / "tests/fuzz/corpus/checkpoint";
   const std::map<std::string, std::string> expected{{"good", "none"},

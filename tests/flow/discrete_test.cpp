@@ -61,7 +61,7 @@ TEST(DiscreteBias, IsTheMeanOverAllOrders) {
     }
 }
 
-// Of 3000 rows no order can be left out by chance: surrogates are drawn instead.
+// 3000 rows have too many orders to go through all, so that surrogates are drawn instead.
 TEST(DiscreteBias, IsTheMeanOfManySurrogates) {
   Values x = normals(1, 0, 3000), y = normals(1, 1, 3000);
   for (double& v : x) v = std::round(2 * v);
@@ -79,7 +79,8 @@ TEST(DiscreteBias, IsTheMeanOfManySurrogates) {
   }
 }
 
-// The table 3 1 / 1 3 of 8 rows: I = 2 (3/8) ln(3/8 / 1/4) + 2 (1/8) ln(1/8 / 1/4) = 3/4 ln 3/2 - 1/4 ln 2.
+// The table with rows 3 1 and 1 3 of 8 observations has I = 2 (3/8) ln(3/8 / 1/4) + 2 (1/8)
+// ln(1/8 / 1/4) = 3/4 ln 3/2 - 1/4 ln 2.
 TEST(DiscreteEstimator, TablesByHand) {
   const Series s = series_of({{5, 5, 5, 5, -1, -1, -1, -1}, {0, 0, 0, 7, 0, 7, 7, 7}, Values(8, 3)});
   const double plug_in = 0.75 * std::log(1.5) - 0.25 * std::log(2);
@@ -100,7 +101,8 @@ TEST(DiscreteEstimator, ExclusiveOr) {
   EXPECT_NEAR(estimated(s, mutual(s, {{0, 0}, {1, 0}}, {{2, 0}})), std::log(2), 1e-15);
 }
 
-/// The upper bits of a linear congruential generator, from which the references were computed in Python.
+/// The upper bits of a linear congruential generator. The references were computed in Python from the same
+/// numbers.
 std::vector<std::uint64_t> congruential(std::size_t n) {
   std::vector<std::uint64_t> values;
   std::uint64_t state = 1;
@@ -123,7 +125,8 @@ struct Reference {
   }
 };
 
-// infomeasure 0.6.3: mutual_information(x, y, cond=z, approach="discrete" or "miller_madow"),
+// The references are those of infomeasure 0.6.3:
+// mutual_information(x, y, cond=z, approach="discrete" or "miller_madow"),
 // transfer_entropy(x, y, approach="discrete", src_hist_len=1, dest_hist_len=k).
 TEST(DiscreteEstimator, AgreesWithInfomeasure) {
   const Series s = series_of(Reference().columns);
@@ -256,7 +259,7 @@ TEST(DiscreteEstimator, WarningsNameItWhereItHelps) {
   EXPECT_EQ(text(binary, discrete), "");
 }
 
-// Of equal values the older one counts as the smaller.
+// Of two equal values, the older one counts as the smaller.
 TEST(OrdinalPatterns, ByHand) {
   const Series s = ordinal_patterns(series_of({{1, 2, 3, 2, 1, 1, 1, 5}}), 3, 1);
   const Values& v = s.values[0];
@@ -294,7 +297,8 @@ TEST(OrdinalPatterns, StayWithinASet) {
   EXPECT_THROW(ordinal_patterns(s, 3, 0), InvalidArgument);
 }
 
-// infomeasure 0.6.3: mutual_information(a, b, approach="ordinal", embedding_dim=order, step_size=delay) and
+// The references are those of infomeasure 0.6.3:
+// mutual_information(a, b, approach="ordinal", embedding_dim=order, step_size=delay) and
 // transfer_entropy(a, b, approach="ordinal", embedding_dim=order, stable=True).
 TEST(OrdinalPatterns, AgreeWithInfomeasure) {
   constexpr std::size_t n = 200;

@@ -22,7 +22,7 @@ EstimationTask mutual(const Series& s, Coordinates x, Coordinates y, Coordinates
   return {"mi", {std::move(x)}, std::move(y), std::move(z), embeddable(s, 0), {0}};
 }
 
-/// Mean and standard deviation over 200 samples of an estimate.
+/// The mean and standard deviation of an estimate over 200 samples.
 Summary over_seeds(const std::function<double(std::uint64_t seed, Stream& stream)>& f) {
   Stream stream;
   std::vector<double> values;
@@ -34,8 +34,9 @@ double mixed(double correlation, double a, double b) {
   return correlation * a + std::sqrt(1 - correlation * correlation) * b;
 }
 
-// Closed forms for Gaussian variables. The bounds on bias and standard deviation at n = 400, k = 4 are set,
-// not derived. The mean of 200 estimates has a standard error of a fourteenth of the deviation.
+// Estimates are compared with closed forms for Gaussian variables. The bounds on bias and standard deviation
+// at n = 400, k = 4 are set, not derived. The mean of 200 estimates has a standard error of a fourteenth of
+// the deviation.
 TEST(Gaussian, MutualInformation) {
   constexpr double r = 0.6;
   const double truth = -0.5 * std::log(1 - r * r);
@@ -107,7 +108,7 @@ TEST(Gaussian, EntropyInTheUnitsOfTheData) {
   EXPECT_NEAR(two.mean, std::log(2 * 3.141592653589793 * std::exp(1.0)), 0.05);
 }
 
-// Points 0, 1, 3 with k = 1: distances 1, 1, 2.
+// The points 0, 1, 3 have with k = 1 the distances 1, 1, 2, so that
 // H = psi(3) - psi(1) + (ln 2 + ln 2 + ln 4) / 3 = 3/2 + 4/3 ln 2.
 TEST(Entropy, ByHand) {
   Preparation p;
@@ -179,7 +180,7 @@ TEST(Invariance, Scale) {
     return estimate(s, transfer_entropy_task(s, 0, 1, {}, {}, {}, 1), with_surrogates(), stream).values;
   };
   const auto columns = value(Standardize::columns), series = value(Standardize::series);
-  for (double& v : p.x) v *= -0x1p20;  // exact
+  for (double& v : p.x) v *= -0x1p20;  // a product with a power of two is exact
   for (double& v : p.y) v *= 0x1p-9;
   EXPECT_EQ(value(Standardize::columns), columns);
   EXPECT_EQ(value(Standardize::series), series);

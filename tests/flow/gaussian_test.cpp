@@ -39,7 +39,7 @@ TEST(GaussianEstimator, ClosedFormOfACorrelation) {
     for (std::size_t t = 0; t < 8; ++t) y[t] = r * x[t] + std::sqrt(1 - r * r) * e[t];
     const Series s = series_of({x, y});
     const Estimates found = estimated(s, mutual(s, {{0, 0}}, {{1, 0}}));
-    // An error d of r^2 is one of d / (2 (1 - r^2)) of the value; d is at most some 16 roundings.
+    // An error d of r^2 gives an error d / (2 (1 - r^2)) of the value; d is at most some 16 roundings.
     EXPECT_NEAR(found.observed(0), -0.5 * std::log(1 - r * r), 8 * 0x1p-53 / (1 - r * r));
     // The test of a correlation: t = r sqrt((n - 2) / (1 - r^2)) has n - 2 = 6 degrees of freedom, for which
     // P(|T| > t) = 1 - s (15 - 10 s^2 + 3 s^4) / 8 with s = t / sqrt(6 + t^2) = |r|.
@@ -48,7 +48,7 @@ TEST(GaussianEstimator, ClosedFormOfACorrelation) {
   }
 }
 
-/// ln of a determinant by Gauss's elimination, of the covariances of columns.
+/// The logarithm of the determinant of the covariances of columns, by Gaussian elimination.
 double log_determinant(const std::vector<Values>& columns) {
   const std::size_t d = columns.size(), n = d ? columns[0].size() : 0;
   std::vector<std::vector<long double>> s(d, std::vector<long double>(d, 0));
@@ -125,16 +125,16 @@ TEST(GaussianEstimator, DegenerateColumns) {
   const auto found = [&](Coordinates x, Coordinates y, Coordinates z) {
     return estimated(s, mutual(s, std::move(x), std::move(y), std::move(z)));
   };
-  // A column that the condition determines, a constant: no information, and p = 1.
+  // A constant, and a column that the condition determines, have no information, and p = 1.
   for (const Estimates& e : {found({{2, 0}}, {{1, 0}}, {{0, 0}, {1, 0}}), found({{3, 0}}, {{1, 0}}, {}),
                              found({{0, 0}}, {{3, 0}}, {})}) {
     EXPECT_EQ(e.observed(0), 0);
     EXPECT_EQ(e.p_values[0], 1);
   }
-  // Without noise: half of ln 2^52.
+  // Without noise the value is half of ln 2^52.
   EXPECT_NEAR(found({{0, 0}}, {{0, 0}}, {}).observed(0), 26 * std::log(2), 1.0);
   EXPECT_NEAR(found({{0, 0}}, {{2, 0}}, {{1, 0}}).observed(0), 26 * std::log(2), 1.0);
-  // A column twice counts once, in the value and in the degrees of freedom.
+  // A column that is given twice counts once, in the value and in the degrees of freedom.
   const Estimates once = found({{0, 0}}, {{2, 0}}, {}), twice = found({{0, 0}, {0, 0}}, {{2, 0}}, {});
   EXPECT_EQ(once.values, twice.values);
   EXPECT_EQ(once.p_values, twice.p_values);
@@ -178,7 +178,8 @@ TEST(AnalyticTest, FalsePositivesOfAutocorrelatedSeries) {
   EXPECT_GT(mutual_rejected, 300);
 }
 
-// As above, of white noise: two columns with one is exact, two with two at 30 rows needs Bartlett's factor.
+// The test of the name above, for white noise. Its formula is exact for two columns with one; for two with
+// two at 30 rows it needs Bartlett's factor.
 TEST(AnalyticTest, FalsePositivesOfSeveralColumns) {
   int one = 0, two = 0;
   for (std::int64_t set = 0; set < 1000; ++set) {
@@ -195,10 +196,10 @@ TEST(AnalyticTest, FalsePositivesOfSeveralColumns) {
 }
 
 TEST(AnalyticTest, Formulas) {
-  // d = 2: P(F(2, m) > f) = (1 + 2 f / m)^(-m/2), and 1 + 2 f / m = exp(2 I).
+  // With d = 2, P(F(2, m) > f) = (1 + 2 f / m)^(-m/2), and 1 + 2 f / m = exp(2 I).
   EXPECT_NEAR(analytic_p_value(0.1, {23, 2, 1, 0}), std::exp(-0.1 * 20), 1e-14);
   EXPECT_NEAR(analytic_p_value(0.1, {26, 1, 2, 3}), std::exp(-0.1 * 20), 1e-14);
-  // Four degrees of freedom: P(X > v) = exp(-v / 2) (1 + v / 2), v = 2 (N - 1 - 5 / 2) I.
+  // With four degrees of freedom, P(X > v) = exp(-v / 2) (1 + v / 2), v = 2 (N - 1 - 5 / 2) I.
   EXPECT_NEAR(analytic_p_value(0.05, {103, 2, 2, 0}), std::exp(-4.975) * 5.975, 1e-14);
   EXPECT_EQ(analytic_p_value(0, {103, 2, 2, 0}), 1);
   EXPECT_EQ(analytic_test(3, 1), "F");
@@ -231,7 +232,7 @@ TEST(GaussianEstimator, SurrogatesReplaceTheAnalyticTest) {
   const Estimates e = estimated(s, task, o);
   EXPECT_TRUE(e.p_values.empty());
   EXPECT_EQ(e.observed(0), estimated(s, task).observed(0));
-  // A surrogate is the estimate of the rows in its order.
+  // The value of a surrogate is the estimate for the rows in its order.
   const SurrogateMap map({SurrogateType::permute, 0, 1, 0}, 100, 0, 7);
   auto shuffled = c;
   for (std::uint32_t t = 0; t < 100; ++t)

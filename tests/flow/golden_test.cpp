@@ -43,7 +43,7 @@ std::vector<Golden> read_golden(const std::filesystem::path& path) {
   return all;
 }
 
-/// "x=0,1 y=2" -> {x: "0,1", y: "2"}
+/// Reads settings: "x=0,1 y=2" gives {x: "0,1", y: "2"}.
 std::map<std::string, std::string> settings(const std::string& text) {
   std::map<std::string, std::string> s;
   std::istringstream in(text);
@@ -108,8 +108,7 @@ EstimatorOptions options_of(const Golden& g) {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t stride =
-    7;  // every kind of estimate; the values themselves are those of the other builds
+constexpr std::size_t stride = 7;  // under sanitizers a few of every kind of estimate are enough
 #else
 constexpr std::size_t stride = 1;
 #endif
@@ -153,7 +152,7 @@ TEST_P(GoldenValues, OfJidtOnItsDemonstrationDataAreMet) {
 INSTANTIATE_TEST_SUITE_P(Device, GoldenValues, testing::Values("cpu", "simt", "cuda"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// Values published for other programs, with the published number of digits.
+/// Values published for other programs, compared to the published number of digits.
 TEST(PublishedValues, MilcaMutualInformation) {
   KOLMO_NEED_SHARED_DATA("4ColsPairedNoisyDependence-1.txt");
   constexpr std::pair<int, double> values[] = {{1, 0.33738970},  {2, 0.36251531}, {3, 0.34708687},

@@ -96,7 +96,7 @@ std::map<std::string, std::string> network_of(const Table& table, const Columns&
   return all;
 }
 
-// The four columns of README.
+// The four columns that README analyses.
 TEST(ColumnOrder, AllOrdersOfFourColumnsGiveTheSame) {
   const Table table = read_table((source_dir() / "examples/data/macrodata.csv").string());
   Preparation p;
@@ -145,7 +145,8 @@ TEST(ColumnOrder, OtherEstimatorsDoNotDependOnIt) {
             network_of(table, first(4), {}, spectral));
 }
 
-// The choice draws no random numbers: another seed moves only the noise, by 1e-8.
+// The choice of embeddings draws no random numbers. Another seed changes only the noise, and so the storage
+// by about 1e-8.
 TEST(Embeddings, DoNotDependOnTheSeed) {
   const Table table = read_table((source_dir() / "examples/data/macrodata.csv").string());
   Preparation p;

@@ -10,8 +10,8 @@
 namespace kolmo {
 namespace {
 
-// value 0.5 of mean 0.25 and deviation 0.125: bias-corrected 0.25, z = 2. With 3 surrogates the floor of p
-// is 1/4.
+// A value of 0.5 whose surrogates have mean 0.25 and deviation 0.125: the bias-corrected value is 0.25, and
+// z = 2. With 3 surrogates the floor of p is 1/4.
 NetworkDocument tiny() {
   NetworkDocument d;
   d.rows = 10;
@@ -45,7 +45,7 @@ TEST(LinkTable, TheFloorOfPIsShownAsSuch) {
   EXPECT_TRUE(p_at_floor(network, network.links[0]));
   EXPECT_EQ(p_text(network, network.links[0]), "<= 1/4");
   EXPECT_EQ(p_text(network, network.links[1]), "1");
-  network.links[0].surrogate_count = 7;  // this link's own number comes first
+  network.links[0].surrogate_count = 7;  // a link's own number takes precedence
   EXPECT_EQ(surrogate_count(network, network.links[0]), 7);
   EXPECT_FALSE(p_at_floor(network, network.links[0]));
   EXPECT_EQ(p_text(network, network.links[0]), "0.25");

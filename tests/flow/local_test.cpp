@@ -30,7 +30,7 @@ Series coupled(std::size_t n,
 
 EstimationTask transfer(const Series& s) { return transfer_entropy_task(s, 0, 1, {{2, 2}}, {}, {2, 1}, 1); }
 
-/// Rows of some coordinates of a task.
+/// The rows of some coordinates of a task.
 Rows rows_of(const Series& s, const EstimationTask& task, std::initializer_list<const Coordinates*> parts) {
   Rows rows;
   for (const std::int64_t t : task.times) {
@@ -70,7 +70,8 @@ Values naive_ksg(const Series& s, const EstimationTask& task, std::size_t k) {
   return local;
 }
 
-/// ln of the density of the normal distribution fitted to the rows, at each of them, without the 2 pi.
+/// The logarithm of the density of the normal distribution fitted to the rows, at each row, without the
+/// factor of 2 pi.
 Values normal_densities(Rows rows) {
   if (rows[0].empty()) return Values(rows.size(), 0);
   const std::size_t d = rows[0].size(), n = rows.size();
@@ -79,7 +80,8 @@ Values normal_densities(Rows rows) {
     for (const Values& r : rows) sum += r[c];
     for (Values& r : rows) r[c] -= sum / double(n);
   }
-  Rows m(d, Values(2 * d, 0));  // covariances beside the identity, which elimination makes their inverse
+  // Holds the covariances with the identity beside them, which elimination turns into their inverse.
+  Rows m(d, Values(2 * d, 0));
   for (std::size_t a = 0; a < d; ++a) {
     m[a][d + a] = 1;
     for (std::size_t b = 0; b < d; ++b)
@@ -123,8 +125,8 @@ Values log_ratio(const Series& s, const EstimationTask& task, F log_density) {
   return local;
 }
 
-/// Against a naive program, and their mean against the estimate. Logarithms of some units have errors of 1e-15; forms
-/// and sums of some hundred terms ten times that.
+/// Compares local values with those of a naive program, and their mean with the estimate. Logarithms of size
+/// 1 have errors of 1e-15; quadratic forms and sums of some hundred terms have ten times that.
 void expect_local(const Series& s, const EstimationTask& task, const EstimatorOptions& o,
                   const Values& want) {
   Stream stream;
@@ -173,7 +175,8 @@ TEST(LocalValues, GaussianOfNothing) {
               testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("determines another")));
 }
 
-// The table 3 1 / 1 3 of 8 rows: ln(3/8 / 1/4) where both agree, ln(1/8 / 1/4) where they do not.
+// The table with rows 3 1 and 1 3 of 8 observations has the local values ln(3/8 / 1/4) where x and y agree,
+// and ln(1/8 / 1/4) where they do not.
 TEST(LocalValues, DiscreteByHand) {
   const Series s = series_of({{5, 5, 5, 5, -1, -1, -1, -1}, {0, 0, 0, 7, 0, 7, 7, 7}});
   const EstimationTask task{"mi", {{{0, 0}}}, {{1, 0}}, {}, embeddable(s, 0), {0}};

@@ -54,7 +54,7 @@ std::vector<std::vector<double>> chain(std::size_t n, std::uint64_t seed = 1) {
   return x;
 }
 
-// One slowly varying variable takes circular shifts from its own links only.
+// A slowly varying variable changes the circular shifts of its own links only.
 TEST(LinkShifts, EachLinkHasItsOwn) {
   std::vector<std::vector<double>> x{normals(5, 0, 300), normals(5, 1, 300), normals(5, 2, 300)};
   for (std::size_t t = 1; t < 300; ++t) x[2][t] += 0.95 * x[2][t - 1];
@@ -162,8 +162,8 @@ TEST(Network, DoesNotDependOnBatches) {
   }
 }
 
-// Autoregressions of different persistence: links differ in the shifts of their surrogates, which parts no batch, and
-// targets in their history.
+// Autoregressions of different persistence. Links that differ only in the shifts of their surrogates are
+// estimated together; those whose targets differ in their history are not.
 TEST(Network, LinksThatAreAlikeAreEstimatedTogether) {
   constexpr std::int32_t variables = 12;
   std::vector<std::vector<double>> x;
@@ -304,9 +304,9 @@ TEST(Embeddings, OfAutoregressions) {
   }
 }
 
-// Three independent series, 200 times. With 119 surrogates p <= 0.05 has probability 6 / 120 = 0.05 exactly
-// for every link; the six links of a network are nearly independent, and the family-wise rate is at most
-// 0.05.
+// Three independent series are analysed 200 times. With 119 surrogates p <= 0.05 has probability
+// 6 / 120 = 0.05 exactly for every link; the six links of a network are nearly independent, and the
+// family-wise rate is at most 0.05.
 TEST(FalsePositives, AreWithinBinomialBounds) {
   Stream stream;
   int links = 0, families_bh = 0, families_bonferroni = 0, tests = 0;

@@ -32,7 +32,7 @@ std::string between(const std::string& text, const std::string& open, const std:
   return text.substr(from + open.size(), text.find(close, from + open.size()) - from - open.size());
 }
 
-// The first element that is not closed, or closed out of order; "" if all are balanced.
+// The first element that is not closed, or that is closed out of order; "" if there is none.
 std::string first_unbalanced(const std::string& html) {
   std::vector<std::string> open;
   for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at)) {
@@ -129,7 +129,7 @@ TEST(Report, LargeNetworksStaySmall) {
   EXPECT_EQ(count(html, "class=\"cell "), 0u);
   RecordProperty("bytes", int(html.size()));
 
-  // A p-value of its own for every pair, as analytic tests give, and names of 24 characters.
+  // Every pair has a p-value of its own, as with analytic tests, and names have 24 characters.
   for (std::size_t i = 0; i < network.links.size(); ++i)
     network.links[i].p_value = double(i + 1) / double(network.links.size() + 7),
     network.links[i].p_adjusted = std::sqrt(network.links[i].p_value);
@@ -324,7 +324,8 @@ TEST(Markup, NumbersReadWell) {
   EXPECT_EQ(markup::fill("{{a}}{{b}}", {{"a", "{{b}}"}, {"b", "x"}}), "{{b}}x");
 }
 
-// tests/report_browser_test.py opens these files. KOLMO_REPORT_DIR names the folder to keep them in.
+// tests/report_browser_test.py opens the files that this test writes. KOLMO_REPORT_DIR names the folder to
+// keep them in.
 TEST(ReportFile, WrittenForTheBrowser) {
   const char* wanted = std::getenv("KOLMO_REPORT_DIR");
   const testing_io::TemporaryFolder own;

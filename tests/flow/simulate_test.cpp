@@ -106,7 +106,7 @@ TEST(Simulate, StaysWithinBoundsAndStationary) {
         const auto [later_mean, later_variance] = moments(2000);
         EXPECT_TRUE(std::all_of(x.begin(), x.end(), [](double v) { return std::abs(v) < 100; })) << kind;
         EXPECT_GT(variance, 0.01) << kind;
-        // For series with memory: wide bounds, which drift or growth would exceed.
+        // Series with memory have wide bounds, which drift or growth would exceed.
         EXPECT_LT(std::abs(mean - later_mean), 0.5 * std::sqrt(variance)) << kind << " " << seed;
         EXPECT_LT(std::abs(std::log(variance / later_variance)), 0.5) << kind << " " << seed;
       }

@@ -32,7 +32,7 @@ TEST(PValue, IsExactAtEveryLevel) {
     }
 }
 
-// By hand: sorted 0.005 0.01 0.02 0.04 0.5; times 5 / rank: 0.025 0.025 0.0333 0.05 0.5.
+// The p-values in order are 0.005 0.01 0.02 0.04 0.5, and times 5 / rank 0.025 0.025 0.0333 0.05 0.5.
 TEST(Adjust, BenjaminiHochberg) {
   EXPECT_THAT(adjust(std::vector{0.04, 0.005, 0.5, 0.01, 0.02}, Correction::bh),
               Pointwise(DoubleEq(), {0.05, 0.025, 0.5, 0.025, 0.02 * 5 / 3}));

@@ -33,7 +33,8 @@ double largest_difference(const Spectrum& a, const Spectrum& b) {
   return d;
 }
 
-// A transform adds n numbers of size 1 in log(n) steps; the padded one of Bluestein is at most 4 n long.
+// A transform adds n numbers of size 1 in log(n) steps; the padded one of Bluestein is at most 4 n long. The
+// tolerance follows from that.
 TEST(Fourier, IsItsDefinitionForEveryLength) {
   for (const std::size_t n : {1, 2, 3, 4, 5, 6, 7, 11, 13, 60, 64, 77, 97, 100, 101, 251, 256}) {
     const Values re = normals(1, 0, n), im = normals(1, 1, n);

@@ -1,4 +1,5 @@
-// Transfer entropy in the flow layer and in the operator: equal embeddings, so equal bits.
+// The flow layer and the operator compute transfer entropy from equal embeddings, so that results have equal
+// bits.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -12,7 +12,7 @@ namespace {
 using namespace testing_flow;
 using testing::HasSubstr;
 
-/// Columns 2 and 0 of a table with three, where 2 drives 0 at lag 1.
+/// Windows over columns 2 and 0 of a table with three columns, where column 2 drives column 0 at lag 1.
 class Windows : public testing::Test {
  protected:
   Windows() {

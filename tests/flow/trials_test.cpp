@@ -1,4 +1,4 @@
-// Trials, gaps, and what surrogates and the Theiler window make of them.
+// Trials and gaps, and how surrogates and the Theiler window treat them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(Trials, AreSetsThatNoEmbeddingOrDifferenceSpans) {
                              {.transform = Transform::difference, .standardize = Standardize::none});
   EXPECT_EQ(d.sets, 2);
   EXPECT_EQ(d.values[0][1], 2);
-  EXPECT_TRUE(std::isnan(d.values[0][2]));  // 10 - 4 spans two trials
+  EXPECT_TRUE(std::isnan(d.values[0][2]));  // its difference, 10 - 4, spans two trials
   EXPECT_EQ(d.values[0][3], 10);
   EXPECT_EQ(d.trial, (std::vector<std::int32_t>{0, 0, 1, 1, 1}));
 }
@@ -55,8 +55,9 @@ TEST(TheilerTimes, CountRowsOfTheFileAcrossGapsButNotTrials) {
 
 EstimationTask mi_task(const Series& s) { return {"mi", {{{0, 0}}}, {{1, 0}}, {}, embeddable(s, 0), {0}}; }
 
-// Two independent smooth series. With a tenth of the rows missing, a window within sets would leave most rows near in
-// time in, and with them the dependence that only comes from smoothness.
+// The two series are smooth and independent. A tenth of the rows is missing. A Theiler window that held only
+// within sets would leave in most of the rows that are near in time, and with them the dependence that comes
+// from smoothness alone.
 TEST(TheilerTimes, AGapDoesNotRaiseMutualInformation) {
   Values x = normals(1, 0, 1000), y = normals(1, 1, 1000);
   for (Values* v : {&x, &y})
@@ -77,8 +78,9 @@ TEST(TheilerTimes, AGapDoesNotRaiseMutualInformation) {
   EXPECT_GT(within, gaps + 0.3);
 }
 
-// Each trial has the level of its source: dependent between trials only. Permuting rows would call any two such series
-// dependent; permuting trials does where the levels agree, and not where they are independent.
+// Each trial has a level. Two series with the same levels depend on each other between trials only. With
+// permuted rows, any two series with levels would seem dependent; with permuted trials they do if the levels
+// are the same, and not if they are independent.
 TEST(TrialSurrogates, KeepTrialsWhole) {
   const std::size_t trials = 12, rows = 20;
   const Values level = normals(3, 0, trials), other = normals(3, 1, trials), a = normals(3, 2, trials * rows),
@@ -147,7 +149,7 @@ TEST(Surrogates, AreAsManyAsThereAreShifts) {
   const Series s = series_of({normals(1, 0, 40), normals(1, 1, 40)});
   Stream stream;
   const Estimates e = estimate(s, mi_task(s), {.surrogates = 100, .min_shift = 10}, stream);
-  EXPECT_EQ(e.surrogate(0).size(), 21u);  // 10 to 30
+  EXPECT_EQ(e.surrogate(0).size(), 21u);  // the shifts 10 to 30
   const EstimatorOptions o = settled({.surrogates = 100}, s, 3);
   EXPECT_EQ(o.min_shift, 4) << "at least the embedding";
   EXPECT_EQ(settled({.surrogates = 100}, s, 30).min_shift, 2) << "at most a quarter of ten rows";

@@ -46,7 +46,7 @@ TEST(Warnings, WhiteNoiseHasNone) {
 TEST(Warnings, AutocorrelationIsTheVarianceOfACovariance) {
   const auto warnings = seen(autoregressive(0.9, 1000));
   ASSERT_THAT(names_of(warnings), ElementsAre("autocorrelated"));
-  // 1 + 2 sum 0.81^lag = 9.5, so that 1000 rows count as about 105.
+  // The factor is 1 + 2 sum 0.81^lag = 9.5, so that 1000 rows count as about 105.
   const std::string& text = warnings[0].text;
   EXPECT_THAT(text, HasSubstr("x0 (1000 rows count as "));
   const int rows = std::stoi(text.substr(text.find("as ") + 3));
@@ -60,7 +60,7 @@ TEST(Warnings, AutocorrelationIsTheVarianceOfACovariance) {
   EXPECT_THAT(names_of(seen(autoregressive(0.9, 1000), {.surrogates = 0})), IsEmpty()) << "nothing is tested";
 }
 
-// 1000 rows of AR 0.99 count as about ten: no surrogates help.
+// 1000 rows of an autoregression with 0.99 count as about ten, so that no kind of surrogate helps.
 TEST(Warnings, FewEffectiveRowsAreToldOfEveryMethod) {
   for (const auto method : {SurrogateMethod::circular, SurrogateMethod::block, SurrogateMethod::iaaft}) {
     const EstimatorOptions o{.surrogates = 100, .surrogate_type = method};
@@ -137,7 +137,7 @@ TEST(Warnings, TooFewSurrogatesForTheCorrection) {
   EXPECT_THAT(text(1000, Correction::bh), HasSubstr("only fewer pairs lift this limit"));
 }
 
-// 20 rows embedded with up to four past values are 16, shifted by 4 to 12 rows.
+// 20 rows with up to four past values give 16 embedded rows, which can be shifted by 4 to 12 rows.
 TEST(Warnings, FewShiftsLimitThePValue) {
   const Series series = series_of(std::vector<Values>(12, normals(1, 0, 20)));
   Network network;
