@@ -17,11 +17,12 @@ import numpy as np
 import torch
 import torch.nn.functional as f
 
-# Of a pair, of a sample, and between samples: threads of OpenMP spin on for some milliseconds after a call of PyTorch.
+# The pairs of samples, and the seconds of a sample and of the rest between samples. The rest is needed because threads of OpenMP spin
+# on for some milliseconds after a call of PyTorch.
 SAMPLES, SECONDS, REST = 15, 0.02, 0.02
 RNG = np.random.default_rng(0)
 Call = Callable[[], object]
-CASES: dict[str, Callable[[], tuple[Call, Call, float]]] = {}  # by name: kolmo's call, PyTorch's, the difference allowed (NaN: random draws, not compared)
+CASES: dict[str, Callable[[], tuple[Call, Call, float]]] = {}  # each returns Kolmo's call, PyTorch's and the difference allowed, which is NaN for random draws
 
 
 def case(name: str):

@@ -72,10 +72,11 @@ void for_each_module(F f) {
   dl_iterate_phdr(visit, &state);
 }
 
-// A shared variable as listed in the symbol table: an offset into its module's thread-local memory.
+// A shared variable as the symbol table lists it. `offset` lies in its module's thread-local memory, and `room` is the
+// distance to the next symbol.
 struct Variable {
   enum Kind { guard, variable, init_flag } kind;
-  std::size_t module, offset, size, room;  // room: up to the next symbol
+  std::size_t module, offset, size, room;
   std::string function;
 };
 

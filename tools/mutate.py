@@ -32,7 +32,7 @@ TREE = ROOT / "build/mutants/tree"
 COMMAND = TREE / "build/cpu/kolmo"
 ORIGINAL = COMMAND.with_name("kolmo_original")
 KINDS = ("sign", "bound", "index")
-# What computes for operators whose own files hold little code, and by which it is judged.
+# Headers that compute for operators whose own files hold little code, and the operators whose tests judge their mutants.
 SHARED = {
     "kolmo/base/row_terms.hpp": ["reduce_sum", "dot_product"],
     "kolmo/base/sums.hpp": ["reduce_sum", "dot_product", "shannon_entropy"],

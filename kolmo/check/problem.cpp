@@ -50,7 +50,7 @@ void Problem::draw_inputs(std::uint64_t seed) {
     if (!f.is_tensor() || !f.is_input() || !wants(f)) continue;
     inputs_[i] = Array(dtype_of(f), shape_of(f));
     const Domain domain = f.domain == Domain::real && alias && alias->domain ? *alias->domain : f.domain;
-    // Such fields are never filled with zeros.
+    // Fields that count or hold offsets get their numbers even where others are filled with zeros.
     const bool counts = domain == Domain::ascending || domain == Domain::offsets;
     if (seed || counts) draw(inputs_[i].tensor, domain, seed, i, bounded(domain) ? bound_of_index(f) : 0);
     f.tensor(args()) = inputs_[i].tensor;

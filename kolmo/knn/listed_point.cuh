@@ -143,7 +143,8 @@ struct ListedPoint {
  private:
   /// Places or points from `from` to below `to`. For an empty interval only holds() is right.
   struct Interval {
-    std::uint32_t start = 0, width = 0, minus_start = 0, most = 0;  // the last two hold 2 numbers
+    std::uint32_t start = 0, width = 0, minus_start = 0,
+                  most = 0;  // the last two hold one number in each half
     Interval() = default;
     __device__ Interval(int from, int to)
         : start(unsigned(from)),

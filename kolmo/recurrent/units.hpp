@@ -97,8 +97,8 @@ struct GateInput {
     return {u + row * stride + unit};
   }
 };
-/// The same part for an ensemble whose members also receive their losses: u + slope L. If `bias` is not null,
-/// it is added to the part that depends on h. All rows of a member have its slope and bias.
+/// The part u of an ensemble whose members also receive their losses: u + slope L. If `bias` is not null, it
+/// is added to the part that depends on h. All rows of a member have its slope and bias.
 template <class C>
 struct MemberInput {
   const C* u;

@@ -6,7 +6,7 @@ import unittest
 from command import CommandTest, csv, kolmo, numbers
 from run_test import npy
 
-# How --help calls values that are not numbers; all other values are numbers.
+# Names in --help of values that are not numbers. Values with any other name are numbers.
 WORDS = {"ADDRESS", "C", "COL", "COL[:LAGS],...", "COLS", "DEVICE", "DIR", "DTYPE", "FOLDER", "GROUP", "LIST", "MODE", "NAME",
          "NAME=FILE.npy", "NAME=VALUE", "START:END", "STRATEGY", "TEXT", "UNIT", "VARIANT"}
 OTHERS = ("inf", "-inf", "infinity", "1e999", "-1e999", "NAN", "-nan")

@@ -85,7 +85,7 @@ class Tree(Command):
 
     def __init__(self, root: Path, source: Path, options: list[str]):
         super().__init__(root, options, "kolmo")
-        # The same path below the copy as that of the build which tests, so that its objects are found in ccache.
+        # The build has the same path below the copy as the build which tests has below the tree, so that ccache finds its objects.
         build = root.parent.relative_to(source) if source in root.parents else Path("build/copy")
         self.build_folder = root / build
         root.mkdir(parents=True, exist_ok=True)

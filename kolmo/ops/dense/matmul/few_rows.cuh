@@ -1,6 +1,6 @@
 #pragma once
 // matmul of at most 16 rows on tensor cores: f16 or bf16 factors, sums in f32. Its time is that of reading b.
-// So b is read from memory directly into the registers in which the products take it, one step ahead. A block
+// Therefore b is read from memory directly into the registers in which the products take it, one step ahead. A block
 // computes 32 columns of y; its warps share out the steps through k and add their sums in shared memory.
 #include "kolmo/device/mma.cuh"
 #include "kolmo/device/read_once.cuh"

@@ -34,7 +34,7 @@ void every_half(A& a) {
 constexpr Case<A> cases[] = {
     {.name = "n=1", .sizes = {{"...", 1}}},
     {.name = "n=1003", .sizes = {{"...", 1003}}},
-    // So many elements are two ranges on the CPU.
+    // The CPU splits this many elements into two ranges.
     {.name = "every half", .sizes = {{"...", 0x10003}}, .setup = every_half},
     {.name = "n=2^24", .sizes = {{"...", 1 << 24}}, .benchmark_only = true},
 };

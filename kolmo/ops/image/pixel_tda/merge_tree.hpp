@@ -88,7 +88,7 @@ struct MergeTree {
         if (reaches(own.saddle(), s)) continue;
         if (atomic_exchange_if(triplet + u, own.bits, pack(s, v)) != own.bits) continue;
         if (own.saddle() == never) return;
-        // What u was known to meet later is now met by v.
+        // The saddle at which u was known to meet another component later is one at which v now meets it.
         u = v, s = own.saddle(), v = own.older();
       }
     }

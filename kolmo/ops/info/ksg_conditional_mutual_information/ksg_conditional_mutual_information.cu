@@ -87,7 +87,8 @@ KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
 
 template <int K, int D, class T>
 void launch_points(const KsgPlan<T>& p, cudaStream_t s) {
-  // So many points a warp leave enough warps to fill a device, and make few additions to memory.
+  // With this many points for each warp, there are enough warps to fill a device, and few additions to
+  // memory.
   const int each = int(std::clamp<std::int64_t>(p.n * p.lanes / 65536, 1, 8));
   const dim3 grid(cuda::blocks((p.n + each - 1) / each, block / 32, 1u << 31), unsigned(p.lanes));
   cuda::launch(cuda::ksg_points<K, D, T>, grid, block, 0, s, p, each);

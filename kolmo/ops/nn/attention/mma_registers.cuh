@@ -4,7 +4,7 @@
 //   left 16x16    (r, c), (r + 8, c), (r, c + 8), (r + 8, c + 8)
 //   right 16x8    rows c, c + 1 of column r; rows c + 8, c + 9
 //   sum 16x8      (r, c), (r, c + 1), (r + 8, c), (r + 8, c + 1)
-// So the sums of two neighbouring tiles, narrowed to T, already are a left operand.
+// Each lane therefore holds the sums of two neighbouring tiles as it must hold a left operand. Narrowed to T, they are one.
 #include <bit>
 #include <cstdint>
 

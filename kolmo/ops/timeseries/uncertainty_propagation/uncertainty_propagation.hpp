@@ -32,10 +32,10 @@ struct UncertaintyPropagationArgs {
 /// Forecast of a linear system x' = F x + w, w of covariance Q, from a state of covariance P:
 ///   x_h = F x_(h-1),  P_h = F P_(h-1) F' + Q,  variance_h = diag P_h,  interval x_h +- z sqrt(variance_h)
 /// with z the two-sided quantile of the normal distribution for `level`. F and Q are given once or for each
-/// item of the batch. f64 or f32; computed in double, with each result rounded once; P is symmetric to the bit.
-/// Of P and Q the upper triangle alone is read. Same bits from run to run. Fault, with the number of the item: a
-/// variance that is NaN, or negative beyond rounding (which is set to 0), in P, Q or any P_h. Unchecked, its interval is
-/// NaN. For an autoregressive model see ar_forecast.
+/// item of the batch. f64 or f32; computed in double, with each result rounded once; P is symmetric to the
+/// bit. Only the upper triangles of P and Q are read. Same bits from run to run. Fault, with the number of
+/// the item: a variance that is NaN, or negative beyond rounding (which is set to 0), in P, Q or any P_h.
+/// Unchecked, its interval is NaN. For an autoregressive model see ar_forecast.
 /// Source: Jazwinski, Stochastic Processes and Filtering Theory, 1970.
 extern const Op<UncertaintyPropagationArgs> uncertainty_propagation;
 
