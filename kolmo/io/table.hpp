@@ -35,8 +35,8 @@ struct Table {
   std::vector<std::vector<double>> columns;
   std::vector<std::vector<Fault>> faults;  // per column
   bool named = false;                      // the file has a header
-  std::vector<bool> made_up{};             // of each column: its name is for messages only; empty: of none
-  std::vector<std::int32_t> trial{};       // number of each row's trial, from 0; empty: one recording
+  std::vector<bool> made_up{};  // for each column, whether its name is for messages only; empty: for none
+  std::vector<std::int32_t> trial{};  // number of each row's trial, from 0; empty: one recording
   std::vector<Remark> remarks{};
 
   std::size_t rows() const { return columns.empty() ? 0 : columns[0].size(); }

@@ -49,7 +49,7 @@ class StreamStatus {
   Backend& backend_;
   Backend::Handle stream_;
   unsigned long long* word_ = nullptr;
-  std::vector<Launch> queued_, captured_;  // numbers from 0, and from `remembered` on
+  std::vector<Launch> queued_, captured_;  // numbered from 0, and from `remembered` on
   // Where the graph that is being recorded continues.
   std::size_t next_captured_ = 0;
   bool pending_ = false;

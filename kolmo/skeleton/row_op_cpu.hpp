@@ -35,7 +35,8 @@ void run_rows(const Op& op, const RowTensors<T>& t, typename Op::Part* parts, in
         } else {
           C copy[row_part];
           widen(x, n, copy);
-          if (Op::held) op.part(copy, n, copy);  // again, as 16 bits cannot keep its changes
+          // The 16-bit row did not keep the changes of this part, so it is computed again.
+          if (Op::held) op.part(copy, n, copy);
           op.write(copy, n, copy, RowPlace{row, begin}, part, whole);
           narrow(copy, n, y);
         }

@@ -119,7 +119,7 @@ TEST_F(Foreign, TakesNoMemoryWhileItsOwnerCapturesIt) {
   Stream borrowed = Stream::borrow(device_.device(), owned_);
   const Buffer before(16, borrowed);
   device_.begin_capture(owned_);
-  borrowed.fill(on_device(before), 3);  // is recorded
+  borrowed.fill(on_device(before), 3);  // the capture records it
   EXPECT_THROW(Buffer(16, borrowed), Unsupported);
   EXPECT_NO_THROW(Buffer(0, borrowed));
   const Backend::Handle graph = device_.end_capture(owned_);

@@ -9,7 +9,7 @@ namespace kolmo {
 namespace {
 
 std::uint64_t key_of_values(std::span<const double> values, std::uint64_t key) {
-  constexpr std::uint64_t missing = 1;  // whatever bits the NaN has
+  constexpr std::uint64_t missing = 1;  // all NaNs count as the same value
   for (const double v : values)
     key = mixed(key ^ (std::isnan(v) ? missing : std::bit_cast<std::uint64_t>(v)));
   return key;

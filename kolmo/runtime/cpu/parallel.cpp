@@ -198,7 +198,7 @@ class ThreadPool {
       lock.unlock();
       {
         if (sched_getcpu() == job->cpu) self.cpu.keep(self.id, job->cpu), self.cpu.free();
-        const Interruptible same(job->interrupt);  // applies to what the work itself calls
+        const Interruptible same(job->interrupt);  // work within this work is interrupted with it
         serve(*job, thread);
       }
       lock.lock();

@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(block, by_copies<T> ? 6 : 4)
 #pragma unroll
     for (int k = 0; k < each; ++k) {
       const int l = share(element(k), t.tile_near, t.inverse_near), n = element(k) - l * t.tile_near;
-      // In place of elements beyond the edge the first one is read: reads without a branch are all in flight
-      // at once.
+      // Beyond the edge, the first element is read instead: without a branch, all reads are in flight at
+      // once.
       f(k, from + (l < last && n < near ? l * last_in_x + n : 0), part + l * padded + n);
     }
   };

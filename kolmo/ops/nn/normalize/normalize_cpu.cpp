@@ -36,7 +36,8 @@ Magnitude<double> measure(RowNorm norm, const C* x, std::int64_t n) {
   if (norm == RowNorm::sum) return {0, sum(d, n, value)};
   if (norm == RowNorm::l1)
     return {0, sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR { return hn::Abs(value(i, count)); })};
-  // The largest magnitude counts as 1: squares of floats are normal doubles.
+  // Squares of floats are normal doubles, so that their sum needs no scale: 1 stands in for the largest
+  // magnitude.
   if (sizeof(C) == 4 && norm == RowNorm::l2) {
     const double squares = sum(d, n, [&](std::int64_t i, auto count) HWY_ATTR {
       const V v = value(i, count);

@@ -72,7 +72,8 @@ void launch(const A& a, Arena arena, Stream& s, int) {
         steps(f);
     };
     const auto draw = [&](const DrawOutcome<T>& f) {
-      // Where there are more, single threads are enough to hide how long reads take.
+      // For more items than this, one thread each is enough to hide how long reads take; for fewer, a warp
+      // works on each.
       constexpr std::int64_t few = 1 << 14;
       if (f.items() > few) return each(f);
       cuda::launch_early(draw_by_warps<T>, cuda::blocks(f.items(), draw_block / 32), draw_block, 0,

@@ -28,7 +28,10 @@ void scale(A& a) {
     for (std::int64_t i = 0; i < t->size(); ++i) t->as<T>()[i] /= T(std::sqrt(n));
 }
 
-// F|, |H| < 2.2 and the eigenvalues of P, Q and R are from 1 to 6, so |P-| < 35 and the condition of S is below 180. P gets twice the error of K (100 n roundings of its own times that condition) times |P-|: below 2e-10 for n = 64. Results are below 100 (the log-likelihood: 300), and f32 is rounded once, after variances have grown by n + 1 units.
+// The norms |F| and |H| are below 2.2 and the eigenvalues of P, Q and R are from 1 to 6, so |P-| < 35 and the
+// condition of S is below 180. P gets twice the error of K (100 n roundings of its own times that condition)
+// times |P-|: below 2e-10 for n = 64. Results are below 100 (the log-likelihood: 300), and f32 is rounded
+// once, after variances have grown by n + 1 units.
 constexpr Tolerance f64 = absolute(2e-10), f32 = {1e-9, 0x1p-23};
 constexpr Case<A> cases[] = {
     {.name = "n=m=1", .sizes = {{"...", 3}, {"n", 1}, {"m", 1}}, .tolerance = f64, .setup = scale<double>},

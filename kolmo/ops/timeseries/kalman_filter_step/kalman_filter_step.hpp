@@ -36,9 +36,10 @@ struct KalmanFilterStepArgs {
 ///   x = x- + K y,    P = (I - K H) P- (I - K H)' + K R K'  (Joseph's form)
 ///   log-likelihood = -(y' S^-1 y + ln det S + m ln 2 pi) / 2
 /// F, Q, H and R are given once or for each filter of the batch. f64 or f32; computed in double and rounded
-/// once; P is symmetric to the bit. In f32 variances are then greater by n + 1 units of 2^-24, relative: that outweighs
-/// the rounding of the elements, so P stays positive definite. Of Q, R and P the upper triangle alone is read. Outputs may be inputs of the
-/// same shape. Fault: S that is not positive definite. Same bits from run to run.
+/// once; P is symmetric to the bit. In f32 variances are then greater by n + 1 units of 2^-24, relative: that
+/// outweighs the rounding of the elements, so P stays positive definite. Only the upper triangles of Q, R and
+/// P are read. Outputs may be inputs of the same shape. Fault: S that is not positive definite. Same bits
+/// from run to run.
 /// Sources: Kalman 1960; Bucy & Joseph 1968.
 extern const Op<KalmanFilterStepArgs> kalman_filter_step;
 

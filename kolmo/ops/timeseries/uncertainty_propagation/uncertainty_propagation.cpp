@@ -22,7 +22,9 @@ void tame(A& a) {
   for (std::int64_t i = 0; i < a.transition.size(); ++i) a.transition.as<T>()[i] /= T(2 * std::sqrt(n));
 }
 
-// F| < 1.1, and P and Q have eigenvalues below 6, so after 40 steps |P| < 6 + 40 * 7. Every step adds n + 2 roundings of P, which the following steps amplify by |F|^2 each: 40 * 1.21^40 at most, in fact less than 40. f32 is rounded once.
+// The norm |F| is below 1.1, and P and Q have eigenvalues below 6, so after 40 steps |P| < 6 + 40 * 7. Every
+// step adds n + 2 roundings of P, which the following steps amplify by |F|^2 each: 40 * 1.21^40 at most, in
+// fact less than 40. f32 is rounded once.
 constexpr Tolerance f64 = absolute(40 * 40 * 300 * 0x1p-53), f32 = {1e-9, 0x1p-23};
 constexpr Case<A> cases[] = {
     {.name = "n=1",
