@@ -15,7 +15,7 @@ try:
 except ImportError:  # the names of the cases do not need PyTorch
     torch = f = None
 
-SAMPLES, SECONDS = 10, 0.01  # about so many seconds a sample
+SAMPLES, SECONDS = 10, 0.01  # a sample takes about this many seconds
 SMALL = False
 TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
 CASES = {}  # by "operator: case of kolmo bench": a function that makes the inputs and returns the call

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of operators, from what they say of themselves."""
+"""Signatures and docstrings of operators, made from the descriptions that operators have."""
 from __future__ import annotations
 
 import difflib

@@ -37,8 +37,8 @@ void count(const T* x, const T* y, std::int64_t first, std::int64_t end, const B
   }
 }
 
-/// Several threads count parts of one batch element: few bins in counters of their own, which are added in the end;
-/// many, where two threads seldom meet, by atomic additions.
+/// Several threads count parts of one batch element. With few bins, each has counters of its own, which are
+/// added in the end. With many bins, where two threads seldom meet, they share counters and add atomically.
 void cpu(const A& a, Arena, Stream& s, int) {
   constexpr std::int64_t part = 1 << 16, few = 1 << 12;
   const std::int64_t n = a.x.extent[std::size_t(a.x.rank - 1)], bins = a.bins_x * a.bins_y,
@@ -74,9 +74,9 @@ void cpu(const A& a, Arena, Stream& s, int) {
 void unequal_bins(A& a) { a.bins_x = 7, a.bins_y = 3, a.x_min = -0.5, a.x_max = 0.9, a.y_min = 0.1; }
 void clamped(A& a) { unequal_bins(a), a.outside = OutsidePolicy::clamp; }
 void many_bins(A& a) { a.bins_x = 200, a.bins_y = 150; }
-/// Nearly all samples in one bin.
+/// Nearly all samples are in one bin.
 void few_of_many_bins(A& a) { many_bins(a), a.outside = OutsidePolicy::clamp, a.x_max = a.y_max = 1e-3; }
-/// Samples on the edges, one ulp beside them, outside, and NaN.
+/// Samples lie on the edges, one ulp beside them, outside, and are NaN.
 void edges(A& a) {
   a.bins_x = 10, a.bins_y = 3, a.x_min = -0.1, a.x_max = 0.7;
   double *x = a.x.as<double>(), *y = a.y.as<double>();
@@ -114,7 +114,7 @@ constinit const Definition<Histogram2dArgs> definition{
      .summary = "counts[i, j] = number of samples (x, y) in bin i of x and bin j of y",
      .source = "numpy.histogram2d",
      .determinism = Determinism::everywhere},
-    // Two axes: a difference, a quotient and two edges of two operations each.
+    // Each of two axes takes a difference, a quotient, and two edges of two operations each.
     {.check = check, .flops = [](const A& a) { return 12.0 * double(a.x.size()); }, .cases = cases}};
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 namespace kolmo {
 
-/// How samples outside the range are treated.
+/// Says how samples outside the range are treated.
 enum class OutsidePolicy : std::int32_t { drop, clamp };
 inline constexpr std::string_view outside_policy_names[] = {"drop", "clamp"};
 constexpr std::span<const std::string_view> names_of(OutsidePolicy) { return outside_policy_names; }

@@ -12,7 +12,8 @@ using A = Histogram2dArgs;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// numpy's rule: the number of linspace edges that are <= v, minus one; max is in the last bin.
+/// Finds the bin by NumPy's rule: the number of linspace edges that are <= v, minus one; max is in the last
+/// bin.
 std::int64_t bin(double v, double min, double max, std::int64_t bins, bool clamp) {
   if (std::isnan(v)) return -1;
   if (clamp) v = std::fmin(std::fmax(v, min), max);
@@ -81,7 +82,7 @@ constexpr Fact facts[] = {
      [](Stream& s) {
        A a = bins(4, 1);
        a.x_min = 1, a.x_max = 1 + 0x1p-52;
-       // Edges round to 1, 1, 1 (a tie), 1 + eps, 1 + eps; the last edge that is <= v counts.
+       // The edges round to 1, 1, 1 (a tie), 1 + eps, 1 + eps; the last edge that is <= v counts.
        expect(count({1, 1 + 0x1p-52}, {0, 0}, a, s) == Counts{0, 0, 1, 1}, "edges that coincide");
      }},
     {"no samples",

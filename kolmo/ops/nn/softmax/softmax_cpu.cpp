@@ -1,4 +1,5 @@
-// Compiled once per instruction set; the best supported one is chosen at run time.
+// Highway compiles this file once for each instruction set. The best one that the processor has is chosen at
+// run time.
 #include "kolmo/ops/nn/softmax/softmax_rows.hpp"
 
 #undef HWY_TARGET_INCLUDE

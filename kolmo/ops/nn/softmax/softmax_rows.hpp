@@ -6,8 +6,8 @@
 
 namespace kolmo {
 
-/// For a part of a row: its largest element and the sum of exp(x - largest), where -inf as `largest` is
-/// replaced by 0.
+/// Holds, for a part of a row, its largest element and the sum of exp(x - largest), where 0 replaces a
+/// `largest` of -inf.
 template <class C>
 struct Exponentials {
   C largest = C(-HUGE_VAL), sum = 0;
@@ -23,7 +23,8 @@ KOLMO_HD Exponentials<C> join(const Exponentials<C>& a, const Exponentials<C>& b
   return {most, (first ? a.sum : b.sum) + (first ? b.sum : a.sum) * factor};
 }
 
-/// CPU functions in vectors, compiled per instruction set and chosen at run time.
+/// CPU functions in vectors. Highway compiles them once for each instruction set; the best one is chosen at
+/// run time.
 template <class C>
 struct SoftmaxFunctions {
   /// e_i = exp(x_i - largest), within 2 ulp; e may be x. NaN or inf in x makes the sum NaN.

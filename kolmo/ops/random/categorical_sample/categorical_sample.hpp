@@ -25,7 +25,7 @@ struct CategoricalSampleArgs {
 /// Draws index = i with probability weight_i / sum_j weight_j from each row, n times, independently. Draw j of
 /// row r inverts the distribution function at u_e, the element e = offset + r n + j of random_uniform in f64 of
 /// the seed: the first i with c_i > u_e c_(k-1), where c_i = sum of weight_0 ... weight_i in double, added in an
-/// order fixed by k. So a weight of 0 is never drawn, and the draws are the same on every device. Faults: a
+/// order fixed by k. A weight of 0 is never drawn, and the draws are the same on every device. Faults: a
 /// weight that is negative or not finite; a row whose sum is 0 or overflows. Its draws are then -1.
 /// Source: Devroye, Non-Uniform Random Variate Generation, 1986, III.2.
 extern const Op<CategoricalSampleArgs> categorical_sample;

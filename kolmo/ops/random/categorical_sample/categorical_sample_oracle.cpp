@@ -37,7 +37,8 @@ std::vector<std::int64_t> draws(std::vector<double> weight, std::int64_t n, Stre
   return index;
 }
 
-/// A draw from each of 400 rows of k weights that are -0 but at place(row), where they are `weight`.
+/// Draws once from each of 400 rows of k weights. All weights are -0, except the one at place(row), which is
+/// `weight`.
 template <class Place>
 std::vector<std::int64_t> draws_of_rows(std::int64_t k, float weight, const Place& place, Stream& s) {
   constexpr std::int64_t rows = 400;

@@ -16,8 +16,9 @@ KOLMO_HD bool is_weight(T w) {
 }
 KOLMO_HD inline bool is_total(double sum) { return sum > 0 && sum <= std::numeric_limits<double>::max(); }
 
-/// Rows of weights in blocks of 64. before[r (blocks + 1) + b] is the sum of row r before block b. Of rows with many draws
-/// inside[r k + i] is the sum of the weights of i's block up to and with i.
+/// Rows of weights in blocks of 64. before[r (blocks + 1) + b] is the sum of the weights of row r that
+/// precede block b. For rows with many draws, inside[r k + i] is the sum of the weights of i's block up to
+/// and with weight i.
 template <class T>
 struct WeightBlocks {
   static constexpr std::int64_t length = 64;
@@ -35,14 +36,14 @@ struct WeightBlocks {
     inside = arena.take<double>(many ? rows * k : 0);
     if (!many) inside = nullptr;
   }
-  /// Reports those of the `count` weights from `begin` on that are not sound.
+  /// Reports which of the `count` weights from `begin` on are negative or not finite.
   KOLMO_HD void report(std::int64_t row, std::int64_t begin, std::int64_t count) const {
     for (std::int64_t i = row * k + begin, end = i + count; i < end; ++i)
       if (!is_weight(weight[i])) status.report(0, i);
   }
 };
 
-/// Sums each block and looks at its weights.
+/// Sums each block and checks its weights.
 template <class T>
 struct SumBlock {
   WeightBlocks<T> of;
@@ -63,7 +64,7 @@ struct SumBlock {
   }
 };
 
-/// Adds the sums of the blocks of a row.
+/// Adds up the sums of the blocks of a row.
 template <class T>
 struct AddBlocks {
   WeightBlocks<T> of;
@@ -77,7 +78,7 @@ struct AddBlocks {
   }
 };
 
-/// The first of low, low + 1, ... for which f is true; `high` if it is for none before.
+/// Finds the first of low, low + 1, ... for which f is true, or `high` if f is false for all below it.
 template <class I, class F>
 KOLMO_HD I first_of(std::type_identity_t<I> low, I high, const F& f) {
   while (low < high) {
@@ -90,13 +91,15 @@ KOLMO_HD I first_of(std::type_identity_t<I> low, I high, const F& f) {
   return low;
 }
 
-/// A draw takes the first category whose sum this is true for. Rounding may give `total` itself: then the first that reaches it.
+/// Says whether a draw takes a category with this sum of the weights up to it; the first such category is
+/// drawn. Rounding may make the drawn number equal to `total`, which no sum exceeds; then the first category
+/// whose sum is `total` is drawn.
 struct Reached {
   double at, total;
   KOLMO_HD bool operator()(double sum) const { return sum > at || sum == total; }
 };
 
-/// Draws from a row.
+/// Draws a category from a row.
 template <class T>
 struct DrawCategory {
   WeightBlocks<T> of;
@@ -107,7 +110,7 @@ struct DrawCategory {
   DrawCategory(const WeightBlocks<T>& blocks, const CategoricalSampleArgs& a)
       : of(blocks), philox(a.seed), offset(a.offset), n(a.n), index(a.index.as<std::int64_t>()) {}
   std::int64_t items() const { return of.rows * n; }
-  /// The number of draw e from the words of e / 2.
+  /// The random number of draw e. Two draws share the words that Philox makes of e / 2.
   KOLMO_HD static double uniform(const Philox::Words& words, bool odd) {
     return odd ? uniform53(words.w[2], words.w[3]) : uniform53(words.w[0], words.w[1]);
   }
@@ -121,7 +124,7 @@ struct DrawCategory {
     const Reached reached{uniform(words, e % 2) * total, total};
     const std::int64_t low =
         first_of(0, of.blocks - 1, [&](std::int64_t b) { return reached(before[b + 1]); });
-    constexpr int together = 64 / int(sizeof(T));  // reads that are in flight at once
+    constexpr int together = 64 / int(sizeof(T));  // reads in flight at once
     const T* const w = of.weight + row * of.k;
     const std::int64_t begin = low * of.length, end = begin + of.length < of.k ? begin + of.length : of.k;
     if (of.inside) {

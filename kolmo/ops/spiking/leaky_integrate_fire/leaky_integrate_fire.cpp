@@ -18,7 +18,7 @@ void check(const A& a) {
           "leaky_integrate_fire: refractory is more than 2^31 steps");
 }
 
-/// Step by step for a few thousand neurons at a time, whose state stays in the cache.
+/// Takes all steps for a few thousand neurons at a time, whose state stays in the cache.
 void launch(const A& a, Arena, Stream& s, int) {
   visit<double, float>(a.current.dtype, [&]<class T> {
     const LeakyNeuron<T> f(a);
@@ -33,7 +33,7 @@ void launch(const A& a, Arena, Stream& s, int) {
   });
 }
 
-/// Strong enough to fire now and then.
+/// Makes currents strong enough for neurons to fire now and then.
 void driven(A& a) {
   a.tau = 1e-3, a.resistance = 4, a.refractory = 3e-4, a.rest = -0.1, a.reset = -0.2;
   visit<double, float>(a.current.dtype, [&]<class T> {
@@ -41,8 +41,9 @@ void driven(A& a) {
   });
 }
 
-// Each step rounds a potential below 4 by four roundings, of which the leak keeps 1 - dt / tau: below 40
-// roundings of 4 in all. No potential of these cases comes that near to the threshold: spikes are exact.
+// Each step rounds a potential below 4 by four roundings, of which the leak keeps the share 1 - dt / tau in
+// the next step. In all they are below 40 roundings of 4. No potential of these cases comes that near to the
+// threshold, so that spikes are exact.
 constexpr double f64 = 160 * 0x1p-53, f32 = 160 * 0x1p-24;
 constexpr Case<A> cases[] = {
     {.name = "one", .sizes = {{"t", 1}, {"...", 1}}, .tolerance = f64},

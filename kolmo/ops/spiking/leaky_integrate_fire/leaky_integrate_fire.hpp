@@ -29,13 +29,14 @@ struct LeakyIntegrateFireArgs {
   }
 };
 
-/// t steps of leaky integrate-and-fire neurons. In each step, for each neuron:
+/// Takes t steps of leaky integrate-and-fire neurons. In each step, for each neuron:
 ///   waiting > 0: waiting <- waiting - 1, and the potential V stays
 ///   else V <- V + dt / tau (-(V - rest) + resistance I), Euler's step; if then V > threshold, it fires:
 ///     V <- reset, waiting <- round(refractory / dt) - 1, at least 0
-/// so the first update after a spike is refractory later, as in Brian2 (`unless refractory`, method euler).
-/// current, potential: one dtype of f64, f32, in which all is computed. Calls continue each other: t steps in
-/// one call or several give the same. Same bits on every device. potential and waiting are updated in place.
+/// The potential is updated again when `refractory` has passed since the spike, as in Brian2 (`unless
+/// refractory`, method euler). current, potential: one dtype of f64, f32, in which all is computed. Calls
+/// continue each other: t steps in one call or several give the same. Same bits on every device. potential
+/// and waiting are updated in place.
 /// Source: Gerstner et al., Neuronal Dynamics, 2014, section 1.3; Stimberg, Brette & Goodman, eLife 2019.
 extern const Op<LeakyIntegrateFireArgs> leaky_integrate_fire;
 

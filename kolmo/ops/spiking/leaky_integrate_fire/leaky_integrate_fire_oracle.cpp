@@ -9,7 +9,7 @@ namespace kolmo::check {
 namespace {
 using A = LeakyIntegrateFireArgs;
 
-/// By the time since the last spike, as Brian2 does.
+/// Takes the steps by the time at which a neuron may fire again, as Brian2 does.
 void expected(const A& a) {
   const std::int64_t n = a.potential.size(), wait = std::llround(a.refractory / a.dt);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -35,7 +35,7 @@ void expected(const A& a) {
 struct Neuron {
   double potential = 0;
   std::int32_t waiting = 0;
-  /// The steps at which it fires under a constant current.
+  /// The steps at which a neuron fires under these currents.
   std::vector<int> run(std::vector<double> current, A a, Stream& s) {
     const auto t = std::int64_t(current.size());
     std::vector<char> spike(current.size(), 7);

@@ -31,11 +31,12 @@ struct LeakyNeuron {
         threshold(T(a.threshold)),
         reset(T(a.reset)),
         wait(std::int32_t(std::fmax(0, std::nearbyint(a.refractory / a.dt) - 1))) {}
-  /// The potential that a current leads to in the end.
+  /// The potential towards which a current drives the neuron.
   KOLMO_HD T goal(T input) const { return exact_add(exact_mul(resistance, input), rest); }
-  /// The potential after a step that neither waits nor fires. Three roundings are on the way from v.
+  /// The potential after a step in which the neuron neither waits nor fires. Only three roundings depend on
+  /// v, one after the other.
   KOLMO_HD T next(T v, T goal) const { return exact_add(v, exact_mul(rate, exact_add(goal, -v))); }
-  /// One step; whether the neuron fires.
+  /// Takes one step and returns whether the neuron fires.
   KOLMO_HD bool step(T& v, std::int32_t& left, T input) const {
     const bool waits = left > 0;
     const T next_v = next(v, goal(input));
@@ -46,13 +47,13 @@ struct LeakyNeuron {
   }
 };
 
-/// All steps of W neighbouring neurons.
+/// Takes all steps of W neighbouring neurons.
 template <class T, int W>
 struct LeakyPacks : LeakyNeuron<T> {
   using N = LeakyNeuron<T>;
   explicit LeakyPacks(const LeakyIntegrateFireArgs& a) : N(a) {}
 
-  /// Whether neurons come in W that are aligned to their size.
+  /// Whether the neurons can be divided into packs of W that are aligned to their size.
   bool fits() const {
     const auto aligned = [](const auto* p) {
       return reinterpret_cast<std::uintptr_t>(p) % (W * sizeof(*p)) == 0;

@@ -13,7 +13,7 @@ void check(const A& a) {
   require(a.low <= a.high, "stdp_update: low must not exceed high");
 }
 
-/// Few spikes, and changes that reach the bounds.
+/// Makes few spikes, and changes that reach the bounds.
 void sparse(A& a, CaseRandom& random) {
   for (const Tensor& t : {Tensor(a.pre), Tensor(a.post)})
     for (std::int64_t i = 0; i < t.size(); ++i) t.as<bool>()[i] = random.uniform() < 0.1;

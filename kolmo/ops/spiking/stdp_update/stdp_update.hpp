@@ -34,15 +34,15 @@ struct StdpUpdateArgs {
   }
 };
 
-/// A step of spike-timing-dependent plasticity: every pair of spikes of a synapse from i to j counts, by traces.
-/// In this order, as Brian2 has it:
+/// A step of spike-timing-dependent plasticity. By means of traces, every pair of spikes of a synapse from i to j counts.
+/// The step updates in this order, as Brian2 does:
 ///   x_i <- x_i e^(-dt / tau_plus), y_j <- y_j e^(-dt / tau_minus)
 ///   where i fires: x_i <- x_i + 1, w_ij <- clip(w_ij - a_minus y_j)
 ///   where j fires: y_j <- y_j + 1, w_ij <- clip(w_ij + a_plus x_i)
-/// with clip(w) = min(max(w, low), high). So spikes a time T apart change w by a_plus e^(-T / tau_plus) if i
-/// fired first or both at once, by -a_minus e^(-T / tau_minus) if j did. Weights of silent synapses are neither
-/// changed nor clipped. weight, pre_trace (x), post_trace (y): one dtype of f64, f32, in which all is computed;
-/// updated in place. Same bits on every device.
+/// with clip(w) = min(max(w, low), high). Spikes a time T apart therefore change w by a_plus
+/// e^(-T / tau_plus) if i fired first or both at once, and by -a_minus e^(-T / tau_minus) if j did. Weights
+/// of silent synapses are neither changed nor clipped. weight, pre_trace (x), post_trace (y): one dtype of
+/// f64, f32, in which all is computed; updated in place. Same bits on every device.
 /// Sources: Song, Miller & Abbott, Nat. Neurosci. 3, 2000; Morrison, Diesmann & Gerstner, Biol. Cybern. 98, 2008.
 extern const Op<StdpUpdateArgs> stdp_update;
 

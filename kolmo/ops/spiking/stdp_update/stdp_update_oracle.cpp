@@ -8,7 +8,7 @@ namespace kolmo::check {
 namespace {
 using A = StdpUpdateArgs;
 
-/// Event by event, as the contract has it.
+/// Takes the events one by one, in the order that the header defines.
 void expected(const A& a) {
   const std::int64_t m = a.weight.dim(-2), n = a.weight.dim(-1);
   const auto number = [](double v) { return static_cast<long double>(v); };
@@ -42,7 +42,7 @@ struct Pair {
   }
 };
 
-/// The change of a weight by spikes at these steps.
+/// The change of a weight by spikes of the neurons before and after it at these steps.
 double change(int pre, int post, const A& a, Stream& s) {
   Pair pair;
   for (int t = 0; t <= std::max(pre, post); ++t) pair.step(t == pre, t == post, a, s);

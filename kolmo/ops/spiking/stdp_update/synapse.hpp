@@ -9,7 +9,7 @@
 
 namespace kolmo {
 
-/// Updates the weights of W neighbouring synapses of a row; traces are as before the step.
+/// Updates the weights of W neighbouring synapses of a row. The traces are those before the step.
 template <class T, int W>
 struct Synapses {
   const bool *pre, *post;
@@ -33,7 +33,7 @@ struct Synapses {
         a_minus(T(a.a_minus)),
         low(T(a.low)),
         high(T(a.high)) {}
-  /// Whether each row is made of W synapses that are aligned to their size.
+  /// Whether each row can be divided into packs of W synapses that are aligned to their size.
   bool fits() const {
     const auto aligned = [](const auto* p) {
       return reinterpret_cast<std::uintptr_t>(p) % (W * sizeof(*p)) == 0;
@@ -86,7 +86,7 @@ template <class Step>
 void stdp_steps(const StdpUpdateArgs& a, const Step& step) {
   visit<double, float>(a.weight.dtype, [&]<class T> {
     const Synapses<T, 1> synapse(a);
-    if (const Synapses<T, 2 * pack_width<T>> pairs(a); pairs.fits())  // more reads are in flight
+    if (const Synapses<T, 2 * pack_width<T>> pairs(a); pairs.fits())  // two packs keep more reads in flight
       step(pairs);
     else if (const Synapses<T, pack_width<T>> packs(a); packs.fits())
       step(packs);
