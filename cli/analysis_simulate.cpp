@@ -1,9 +1,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/option.hpp"
 #include "kolmo/flow/simulate/simulate.hpp"
 
 namespace kolmo::cli {

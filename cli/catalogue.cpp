@@ -1,3 +1,5 @@
+#include "kolmo/flow/analysis/catalogue.hpp"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -6,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/describe.hpp"
+#include "cli/option.hpp"
 #include "cli/table.hpp"
 #include "cli/vendor.hpp"
 #include "kolmo/op/registry.hpp"
@@ -231,6 +234,31 @@ void print_info(const OpEntry& e) {
   if (!cases.empty()) cases.print(std::cout << '\n');
 }
 
+void list_analyses(bool json) {
+  Json all = Json::array();
+  TextTable table({"analysis", "in Python", "what it computes"});
+  for (const AnalysisInfo& a : all_analyses()) {
+    all.push_back(describe(a));
+    table.add({std::string(a.name), "kolmo." + std::string(a.function), std::string(a.summary)});
+  }
+  if (json)
+    std::cout << all.dump(2) << '\n';
+  else
+    table.print(std::cout);
+}
+
+void print_analysis(const AnalysisInfo& a, bool json) {
+  if (json) {
+    std::cout << describe(a).dump(2) << '\n';
+    return;
+  }
+  std::cout << a.name << ": " << a.summary << '\n' << a.about << '\n' << "source: " << a.source << "\n\n";
+  const auto usual = a.make();
+  TextTable table({"option", "default", "meaning"});
+  for (const OptionInfo& o : a.options) table.add({o.flag(), o.text(usual.get()), help_of(o)});
+  table.print(std::cout);
+}
+
 }  // namespace
 
 Json device_json(const DeviceInfo& d) {
@@ -287,7 +315,7 @@ Json op_json(const OpEntry& e) {
 }
 
 void add_catalogue(CLI::App& app, Context&) {
-  static bool json = false, aliases = false;
+  static bool json = false, aliases = false, analyses = false;
   static std::string name;
   auto* devices = app.add_subcommand("devices", "List the devices that can be used here");
   devices->add_flag("--json", json, "print JSON");
@@ -298,14 +326,26 @@ void add_catalogue(CLI::App& app, Context&) {
   list->add_option("--group", name, "only this group")->type_name("GROUP");
   list->add_flag("--json", json, "print JSON with fields, cases, variants and the hash of the CUDA sources");
   list->add_flag("--aliases", aliases, "print what each name stands for, its dtypes and variants");
+  list->add_flag("--analyses", analyses,
+                 "the analyses of time series instead: entropy, mi, te, ais, network");
   list->footer("Example:\n  kolmo list --group info");
-  list->callback([] { list_ops(name, json, aliases); });
+  list->callback([] {
+    if (analyses)
+      list_analyses(json);
+    else
+      list_ops(name, json, aliases);
+  });
 
-  auto* info = app.add_subcommand("info", "Describe an operator: formula, arguments, variants, cases");
-  info->add_option("op", name, "name of an operator or alias (see kolmo list)")->required()->type_name("OP");
+  auto* info =
+      app.add_subcommand("info", "Describe an operator or analysis: formula, arguments, variants, cases");
+  info->add_option("op", name, "name of an operator, alias or analysis (see kolmo list)")
+      ->required()
+      ->type_name("OP");
   info->add_flag("--json", json, "print JSON");
   info->footer("Example:\n  kolmo info ksg_transfer_entropy");
   info->callback([] {
+    for (const AnalysisInfo& a : all_analyses())
+      if (a.name == name) return print_analysis(a, json);
     const OpEntry& e = find_op(name);
     if (json)
       std::cout << op_json(e).dump(2) << '\n';

@@ -12,6 +12,7 @@
 #include "cli/files.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/suggest.hpp"
+#include "kolmo/flow/analysis/network_analysis.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
@@ -71,7 +72,7 @@ int parse_and_run(int argc, char** argv) {
              "record allocations while the command runs (see kolmo memory)")
       ->type_name("FILE.json");
   Context context;
-  for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + shell_quoted(i ? argv[i] : "kolmo");
+  for (int i = 0; i < argc; ++i) context.command_line += (i ? " " : "") + shell_word(i ? argv[i] : "kolmo");
   for (const auto add : commands) add(app, context);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     command->footer(command->get_footer() + "\n"), refuse_nan(*command);

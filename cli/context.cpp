@@ -30,7 +30,7 @@ Stream DeviceOptions::open() const {
   return stream;
 }
 
-Stream DeviceOptions::open_within() const {
+Stream DeviceOptions::open_unmonitored() const {
   Stream stream(parse_device(device), threads);
   use_tuning_once(stream.device());
   return stream;
@@ -73,14 +73,6 @@ std::string describe(const Stream& stream) {
   if (info.device.kind != DeviceKind::cuda)
     text += ", " + std::to_string(stream.threads()) + (stream.threads() == 1 ? " thread" : " threads");
   return text + ")";
-}
-
-std::string shell_quoted(const std::string& text) {
-  constexpr auto plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%^";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace kolmo::cli

@@ -10,13 +10,10 @@ class App;
 
 namespace kolmo::cli {
 
-struct AnalysisCall;
-
 /// The state that all subcommands share.
 struct Context {
-  std::string command_line;      ///< as typed, quoted for a shell; for records and reports
-  int status = 0;                ///< exit status of a command that ran to its end; 1 if it found failures
-  AnalysisCall* call = nullptr;  ///< the call from within another program; null for a command of its own
+  std::string command_line;  ///< as typed, quoted for a shell; for records and reports
+  int status = 0;            ///< exit status of a command that ran to its end; 1 if it found failures
 };
 
 /// The options `--device` and `--threads`, and those of monitoring.
@@ -29,9 +26,8 @@ struct DeviceOptions {
   /// Opens the stream to work on, reads tuning results, and starts monitoring. Throws if the device cannot be
   /// used.
   Stream open() const;
-  /// Opens the stream for a call from within another program: tuning results are read once for a device, and
-  /// monitoring is left to the program.
-  Stream open_within() const;
+  /// Opens the stream without monitoring; tuning results are read once for a device.
+  Stream open_unmonitored() const;
 };
 
 /// Has calls on this device use the results of `kolmo tune`, if there are any; $KOLMO_TUNING may be "off".
@@ -45,8 +41,5 @@ void keep_misses() noexcept;
 /// A device as text: "cpu (Intel Xeon, 2 threads)", "cuda:0 (NVIDIA H200)", "simt (emulated GPU)". Every
 /// command prints the device it uses.
 std::string describe(const Stream& stream);
-
-/// `text` quoted as one word for a shell.
-std::string shell_quoted(const std::string& text);
 
 }  // namespace kolmo::cli

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/analysis_options.hpp"
+#include "cli/option.hpp"
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/file.hpp"
 
@@ -50,12 +50,6 @@ nlohmann::ordered_json InputOptions::used() const {
   if (decimal_) j["decimal"] = decimal_names[std::size_t(decimal_)];
   if (transpose_) j["transpose"] = true;
   return j;
-}
-
-void InputOptions::add_to_command(std::vector<std::pair<std::string, std::string>>& options) const {
-  const nlohmann::ordered_json given = used();
-  for (const auto& [name, value] : given.items())
-    options.emplace_back("--" + name, value.is_string() ? value.get<std::string>() : "");
 }
 
 }  // namespace kolmo::cli

@@ -18,8 +18,6 @@ class InputOptions {
   TableOptions table() const;
   /// Those that were given, by name.
   nlohmann::ordered_json used() const;
-  /// Appends those that were given, as options of a command line and their values.
-  void add_to_command(std::vector<std::pair<std::string, std::string>>& options) const;
 
  private:
   Header header_ = Header::automatic;

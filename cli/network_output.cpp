@@ -7,9 +7,9 @@
 #include "cli/files.hpp"
 #include "cli/table.hpp"
 #include "kolmo/base/error.hpp"
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/flow/report/report.hpp"
 #include "kolmo/flow/result/graph_export.hpp"
-#include "kolmo/flow/result/groups.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/network_json.hpp"
 #include "kolmo/io/file.hpp"
@@ -22,46 +22,21 @@ void NetworkOutput::add(CLI::App& c) {
   add_output(c, "--table", table_, "write one row for each ordered pair here")->type_name("FILE.csv");
   add_output(c, "--graph", graph_, "write the graph here")->type_name("FILE.graphml|.dot");
   c.add_flag("--graph-all", graph_all_, "the graph holds all pairs; significant ones are marked");
-  time_.add(c, "to show lags in time as well");
-  add_input(c, "--groups", groups_file_, "lines variable,group: order and colour of variables in figures")
-      ->type_name("FILE.csv");
 }
 
 void NetworkOutput::check() const {
   require(graph_.empty() || graph_.ends_with(".graphml") || graph_.ends_with(".dot"),
           "--graph: '" + graph_ + "' ends neither in .graphml nor in .dot");
   require(!graph_all_ || !graph_.empty(), "--graph-all: needs --graph");
-  time_.step();
   int printed = 0;
   for (const std::string* path : paths()) printed += *path == "-";
   require(printed < 2, "--out, --report, --table and --graph: only one can go to standard output");
 }
 
-void NetworkOutput::read_groups(const std::vector<std::string>& variables) {
-  if (!groups_file_.empty()) groups_ = kolmo::read_groups(groups_file_, variables);
-}
-
-void NetworkOutput::describe(NetworkDocument& document) const {
-  document.time_step = time_.step();
-  if (const auto& t = document.time_step)
-    document.options["dt"] = t->step, document.options["dt_unit"] = t->unit;
-  if (groups_file_.empty()) return;
-  document.groups = groups_;
-  document.options["groups"] = groups_file_;
-}
-
-void NetworkOutput::write(const NetworkDocument& document, const Series& series,
-                          const std::vector<std::int32_t>& variables, int threads) const {
+void NetworkOutput::write(const NetworkDocument& document, const ReportSeries& shown, int threads) const {
   std::vector<std::pair<std::string, std::string>> files;
   if (!out_.empty()) files.emplace_back(out_, network_text(document, threads));
-  if (!report_.empty()) {
-    ReportSeries shown;
-    for (const std::int32_t v : variables) {
-      shown.names.push_back(series.names[std::size_t(v)]);
-      shown.values.push_back(series.values[std::size_t(v)]);
-    }
-    files.emplace_back(report_, html_report(document, shown));
-  }
+  if (!report_.empty()) files.emplace_back(report_, html_report(document, shown));
   if (!table_.empty()) files.emplace_back(table_, link_table_csv(document));
   if (!graph_.empty()) {
     const GraphLinks links = graph_all_ ? GraphLinks::all : GraphLinks::significant;
@@ -121,14 +96,14 @@ void print_links(const NetworkDocument& d) {
   }
   if (!table.empty()) table.print(std::cout);
   std::cout << links.size() << " of " << d.links.size()
-            << " links significant at alpha = " << d.number_option("alpha") << ", correction "
-            << d.text_option("correction") << ", ";
-  if (const std::string test = d.text_option("test"); !test.empty())
-    std::cout << test << " test" << (d.text_option("lag_correction").empty() ? "" : ", Sidak over the lags")
-              << '\n';
+            << " links significant at alpha = " << number_text(d.request.alpha) << ", correction "
+            << correction_names[std::size_t(d.request.correction)] << ", ";
+  if (d.analytic())
+    std::cout << "F test" << (d.request.max_lag > 1 ? ", Sidak over the lags" : "") << '\n';
   else
-    std::cout << surrogates_used(d) << ' ' << d.text_option("surrogate_type")
-              << " surrogates, p = " << d.text_option("p_value_convention") << '\n';
+    std::cout << surrogates_used(d) << ' '
+              << surrogate_method_names[std::size_t(d.request.estimator.surrogate_type)]
+              << " surrogates, p = " << p_value_formula(d.request.p_value) << '\n';
   if (!links.empty()) std::cout << "caution: " << printable(caution(d), 4096) << '\n';
 }
 

@@ -3,9 +3,9 @@
 #include <numeric>
 #include <optional>
 
-#include "cli/analysis_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/option.hpp"
 #include "cli/pipeline_load.hpp"
 #include "cli/record.hpp"
 #include "cli/table.hpp"

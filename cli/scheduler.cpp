@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/flow/request/options_json.hpp"
 #include "kolmo/version.hpp"
 
 extern char** environ;
@@ -29,8 +30,10 @@ File written(const ClusterWork& work) {
   File file(std::tmpfile());
   if (!file) fail<Error>("--scheduler: cannot make a temporary file");
   const Table& t = work.table;
+  nlohmann::ordered_json options = options_json(work.request);
+  options["device"] = work.request.device, options["threads"] = work.request.threads;
   const nlohmann::json header = {
-      {"version", version()},        {"options", work.options},
+      {"version", version()},        {"options", options},
       {"targets", work.targets},     {"rows", t.rows()},
       {"columns", t.columns.size()}, {"names", t.named ? t.names : std::vector<std::string>()},
       {"trials", !t.trial.empty()},  {"name", t.file}};

@@ -5,13 +5,14 @@
 
 #include "kolmo/flow/estimate/progress.hpp"
 #include "kolmo/flow/infer/checkpoint.hpp"
+#include "kolmo/flow/request/request.hpp"
 #include "kolmo/io/table.hpp"
 
 namespace kolmo::cli {
 
 /// Targets of a network that a cluster computes.
 struct ClusterWork {
-  std::vector<std::string> options;  ///< as for analyse("network", ...)
+  NetworkRequest request;
   const Table& table;
   std::vector<std::size_t> targets;  ///< columns of the table
 };

@@ -5,10 +5,13 @@
 #include <iostream>
 #include <mutex>
 
-#include "cli/analysis_options.hpp"
+#include "cli/analysis.hpp"
 #include "cli/commands.hpp"
+#include "cli/option.hpp"
 #include "cli/table.hpp"
+#include "kolmo/flow/analysis/variables.hpp"
 #include "kolmo/flow/infer/transfer_entropy_windows.hpp"
+#include "kolmo/flow/request/options_json.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/io/row_stream.hpp"
 
@@ -19,9 +22,36 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view backpressure_names[] = {"block", "reject", "drop-oldest"};
 
-struct StreamFlags : AnalysisOptions {
-  std::string source, target, given;
+/// Transfer entropy in windows: its options are those of one link, of rows that come one after the other.
+struct StreamRequest : TestedRequest {
+  Columns source, target, given;
   WindowOptions windows;
+
+  static constexpr auto fields() {
+    using R = StreamRequest;
+    return join(
+        options_of(columns_option<&R::source>("source", "the source's column").needed(),
+                   columns_option<&R::target>("target", "the target's column").needed(),
+                   lagged_option<&R::given>("given", "variables conditioned on, as for kolmo te")),
+        within<&R::windows>(options_of(
+            value_option<&WindowOptions::window>("window", 2, max_rows, "rows in a window"),
+            value_option<&WindowOptions::step>("step", 1, max_rows, "rows from one window to the next"),
+            value_option<&WindowOptions::lag>(
+                "lag", 1, max_rows, "rows from the newest source value to the target's next value"))),
+        within<&R::windows>(within<&WindowOptions::target_past>(options_of(
+            value_option<&Embedding::history>("target_history", 1, 16, "past values of the target"),
+            value_option<&Embedding::tau>("target_tau", 1, max_rows, "rows between them")))),
+        within<&R::windows>(within<&WindowOptions::source_past>(options_of(
+            value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
+            value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))),
+        inherited<R, AnalysisRequest>(
+            without("rows", without("trials", without("strict", AnalysisRequest::common_fields())))),
+        inherited<R, TestedRequest>(TestedRequest::test_fields()));
+  }
+};
+
+struct StreamFlags : AnalysisFlags {
+  StreamRequest request;
   std::int64_t slots = 3, queue = 16;
   Backpressure backpressure = Backpressure::block;
   double deadline = 0, objective = 10;  // milliseconds
@@ -57,6 +87,7 @@ class Lines {
   }
 
  private:
+  std::string_view unit() const { return unit_names[std::size_t(o_.request.units)]; }
   static std::string reason(const WindowResult& w) {
     return w.outcome == PipelineOutcome::dropped ? "dropped" : w.error;
   }
@@ -65,8 +96,8 @@ class Lines {
            {"last_row", w.last},
            {"measure", "te"},
            {"of", what_},
-           {"value", w.value * o_.factor()},
-           {"units", o_.unit()},
+           {"value", w.value * o_.request.factor()},
+           {"units", unit()},
            {"samples", w.samples},
            {"p_value", w.p_value},
            {"latency_seconds", w.latency}};
@@ -75,16 +106,16 @@ class Lines {
     return j;
   }
   void text(const WindowResult& w) {
-    const bool tested = o_.estimator.surrogates > 0;
+    const bool tested = o_.request.estimator.surrogates > 0;
     if (!titled_) {
-      std::cout << "   first row     last row  samples  " << std::setw(11) << o_.unit();
+      std::cout << "   first row     last row  samples  " << std::setw(11) << unit();
       std::cout << (tested ? "    p-value" : "") << '\n';
       titled_ = true;
     }
     const std::string why = reason(w);
     std::cout << std::setw(12) << w.first << ' ' << std::setw(12) << w.last << ' ' << std::setw(8)
               << w.samples << "  " << std::setw(11)
-              << (why.empty() ? significant(w.value * o_.factor(), 6) : "-");
+              << (why.empty() ? significant(w.value * o_.request.factor(), 6) : "-");
     if (tested) std::cout << ' ' << std::setw(10) << (why.empty() ? significant(w.p_value, 3) : "-");
     if (!w.constant.empty()) std::cout << "  constant_run: " << printable(w.constant, 200);
     std::cout << (why.empty() ? "" : "  " + why) << '\n';
@@ -97,16 +128,21 @@ class Lines {
 };
 
 Json used_options(const StreamFlags& o) {
-  const WindowOptions& w = o.windows;
-  Json j = o.used();
-  j["source"] = o.source, j["target"] = o.target;
-  if (!o.given.empty()) j["given"] = o.given;
-  j["window"] = w.window, j["step"] = w.step, j["lag"] = w.lag;
-  j["target_history"] = w.target_past.history, j["target_tau"] = w.target_past.tau;
-  j["source_history"] = w.source_past.history, j["source_tau"] = w.source_past.tau;
+  static constexpr auto fields = StreamRequest::fields();
+  Json j{{"file", o.file}};
+  j.update(o.input.used());
+  for (const OptionInfo& option : fields)
+    if (!option.aside && option.name != "p_value")
+      if (Json value = option.json(&o.request); !value.is_null())
+        j[std::string(option.name)] = std::move(value);
+  j["p_value_convention"] = p_value_formula(o.request.p_value);
   j["backpressure"] = backpressure_names[std::size_t(o.backpressure)];
   j["queue"] = o.queue, j["slots"] = o.slots, j["deadline_ms"] = o.deadline;
   return j;
+}
+
+void warn_of(const Table& table) {
+  for (const Remark& r : table.remarks) print_warning({r.name, r.text});
 }
 
 void summarize(const PipelineReport& r, const StreamFlags& o, const Stream& stream) {
@@ -139,21 +175,20 @@ void summarize(const PipelineReport& r, const StreamFlags& o, const Stream& stre
 }
 
 void run(StreamFlags& o, Context& context) {
-  o.prepare();
+  StreamRequest& r = o.request;
+  r.preparation.seed = r.estimator.seed, r.estimator.f32 = r.precision == Precision::f32;
   require(o.file != "-" || !o.follow, "--follow: needs a file; a pipe is read until it is closed");
-  const Stream stream = o.device.open();
+  const Stream stream = o.open(r);
   stop_on_signals();
   RowStream rows(o.file, o.follow, stop, o.input.table());
   if (!stop) {
     Variables v(rows.head());
-    WindowOptions& w = o.windows;
-    w.source = v.add_one(o.source, "--source"), w.target = v.add_one(o.target, "--target");
-    if (!o.given.empty()) w.given = v.add_lagged(o.given, "--given");
+    WindowOptions& w = r.windows;
+    w.source = v.add_one(r.source, "--source"), w.target = v.add_one(r.target, "--target");
     require(w.source != w.target, "stream: source and target are the same column");
-    for (const Coordinate& g : w.given)
-      require(g.variable != w.source && g.variable != w.target,
-              "stream: --given names the source or the target, '" + v.label(g.variable) + "'");
-    w.preparation = o.preparation, w.estimator = o.estimator, w.p_value = o.p_value;
+    const std::int32_t link[] = {w.source, w.target};
+    w.given = conditions(r.given, v, link);
+    w.preparation = r.preparation, w.estimator = r.estimator, w.p_value = r.p_value;
     Lines lines(o, v.label(w.source) + " -> " + v.label(w.target));
     const PipelineOptions pipeline{.name = "stream",
                                    .slots = int(o.slots),
@@ -161,7 +196,7 @@ void run(StreamFlags& o, Context& context) {
                                    .backpressure = o.backpressure,
                                    .deadline = o.deadline * 1e-3,
                                    .objective = o.objective * 1e-3,
-                                   .cpu_threads = o.device.threads};
+                                   .cpu_threads = int(r.threads)};
     TransferEntropyWindows windows(rows.head(), v.columns(), w, stream.device(), pipeline,
                                    [&](const WindowResult& r) { lines.print(r); });
     std::int64_t count = 0;
@@ -171,9 +206,9 @@ void run(StreamFlags& o, Context& context) {
         lost.error = "refused";
         lines.print(lost);
       }
-      if (count + 1 == RowStream::judged_rows) o.warn_of(rows.head());
+      if (count + 1 == RowStream::judged_rows) warn_of(rows.head());
     }
-    if (count < RowStream::judged_rows) o.warn_of(rows.head());
+    if (count < RowStream::judged_rows) warn_of(rows.head());
     windows.drain();
     if (count < w.window && !stop)
       fail<InvalidArgument>(rows.head().file + ": " + std::to_string(count) +
@@ -192,23 +227,11 @@ void add_stream(CLI::App& app, Context& context) {
   static StreamFlags o;
   CLI::App* c =
       app.add_subcommand("stream", "Transfer entropy in windows of a series that is still coming in");
-  o.add(*c, 0);
-  c->remove_option(c->get_option("--rows"));
+  static constexpr auto fields = StreamRequest::fields();
+  o.add(*c, fields, &o.request);
   c->remove_option(c->get_option("--transpose"));
   c->get_option("FILE")->description(
       "CSV, TSV or whitespace columns with % or # comments; - reads standard input");
-  constexpr std::int64_t far = 1000000000;
-  WindowOptions& w = o.windows;
-  c->add_option("--source", o.source, "the source's column")->required()->type_name("COL");
-  c->add_option("--target", o.target, "the target's column")->required()->type_name("COL");
-  c->add_option("--given", o.given, "variables conditioned on, as for kolmo te")->type_name("COL[:LAGS],...");
-  add_count(*c, "--window", w.window, 2, far, "rows in a window");
-  add_count(*c, "--step", w.step, 1, far, "rows from one window to the next");
-  add_count(*c, "--target-history", w.target_past.history, 1, 16, "past values of the target");
-  add_count(*c, "--target-tau", w.target_past.tau, 1, far, "rows between them");
-  add_count(*c, "--source-history", w.source_past.history, 1, 16, "past values of the source");
-  add_count(*c, "--source-tau", w.source_past.tau, 1, far, "rows between them");
-  add_count(*c, "--lag", w.lag, 1, far, "rows from the newest source value to the target's next value");
   c->add_flag("--follow", o.follow, "at the end of FILE wait for more, until Ctrl-C");
   add_choice(
       *c, "--backpressure", o.backpressure, backpressure_names,

@@ -125,7 +125,7 @@ void validate(const ValidateFlags& o, Context& context) {
   for (const Device device : on) {
     DeviceOptions options = o.device;
     options.device = to_string(device);
-    const Stream stream = runs.empty() ? options.open() : options.open_within();
+    const Stream stream = runs.empty() ? options.open() : options.open_unmonitored();
     Run& run = runs.emplace_back(device, o, context.command_line);
     if (!o.json)
       std::cout << "device: " << describe(stream) << (run.emulated() ? ", results are emulated" : "")

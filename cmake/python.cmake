@@ -33,7 +33,7 @@ foreach(module IN LISTS modules)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/kolmo/${module} ${package}/${module} SYMBOLIC)
 endforeach()
 
-# Writes ops.pyi, the types of the operators of this build, for editors and type checkers.
+# Writes ops.pyi and _analyses.pyi, the types of the operators and analyses of this build, for editors and type checkers.
 set(sanitized "")
 if(KOLMO_SANITIZE MATCHES "address")  # an interpreter without AddressSanitizer must load its library first
   foreach(library libasan.so libstdc++.so)
@@ -45,10 +45,10 @@ if(KOLMO_SANITIZE MATCHES "address")  # an interpreter without AddressSanitizer 
   set(sanitized ${CMAKE_COMMAND} -E env LD_PRELOAD=${preload} ASAN_OPTIONS=detect_leaks=0)
 endif()
 add_custom_command(TARGET kolmo_python POST_BUILD
-  COMMAND ${sanitized} ${Python_EXECUTABLE} ${package}/_stubs.py ${package} ${package}/ops.pyi VERBATIM)
+  COMMAND ${sanitized} ${Python_EXECUTABLE} ${package}/_stubs.py ${package} VERBATIM)
 if(SKBUILD)
   install(TARGETS kolmo_python LIBRARY DESTINATION kolmo)
-  install(FILES ${package}/ops.pyi DESTINATION kolmo)
+  install(FILES ${package}/ops.pyi ${package}/_analyses.pyi DESTINATION kolmo)
 endif()
 
 # The same package with the operators of examples/own_operators: a new operator needs no edit of Python, which a test shows.

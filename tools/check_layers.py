@@ -14,7 +14,7 @@ OP = RUNTIME | {"impl", "inside", "op", "nearest"}
 OPS = OP | {"skeleton", "knn", "recurrent", "ops"}
 FLOW = OPS | {"io"}
 # The rooms of kolmo/flow: each may include those before it. Simulated series and surrogates do not know each other.
-FLOW_ROOMS = ["data", "simulate", "surrogate", "estimate", "test", "infer", "result", "report"]
+FLOW_ROOMS = ["option", "data", "simulate", "surrogate", "estimate", "test", "infer", "request", "result", "report", "analysis"]
 LAYERS = {
     "base": BASE,
     "version": set(),
@@ -35,7 +35,7 @@ LAYERS = {
     "io": RUNTIME | {"io", "nearest"},
     "nearest": {"nearest"},  # kolmo/io/nearest: slips of the pen, in files and in names of operators
     **{room: FLOW | set(FLOW_ROOMS[: i + 1]) for i, room in enumerate(FLOW_ROOMS)},
-    "surrogate": FLOW | {"data", "surrogate"},
+    "surrogate": FLOW | {"option", "data", "surrogate"},
     "check": OP | {"check"},
     "oracle": OPS | {"check", "oracle"},  # <op>_oracle.cpp
 }

@@ -111,8 +111,31 @@ def section(op: dict, aliases: list[dict], contract: str, record: dict) -> list[
     return lines
 
 
+def option_row(option: dict) -> list[str]:
+    names = f"`{option['name']}`" + (f", `{option['alias']}`" if "alias" in option else "")
+    kind = ", ".join(option["choices"]) if "choices" in option else option["kind"]
+    if "min" in option:
+        kind += f", {option['min']} to {option['max']}"
+    default = "needed" if option["required"] else "" if option["default"] is None else f"`{json.dumps(option['default'])}`"
+    use = "" if option["use"] == "always" else f"; of {option['use']}"
+    left_out = f"; if left out: {option['if_left_out']}" if "if_left_out" in option else ""
+    return [names, kind, default, option["help"] + left_out + use]
+
+
+def analyses_page(analyses: list[dict]) -> str:
+    """The analyses of time series: each with its formula, source and options."""
+    lines = ["# Analyses of time series", "", "Made by tools/reference.py from what the analyses say of themselves. An option `max_lag` is `--max-lag` of the "
+             "command, `max_lag=` in Python, `max_lag` in JSON and in C++.", ""]
+    for a in analyses:
+        lines += [f"## {a['name']}", "", f"{a['summary']}. In Python `kolmo.{a['function']}`.", "", "```text", a["about"], "```", "",
+                  f"Source: {a['source']}.", "", f"```sh\n{a['example']}\n```", "",
+                  *table(["option", "value", "default", "meaning"], [option_row(o) for o in a["options"]])]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def pages(command: str) -> dict[str, str]:
     ops = json.loads(subprocess.run([command, "list", "--json"], check=True, capture_output=True, text=True).stdout)
+    analyses = json.loads(subprocess.run([command, "list", "--analyses", "--json"], check=True, capture_output=True, text=True).stdout)
     path, record = latest_record()
     contract = contracts()
     groups: dict[str, list[dict]] = {}
@@ -126,10 +149,11 @@ def pages(command: str) -> dict[str, str]:
                 lines += section(op, [a for a in members if a["alias_of"] == op["name"]], contract[op["name"]], record)
             index.append([f"[{op['name']}]({group}.md#{op['alias_of'] or op['name']})", op["summary"]])
         made[f"{group}.md"] = "\n".join(lines).rstrip() + "\n"
+    made["analyses.md"] = analyses_page(analyses)
     made["README.md"] = "\n".join(["# Operators", "", "Made by tools/reference.py. The times are of one machine; `kolmo bench` measures yours.", "",
                                    "A tolerance t without a kind allows |error| <= t max(1, |want|). An absolute one allows |error| <= t, a relative one "
                                    "|error| <= t |want|, and of two kinds the larger counts.", "",
-                                   *table(["operator", "what it computes"], index)]).rstrip() + "\n"
+                                   *table(["operator", "what it computes"], index), "Analyses of time series: [analyses.md](analyses.md)."]).rstrip() + "\n"
     return made
 
 

@@ -2,7 +2,7 @@
 from typing import TYPE_CHECKING
 
 try:
-    import kolmo._kolmo as _kolmo
+    from kolmo._kolmo import version as _version
 except ModuleNotFoundError as e:
     if e.name != "kolmo._kolmo":
         raise
@@ -19,10 +19,10 @@ from kolmo.tuner import tune_function as tune
 if TYPE_CHECKING:
     from kolmo.ops import *  # noqa: F403
 
-from kolmo.flow import (DataWarning, Estimate, TransferEntropyNetwork, active_information_storage, entropy,  # isort: skip
+from kolmo.flow import (DataWarning, Estimate, TransferEntropyNetwork, active_information_storage, entropy,  # type: ignore[assignment,unused-ignore]  # isort: skip
                         mutual_information, transfer_entropy)
 
-__version__: str = _kolmo.version()
+__version__: str = _version()
 __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfMemory", "Stream", "Unsupported", "bench",
            "contiguous", "devices", "gru_weights", "monitor", "ops", "tune", "tuner",
            "DataWarning", "Estimate", "TransferEntropyNetwork", "active_information_storage", "entropy",

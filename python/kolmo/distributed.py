@@ -63,8 +63,8 @@ def _target_records(problem: NetworkProblem, target: int, version: str) -> Recor
 
     if version != _version():
         raise _kolmo.Error(f"client: has kolmo {version}, and worker {get_worker().address} {_version()}")
-    if not any(option.startswith("--threads=") for option in problem.options):
-        problem = replace(problem, options=[*problem.options, f"--threads={get_worker().state.nthreads}"])
+    if not problem.options.get("threads"):
+        problem = replace(problem, options={**problem.options, "threads": get_worker().state.nthreads})
     with _one_at_a_time:
         return problem.records([target])
 

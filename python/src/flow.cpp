@@ -4,29 +4,43 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "cli/analysis_call.hpp"
+#include <cstring>
+
+#include "cli/context.hpp"
+#include "cli/files.hpp"
+#include "kolmo/flow/analysis/network_analysis.hpp"
+#include "kolmo/flow/result/graph_export.hpp"
+#include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/flow/result/network_json.hpp"
+#include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/npy.hpp"
-#include "kolmo/runtime/device.hpp"
+#include "python/src/analysis_options.hpp"
 #include "python/src/wait.hpp"
 
 namespace kolmo::python {
 namespace {
 
-using cli::AnalysisCall;
 using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Trials = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Options = std::vector<std::string>;
-using Faults = std::map<std::size_t, std::string>;
 
-/// Makes a table of time along rows, or of trials, time and columns. `faults` says for columns that hold no
-/// numbers what they hold.
-Table table_of(const Values& values, const std::string& name, const std::vector<std::string>& names,
-               const Trials& trials, const Faults& faults) {
+/// Data in memory as a table.
+struct Data {
+  Values values;     // time along rows; or trials, time and columns
+  std::string name;  // for messages
+  std::vector<std::string> names;
+  std::vector<bool> made_up;  // which names are for messages only
+  Trials trials;
+  std::map<std::size_t, std::string> faults;  // why columns hold no numbers
+};
+
+Table table_of(const Data& data) {
+  const auto& [values, name, names, made_up, trials, faults] = data;
   std::vector<std::int64_t> shape;
   for (std::size_t d = 0; d < values.ndim(); ++d) shape.push_back(std::int64_t(values.shape(d)));
   Array array(DType::f64, shape);
   if (values.size()) std::memcpy(array.tensor.data, values.data(), values.nbytes());
   Table table = to_table(array, name, {}, names);
+  table.made_up = made_up;
   for (const auto& [column, what] : faults) table.faults.at(column) = {{Fault::every_row, what}};
   if (!trials.size()) return table;
   require(table.trial.empty(), name + ": trials: the first of three axes already counts trials");
@@ -58,72 +72,246 @@ FinishedWork::Records records_of(const nb::dict& finished) {
   return all;
 }
 
-void run(const std::string& command, const Options& options, AnalysisCall& call, nb::handle progress) {
+/// Streams that no call uses at the moment. Making one takes longer than a small estimate.
+class IdleStreams {
+ public:
+  Stream take(const std::string& device, int threads) {
+    {
+      const std::scoped_lock lock(mutex_);
+      auto& idle = idle_[{device, threads}];
+      if (!idle.empty()) {
+        Stream stream = std::move(idle.back());
+        idle.pop_back();
+        return stream;
+      }
+    }
+    return cli::DeviceOptions{device, threads, {}}.open_unmonitored();
+  }
+  void put(const std::string& device, int threads, Stream stream) {
+    const std::scoped_lock lock(mutex_);
+    idle_[{device, threads}].push_back(std::move(stream));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, int>, std::vector<Stream>> idle_;
+};
+IdleStreams& idle_streams() {
+  static auto* const streams = new IdleStreams;  // never destroyed: devices may be gone at exit
+  return *streams;
+}
+
+/// A stream for one call. After an error it is not used again.
+template <class F>
+void on_stream(const AnalysisRequest& request, F work) {
+  Stream stream = idle_streams().take(request.device, int(request.threads));
+  work(stream);
+  idle_streams().put(request.device, int(request.threads), std::move(stream));
+}
+
+/// Runs work without the GIL. What takes longer than a few milliseconds runs in a thread of its own, so that it can be
+/// interrupted and tells how far it is.
+void run(bool short_work, const std::function<void(Progress::Listener)>& work, nb::handle progress) {
+  if (short_work) {
+    const nb::gil_scoped_release released;
+    return work({});
+  }
   wait_for(
       [&](Advance& advance) {
-        call.progress = [&](double done, double total) { advance.done = done, advance.total = total; };
-        cli::analyse(command, options, call);
+        work([&](double done, double total) { advance.done = done, advance.total = total; });
       },
       progress);
 }
 
-nb::tuple analyse(const std::string& command, const Options& options, const Values& values,
-                  const std::string& name, const std::vector<std::string>& names, const Trials& trials,
-                  const Faults& faults, nb::object progress, const std::string& checkpoint,
-                  const nb::dict& finished, bool keep) {
-  AnalysisCall call{.table = table_of(values, name, names, trials, faults)};
-  call.checkpoint = checkpoint, call.finished = records_of(finished);
-  run(command, options, call, progress);
-  const std::string result =
-      call.result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  return nb::make_tuple(result, pairs(call.warnings), call.notes, keep ? dict_of(call.records) : nb::dict());
+/// Refuses files that cannot be written before anything is computed.
+void check_files(const std::map<std::string, std::string>& files) {
+  cli::forget_files();
+  for (const auto& [kind, path] : files) cli::declare_output(kind, path);
+  cli::forget_files();
 }
 
-nb::dict network_records(const Options& options, const Values& values, const std::string& name,
-                         const std::vector<std::string>& names, const Trials& trials, const Faults& faults,
-                         const std::vector<std::size_t>& targets, nb::object progress,
-                         const std::string& checkpoint, const nb::dict& finished) {
+EstimateResult analyse(const std::string& name, const nb::dict& options, const Data& data,
+                       nb::object progress) {
+  const AnalysisInfo& analysis = find_analysis(name);
+  const Request request(analysis, options);
+  if (nb::dict(options).contains("local")) check_files({{"local", nb::cast<std::string>(options["local"])}});
+  Session session(table_of(data));
+  constexpr std::int64_t few = 20000;  // rows times estimates
+  const bool short_work =
+      std::int64_t(session.table.rows()) * (1 + request.settled->estimator.surrogates) <= few;
+  EstimateResult result;
+  run(
+      short_work,
+      [&](Progress::Listener listener) {
+        session.progress = std::move(listener);
+        on_stream(*request.settled,
+                  [&](Stream& stream) { result = analysis.run(request.values.get(), session, stream); });
+      },
+      progress);
+  if (!result.local_path.empty()) write_file(result.local_path, result.local);
+  return result;
+}
+
+/// The data and options of a network, which may be computed in parts.
+struct NetworkCall {
+  NetworkCall(const nb::dict& options, const Data& data)
+      : request(find_analysis("network"), options), session(table_of(data)) {}
+
+  NetworkAnalysis analysis() { return {*static_cast<const NetworkRequest*>(request.values.get()), session}; }
+
+  Request request;
+  Session session;
+};
+
+std::optional<Checkpoint> open_checkpoint(const std::string& path, const NetworkAnalysis& analysis) {
+  std::optional<Checkpoint> checkpoint;
+  try {
+    if (!path.empty()) checkpoint.emplace(path, analysis.key());
+  } catch (const InvalidArgument& e) {
+    throw InvalidArgument("checkpoint: " + std::string(e.what()), e.where());
+  }
+  return checkpoint;
+}
+
+/// The files of a network, by kind: "report", "table", "graph".
+void write(const std::map<std::string, std::string>& files, const NetworkDocument& d,
+           const NetworkAnalysis& analysis) {
+  for (const auto& [kind, path] : files) {
+    if (kind == "report") write_file(path, html_report(d, analysis.shown()));
+    if (kind == "table") write_file(path, link_table_csv(d));
+    if (kind == "graph")
+      write_file(path, path.ends_with(".dot") ? dot(d, GraphLinks::significant)
+                                              : graphml(d, GraphLinks::significant));
+  }
+}
+
+nb::tuple network(const nb::dict& options, const Data& data, nb::object progress,
+                  const std::string& checkpoint_path, const nb::dict& finished,
+                  const std::map<std::string, std::string>& files, const std::string& command) {
+  check_files(files);
+  NetworkCall call(options, data);
+  FinishedWork::Records given = records_of(finished), records;
+  std::string document;
+  std::vector<Warning> warnings;
+  run(
+      false,
+      [&](Progress::Listener listener) {
+        call.session.progress = std::move(listener);
+        NetworkAnalysis analysis = call.analysis();
+        std::optional<Checkpoint> checkpoint = open_checkpoint(checkpoint_path, analysis);
+        if (checkpoint && !checkpoint->finished().empty())
+          call.session.note("going on from " + checkpoint_path);
+        KeptWork kept(std::move(given), checkpoint ? &*checkpoint : nullptr);
+        on_stream(analysis.request(), [&](Stream& stream) {
+          const Network found = analysis.infer(stream, &kept);
+          const NetworkDocument d = analysis.document(found, command, stream, "");
+          if (checkpoint && !checkpoint->failure().empty())
+            call.session.note(checkpoint->failure() + "; finished work was not kept");
+          write(files, d, analysis);
+          document = network_text(d, stream.threads());
+          warnings = d.warnings;
+        });
+        if (checkpoint) checkpoint->remove();
+        const auto of_data = std::ptrdiff_t(call.session.warnings.size());
+        call.session.warn({warnings.begin() + of_data, warnings.end()}, analysis.request());
+        records = kept.all();
+      },
+      progress);
+  return nb::make_tuple(document, pairs(warnings), call.session.notes, dict_of(records));
+}
+
+nb::dict network_records(const nb::dict& options, const Data& data, const std::vector<std::size_t>& targets,
+                         nb::object progress, const std::string& checkpoint_path, const nb::dict& finished) {
   if (targets.empty()) return {};
-  AnalysisCall call{.table = table_of(values, name, names, trials, faults)};
+  NetworkCall call(options, data);
   for (const std::size_t target : targets)
-    require(target < call.table.columns.size(), name + ": there is no column " + std::to_string(target));
-  call.targets = targets, call.checkpoint = checkpoint, call.finished = records_of(finished);
-  run("network", options, call, progress);
-  return dict_of(call.records);
+    require(target < call.session.table.columns.size(),
+            data.name + ": there is no column " + std::to_string(target));
+  FinishedWork::Records given = records_of(finished), records;
+  run(
+      false,
+      [&](Progress::Listener listener) {
+        call.session.progress = std::move(listener);
+        NetworkAnalysis analysis = call.analysis();
+        std::optional<Checkpoint> checkpoint = open_checkpoint(checkpoint_path, analysis);
+        KeptWork kept(std::move(given), checkpoint ? &*checkpoint : nullptr);
+        on_stream(analysis.request(), [&](Stream& stream) { analysis.infer(stream, &kept, targets); });
+        records = kept.all();
+      },
+      progress);
+  return dict_of(records);
 }
 
-nb::tuple network_plan(const Options& options, const Values& values, const std::string& name,
-                       const std::vector<std::string>& names, const Trials& trials, const Faults& faults,
-                       const std::string& checkpoint) {
-  AnalysisCall call{.table = table_of(values, name, names, trials, faults)};
-  call.plan = true, call.checkpoint = checkpoint;
-  run("network", options, call, nb::none());
-  return nb::make_tuple(call.targets, dict_of(call.records));
+nb::tuple network_plan(const nb::dict& options, const Data& data, const std::string& checkpoint_path) {
+  NetworkCall call(options, data);
+  FinishedWork::Records records;
+  std::vector<std::size_t> targets;
+  run(
+      false,
+      [&](const Progress::Listener&) {
+        NetworkAnalysis analysis = call.analysis();
+        std::optional<Checkpoint> checkpoint = open_checkpoint(checkpoint_path, analysis);
+        const KeptWork kept({}, checkpoint ? &*checkpoint : nullptr);
+        records = kept.all(), targets = analysis.unfinished(records);
+      },
+      nb::none());
+  return nb::make_tuple(targets, dict_of(records));
+}
+
+void add_estimate_result(nb::module_& module) {
+  using R = EstimateResult;
+  const auto text = [](const R& r) {
+    return estimate_json(r).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  };
+  nb::class_<R>(module, "EstimateResult", "The result of an estimate; values are in its units.")
+      .def_prop_ro("value", [](const R& r) { return r.value * r.factor; })
+      .def_ro("measure", &R::measure)
+      .def_ro("units", &R::units)
+      .def_ro("p_value", &R::p_value)
+      .def_ro("p_at_floor", &R::p_at_floor)
+      .def_ro("test", &R::test)
+      .def_ro("surrogates", &R::surrogate_count)
+      .def_prop_ro("surrogate_mean", [](const R& r) { return r.surrogates.mean * r.factor; })
+      .def_prop_ro("surrogate_std", [](const R& r) { return r.surrogates.deviation * r.factor; })
+      .def_ro("samples", &R::samples)
+      .def_ro("notes", &R::notes)
+      .def_prop_ro("warnings", [](const R& r) { return pairs(r.warnings); })
+      .def("document", text, "The JSON object that the command prints, as text.");
 }
 
 }  // namespace
 
 void add_flow(nb::module_& module) {
   using namespace nb::literals;
-  module.def("analyse", analyse, "command"_a, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
-             "faults"_a, "progress"_a.none(), "checkpoint"_a = "", "finished"_a = nb::dict(),
-             "keep"_a = false, nb::call_guard<CurrentDevice>(),
-             "Runs an analysis command on a table in memory.\n\n"
-             "Returns the JSON text, the warnings as pairs of name and text, the notes and, with `keep`, the "
-             "records of "
-             "finished work.");
-  module.def("network_plan", network_plan, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
-             "faults"_a, "checkpoint"_a = "", nb::call_guard<CurrentDevice>(),
+  nb::class_<Data>(module, "Data", "Series in memory, with their names, trials and faults.")
+      .def(nb::init<Values, std::string, std::vector<std::string>, std::vector<bool>, Trials,
+                    std::map<std::size_t, std::string>>(),
+           "values"_a, "name"_a, "names"_a, "made_up"_a, "trials"_a, "faults"_a);
+  add_estimate_result(module);
+  module.def("analyse", analyse, "name"_a, "options"_a, "data"_a, "progress"_a.none(),
+             nb::call_guard<CurrentDevice>(), "Runs an analysis of a table in memory, with options by name.");
+  module.def("network", network, "options"_a, "data"_a, "progress"_a.none(), "checkpoint"_a, "finished"_a,
+             "files"_a, "command"_a, nb::call_guard<CurrentDevice>(),
+             "Infers a network and writes its files. Returns the document as JSON text, warnings as pairs of "
+             "name and "
+             "text,\nnotes and the records of finished work.");
+  module.def("network_plan", network_plan, "options"_a, "data"_a, "checkpoint"_a = "",
+             nb::call_guard<CurrentDevice>(),
              "The columns of targets to compute, and the records in the checkpoint.");
+  module.def("network_records", network_records, "options"_a, "data"_a, "targets"_a,
+             "progress"_a.none() = nb::none(), "checkpoint"_a = "", "finished"_a = nb::dict(),
+             nb::call_guard<CurrentDevice>(),
+             "The records of the targets in these columns, which `finished` of a later call takes; what it "
+             "holds is not "
+             "computed\nagain. All go into the checkpoint.");
   module.def(
-      "network_records", network_records, "options"_a, "values"_a, "name"_a, "names"_a, "trials"_a,
-      "faults"_a, "targets"_a, "progress"_a.none() = nb::none(), "checkpoint"_a = "",
-      "finished"_a = nb::dict(), nb::call_guard<CurrentDevice>(),
-      "The records of the targets in these columns, which `finished` of a later call takes; what it holds is "
-      "not computed\nagain. All go into the checkpoint.");
-  module.def(
-      "analysis_options", [](const std::string& command) { return cli::analysis_options(command).dump(); },
-      "command"_a, "The options of an analysis command as JSON text.");
+      "describe_analysis", [](const std::string& name) { return describe(find_analysis(name)).dump(); },
+      "name"_a, "What an analysis says of itself, as JSON text.");
+  module.def("analyses", [] {
+    std::vector<std::string> names;
+    for (const AnalysisInfo& a : all_analyses()) names.emplace_back(a.name);
+    return names;
+  });
 }
 
 }  // namespace kolmo::python

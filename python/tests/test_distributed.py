@@ -58,7 +58,7 @@ def test_a_worker_computes_with_its_threads(client):
     from kolmo.distributed import _target_records
     from kolmo.flow.problem import NetworkProblem
 
-    problem = NetworkProblem(["--max-lag=1", "--surrogates=5", "--threads=1"], series(100, 2), [])
+    problem = NetworkProblem({"max_lag": 1, "surrogates": 5, "threads": 1}, series(100, 2), [])
     records = client.submit(_target_records, problem, 0, kolmo.distributed._version()).result()
     assert records == problem.records([0])
 

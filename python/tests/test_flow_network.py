@@ -148,10 +148,10 @@ def test_targets_elsewhere():
     assert json.loads(problem.solve(part)[0]) == whole.to_dict()
     with pytest.raises(kolmo.InvalidArgument, match="there is no column 3"):
         problem.records([3])
-    problem.options.append("--columns=0,1")
+    problem.options["columns"] = [0, 1]
     with pytest.raises(kolmo.InvalidArgument, match="the target 2 is not one of its variables"):
         problem.records([2])
-    problem.options.pop()
+    del problem.options["columns"]
     with pytest.raises(kolmo.InvalidArgument):
         problem.solve({(0, 1): b"what is this"})
 
@@ -163,7 +163,7 @@ def test_targets_elsewhere():
     ({"columns": ["wind"]}, "wind"),
     ({"given": [("0", 0)]}, "given: "),
     ({"given": {0: 1}, "columns": [0, 1]}, "given: "),
-    ({"history": 2, "embedding": "ais"}, "history and tau need embedding given"),
+    ({"history": 2, "embedding": "ais"}, "history and tau need embedding=\"given\""),
     ({"dt_unit": "s"}, "dt_unit: needs dt"),
     ({"checkpoint": "/nowhere/x"}, "checkpoint"),
 ])

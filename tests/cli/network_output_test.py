@@ -62,7 +62,7 @@ class Files(CommandTest):
         shown = self.run_network().stdout
         self.assertIn("<= 1/20", shown)
         self.assertIn("caution: Each pair is taken by itself", shown)
-        self.assertIn("--given", shown)
+        self.assertIn("the option given", shown)
         caution = json.loads(self.run_network("--columns", "0,1", "--given", 2, "--json").stdout)["caution"]
         self.assertIn("conditioned on", caution)
 

@@ -97,7 +97,7 @@ class Surrogates(CommandTest):
         self.refuses("need trials; see --trials", *args, "--surrogate-type", "trials")
         self.refuses("iaaft are made of one column", "mi", self.csv, "--x", "a,b", "--y", "c", "--surrogates", 9,
                      "--surrogate-type", "iaaft")
-        self.refuses("'shuffled' is not one of circular|permute|block|trials|phase|iaaft", *args, "--surrogate-type", "shuffled")
+        self.refuses("is 'shuffled', accepted are circular, permute, block, trials, phase, iaaft", *args, "--surrogate-type", "shuffled")
 
     def test_few_are_told(self):
         path = self.file("short.csv", csv(autoregressive(40, 2, 0.0), ["a", "b"]))

@@ -16,7 +16,7 @@ NetworkDocument tiny() {
   NetworkDocument d;
   d.rows = 10;
   d.variables = {"x", "y, \"z\""};
-  d.options = {{"surrogates", 3}, {"p_value_convention", p_value_formula(PValue::plus_one)}};
+  d.request.estimator.surrogates = 3;
   d.links = {{0, 1, 0.5, 2, 0.25, 0.5, true, {{1, 0.1}, {2, 0.5}}, 0.25, 0.125, 0.375},
              {1, 0, -0.125, 1, 1, 1, false, {{1, -0.125}, {2, -0.25}}, 0.125, 0, 0.25}};
   return d;
@@ -49,7 +49,7 @@ TEST(LinkTable, TheFloorOfPIsShownAsSuch) {
   EXPECT_EQ(surrogate_count(network, network.links[0]), 7);
   EXPECT_FALSE(p_at_floor(network, network.links[0]));
   EXPECT_EQ(p_text(network, network.links[0]), "0.25");
-  network.options["p_value_convention"] = p_value_formula(PValue::plain);
+  network.request.p_value = PValue::plain;
   network.links[0].p_value = 0;
   EXPECT_EQ(p_text(network, network.links[0]), "< 1/7");
   network.links[0].p_value = std::nan("");

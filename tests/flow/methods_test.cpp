@@ -17,10 +17,8 @@ std::vector<std::string> keys(const NetworkDocument& network) {
 
 TEST(Methods, TextHasTheNumbersOfTheRun) {
   auto network = mock::network(5, 1);
-  network.options["embedding"] = "ais";
-  network.options["max_history"] = 4, network.options["max_tau"] = 1;
-  network.options["source_history"] = 1;
-  network.options["source_tau"] = 1, network.options["transform"] = "log-difference";
+  network.request.embedding = EmbeddingRule::ais;
+  network.request.preparation.transform = Transform::log_difference;
   network.time_step = TimeStep{0.25, "year"};
   network.date = "2026-11-22";
   network.data = {"abc123", "data file"};
@@ -53,12 +51,13 @@ TEST(Methods, TextHasTheNumbersOfTheRun) {
 
 TEST(Methods, TextHasTheParametersOfTheSurrogates) {
   auto network = mock::network(3, 1);
-  network.options["surrogate_type"] = "circular";
+  network.request.estimator.surrogate_type = SurrogateMethod::circular;
   for (NetworkLink& link : network.links) link.min_shift = 5;
   EXPECT_TRUE(holds(methods_text(network), "(Quian Quiroga et al. 2002), at least 5; p = "));
   network.links[1].min_shift = 9;
   EXPECT_TRUE(holds(methods_text(network), "(Quian Quiroga et al. 2002), at least 5 to 9, by link; p = "));
-  network.options["surrogate_type"] = "block", network.options["block_length"] = 12;
+  network.request.estimator.surrogate_type = SurrogateMethod::block,
+  network.request.estimator.block_length = 12;
   EXPECT_TRUE(holds(methods_text(network), "shuffled in blocks of 12 rows; p = "));
 }
 
@@ -66,21 +65,29 @@ TEST(Methods, ReferencesFollowTheOptions) {
   auto network = mock::network(3, 1);
   EXPECT_EQ(keys(network), (std::vector<std::string>{"schreiber2000", "kraskov2004", "frenzel2007",
                                                      "theiler1992", "benjamini1995"}));
-  network.options["embedding"] = "ragwitz";
-  network.options["surrogate_type"] = "circular";
-  network.options["correction"] = "bonferroni";
-  network.options["theiler"] = 5;
+  network.request.embedding = EmbeddingRule::ragwitz;
+  network.request.estimator.surrogate_type = SurrogateMethod::circular;
+  network.request.correction = Correction::bonferroni;
+  network.request.estimator.theiler = 5;
   EXPECT_EQ(keys(network),
             (std::vector<std::string>{"schreiber2000", "kraskov2004", "frenzel2007", "ragwitz2002",
                                       "theiler1986", "theiler1992", "quianquiroga2002"}));
   EXPECT_TRUE(holds(methods_text(network), "within 5 rows of each other"));
-  network.options["surrogates"] = 0;
+  network.request.estimator.surrogates = 0;
   EXPECT_TRUE(holds(methods_text(network), "No link was tested"));
   EXPECT_FALSE(holds(methods_text(network), "significant at"));
   for (const Reference& r : references(network)) {
     EXPECT_TRUE(holds(bibtex(network), "{" + std::string(r.key) + ","));
     EXPECT_EQ(r.text.find("doi:10.") == std::string::npos, false);
   }
+}
+
+TEST(Methods, TextListsOtherOptionsThatAreNotTheDefault) {
+  auto network = mock::network(3, 1);
+  EXPECT_FALSE(holds(methods_text(network), "Further options"));
+  network.request.rows = "10:90";
+  network.request.estimator.theiler = 3, network.request.estimator.theiler_scope = TheilerScope::set;
+  EXPECT_TRUE(holds(methods_text(network), "Further options: theiler_scope set, rows 10:90."));
 }
 
 TEST(Methods, BibtexIsBalanced) {

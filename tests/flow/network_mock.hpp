@@ -48,20 +48,11 @@ inline NetworkDocument network(std::size_t n, double share_of_links, int max_lag
       "network.html";
   d.device = "cpu";
   d.seconds = 1.234;
-  d.options = {{"file", "macrodata.csv"},
-               {"max_lag", max_lag},
-               {"surrogates", 1000},
-               {"surrogate_type", "permute"},
-               {"alpha", 0.05},
-               {"correction", "bh"},
-               {"neighbors", 4},
-               {"algorithm", "ksg1"},
-               {"theiler", 0},
-               {"standardize", "columns"},
-               {"noise", 1e-8},
-               {"seed", 0},
-               {"units", "nats"},
-               {"p_value_convention", "(1+count)/(1+S)"}};
+  d.file = "macrodata.csv";
+  d.request.max_lag = max_lag;
+  d.request.embedding = EmbeddingRule::given, d.request.history = d.request.tau = 1;
+  d.request.surrogates = d.request.estimator.surrogates = 1000;
+  d.request.estimator.surrogate_type = SurrogateMethod::permute;
   d.variables = names(n);
   d.rows = 199;
   return d;

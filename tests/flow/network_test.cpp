@@ -40,7 +40,9 @@ NetworkOptions given_embedding(NetworkOptions o) {
 }
 
 std::string text(const Network& network, const Series& series, const NetworkOptions& o) {
-  return network_json(network_document(network, series, o, {"command", "device", {}}, false)).dump();
+  NetworkRequest request;
+  request.estimator = o.estimator, request.max_lag = o.max_lag, request.embedding = o.embedding;
+  return network_json(network_document(network, series, o, request)).dump();
 }
 
 /// x0 drives x1 at lag 2, x1 drives x2 at lag 1.

@@ -154,14 +154,14 @@ TEST(Report, NamesTheSettings) {
 
 TEST(Report, SentencesFollowTheOptions) {
   auto network = mock::network(3, 1);
-  network.options["correction"] = "none";
-  network.options["surrogate_type"] = "circular";
-  network.options["max_lag"] = 1;
-  network.options["given"] = {"cpi", "m1"};
+  network.request.correction = Correction::none;
+  network.request.estimator.surrogate_type = SurrogateMethod::circular;
+  network.request.max_lag = 1;
+  network.request.given.text = "cpi,m1";
   network.units = "bits";
   const std::string html = html_report(network, mock::series(3, 50));
   for (const char* part :
-       {"measured in bits", "own past and the past of cpi, m1 already tell;", "shifted in time",
+       {"measured in bits", "own past and the past of cpi,m1 already tell;", "shifted in time",
         "compares the transfer entropy with that in 1000", "are not adjusted, so about 5\u202f%"})
     EXPECT_NE(html.find(part), std::string::npos) << part;
   EXPECT_EQ(html.find("Each pair is taken by itself"), std::string::npos);
@@ -195,7 +195,7 @@ TEST(Report, ShowsWarnings) {
 
 TEST(Report, ClaimsNothingThatWasNotTested) {
   auto network = mock::network(4, 0);
-  network.options["surrogates"] = 0;
+  network.request.estimator.surrogates = 0;
   const std::string html = html_report(network, mock::series(4, 50));
   EXPECT_EQ(count(html, "<strong>Nothing was tested.</strong>"), 1u);
   for (const char* claim : {"survived", "significant link", "null hypothesis", "pairs tested"})
@@ -209,7 +209,7 @@ TEST(Report, HostileTextStaysText) {
   network.variables[1] = "bad\xff\x01 bytes";
   network.command = hostile;
   network.units = "<b>";
-  network.options["note"] = hostile;
+  network.file = network.request.given.text = hostile;
   ReportSeries series = mock::series(2, 30);
   series.names[0] = hostile;
   const std::string html = html_report(network, series);
@@ -241,9 +241,6 @@ TEST(Report, RejectsWhatItCannotShow) {
   EXPECT_EQ(message(network), "network document: targets[0].target: 5 is not one of 2 variables");
   EXPECT_EQ(message({}), "network document: variables: is empty");
   EXPECT_THROW(html_report(mock::network(2, 1), {{"a"}, {}}), InvalidArgument);
-  network = mock::network(2, 1);
-  network.options.erase("alpha");
-  EXPECT_EQ(message(network), "network document: options.alpha: must be a number");
 }
 
 TEST(Report, MissingNumbersAreDashes) {
@@ -354,14 +351,14 @@ TEST(ReportFile, WrittenForTheBrowser) {
   grouped.variables[3] = "a somewhat longer name of a region";
   write("twenty.html", grouped, mock::series(20, 400));
   auto untested = mock::network(4, 0);
-  untested.options["surrogates"] = 0;
+  untested.request.estimator.surrogates = 0;
   for (NetworkLink& link : untested.links)
     link.p_value = link.p_adjusted = link.surrogate_mean = link.surrogate_std = link.surrogate_q95 =
         std::nan("");
   write("untested.html", untested, mock::series(4, 50));
   auto analytic = mock::network(61, 0.05, 2);
-  analytic.options["surrogates"] = 0, analytic.options["test"] = "F";
-  analytic.options["file"] = "a folder/with_measurements_2024/macrodata_of_1959.csv";
+  analytic.request.estimator.surrogates = 0, analytic.request.estimator.estimator = Estimator::gaussian;
+  analytic.file = "a folder/with_measurements_2024/macrodata_of_1959.csv";
   for (NetworkLink& link : analytic.links)
     link.surrogate_mean = link.surrogate_std = link.surrogate_q95 = std::nan("");
   write("analytic.html", analytic, mock::series(61, 100));

@@ -1,28 +1,45 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kolmo/flow/option/option.hpp"
 #include "kolmo/io/table.hpp"
 
 namespace kolmo {
 
 enum class Transform : std::int32_t { none, difference, log, log_difference };
 inline constexpr std::string_view transform_names[] = {"none", "difference", "log", "log-difference"};
+constexpr std::span<const std::string_view> names_of(Transform) { return transform_names; }
 
 /// Says what is standardised to mean 0 and standard deviation 1 (with the divisor n - 1; a constant is only
 /// centred): the embedded columns, the series before embedding, or nothing.
 enum class Standardize : std::int32_t { columns, series, none };
 inline constexpr std::string_view standardize_names[] = {"columns", "series", "none"};
+constexpr std::span<const std::string_view> names_of(Standardize) { return standardize_names; }
 
 struct Preparation {
   Transform transform = Transform::none;
   Standardize standardize = Standardize::columns;
   double noise = 1e-8;  ///< standard deviation of the noise added after standardisation
   std::uint64_t seed = 0;
+
+  static constexpr auto fields() {
+    return told(options_of(
+        value_option<&Preparation::transform>("transform", "done to every series first"),
+        value_option<&Preparation::standardize>(
+            "standardize", "mean 0, standard deviation 1 of embedded columns, of raw series, or of nothing")
+            .of(OptionUse::ksg),
+        value_option<&Preparation::noise>(
+            "noise", 0.0, std::numeric_limits<double>::max(),
+            "standard deviation of the noise added after that, which breaks ties")
+            .shown_as("SD")
+            .of(OptionUse::ksg)));
+  }
 };
 
 /// Variables over time, ready to be embedded. Rows without missing values that follow each other in one trial

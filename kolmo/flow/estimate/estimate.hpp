@@ -22,6 +22,10 @@ inline constexpr std::int64_t max_surrogates = 1000000;
 /// `set`: only rows of one observation set.
 enum class TheilerScope : std::int32_t { recording, set };
 inline constexpr std::string_view theiler_scope_names[] = {"recording", "set"};
+constexpr std::span<const std::string_view> names_of(TheilerScope) { return theiler_scope_names; }
+
+/// The most rows that an option counts.
+inline constexpr std::int64_t max_rows = 1000000000;
 
 struct EstimatorOptions {
   std::int64_t neighbors = 4, theiler = 0, surrogates = 0;
@@ -34,6 +38,57 @@ struct EstimatorOptions {
   bool f32 = false;  ///< single precision; errors are 1e-5 to 4e-3, and noise of 1e-8 is lost
   Estimator estimator = Estimator::ksg;
   Bias bias = Bias::none;  ///< for discrete and ordinal
+
+  static constexpr auto neighbor_fields() {
+    return options_of(
+        value_option<&EstimatorOptions::neighbors>("neighbors", 1, 64, "nearest neighbours")
+            .also("k")
+            .of(OptionUse::ksg)
+            .in_methods(),
+        value_option<&EstimatorOptions::theiler>(
+            "theiler", 0, max_rows, "rows of the file that are this near in time are no neighbours")
+            .of(OptionUse::ksg)
+            .in_methods(),
+        value_option<&EstimatorOptions::theiler_scope>("theiler_scope",
+                                                       "the Theiler window counts rows of a recording "
+                                                       "(trial), missing ones included, or stays within the "
+                                                       "rows between two missing ones")
+            .of(OptionUse::ksg));
+  }
+  static constexpr auto estimator_fields() {
+    return options_of(
+        value_option<&EstimatorOptions::estimator>(
+            "estimator",
+            "nearest neighbours; covariances of linear relations; frequencies of few different values, or of "
+            "ordinal patterns")
+            .in_methods(),
+        value_option<&EstimatorOptions::algorithm>("algorithm", "estimator of Kraskov et al.")
+            .of(OptionUse::ksg)
+            .in_methods(),
+        value_option<&EstimatorOptions::bias>("bias", "correction of the frequencies of discrete and ordinal")
+            .of(OptionUse::frequencies));
+  }
+  static constexpr auto surrogate_fields() {
+    return told(options_of(
+        value_option<&EstimatorOptions::surrogates>("surrogates", 0, max_surrogates,
+                                                    "surrogates for the p-value; 0: none"),
+        value_option<&EstimatorOptions::surrogate_type>(
+            "surrogate_type",
+            "how surrogates are made: all but permute keep the autocorrelation; see docs/surrogates.md")
+            .of(OptionUse::surrogates),
+        value_option<&EstimatorOptions::min_shift>(
+            "min_shift", 0, max_rows,
+            "shortest shift of circular surrogates, in rows; 0: from the autocorrelation and the embedding")
+            .of(OptionUse::surrogates),
+        value_option<&EstimatorOptions::block_length>(
+            "block_length", 0, max_rows,
+            "rows in a block of block surrogates; 0: from the autocorrelation (Politis, White)")
+            .of(OptionUse::surrogates)));
+  }
+  static constexpr auto seed_field() {
+    return told(options_of(
+        value_option<&EstimatorOptions::seed>("seed", "seed of noise and surrogates").also("random_state")));
+  }
 
   /// Whether p-values come from a formula: those of gaussian do, unless surrogates are asked for.
   bool tested_analytically() const { return estimator == Estimator::gaussian && surrogates == 0; }

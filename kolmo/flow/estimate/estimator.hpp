@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace kolmo {
@@ -12,10 +13,12 @@ namespace kolmo {
 /// Only ksg runs on a GPU.
 enum class Estimator : std::int32_t { ksg, gaussian, discrete, ordinal };
 inline constexpr std::string_view estimator_names[] = {"ksg", "gaussian", "discrete", "ordinal"};
+constexpr std::span<const std::string_view> names_of(Estimator) { return estimator_names; }
 
 /// Correction of the bias of plug-in entropies: none, or (K - 1) / (2 N) with K the number of states seen
 /// (Miller 1955).
 enum class Bias : std::int32_t { none, miller_madow };
 inline constexpr std::string_view bias_names[] = {"none", "miller-madow"};
+constexpr std::span<const std::string_view> names_of(Bias) { return bias_names; }
 
 }  // namespace kolmo

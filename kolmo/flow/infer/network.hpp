@@ -17,6 +17,7 @@ class Progress;
 /// How the history and tau of each target are chosen.
 enum class EmbeddingRule : std::int32_t { ais, ragwitz, given };
 inline constexpr std::string_view embedding_rule_names[] = {"ais", "ragwitz", "given"};
+constexpr std::span<const std::string_view> names_of(EmbeddingRule) { return embedding_rule_names; }
 
 struct NetworkOptions {
   std::vector<std::int32_t> variables;  ///< indices into the series: sources and targets

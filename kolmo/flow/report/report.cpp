@@ -115,14 +115,13 @@ std::string profiles(const NetworkDocument& network) {
     return fmt::format("<p class=\"empty\">{}; any pair can be chosen in the matrix.</p>", no_link(network));
   const bool large = network.variables.size() > kMostDrawnVariables;
   const std::size_t shown = std::min(links.size(), large ? kOpenProfiles : kMostProfiles);
-  std::string out = "<p class=\"note\">Transfer entropy in " + escape(network.units) +
-                    " at each lag in rows" + lag_note(network) +
-                    ", strongest link first; the lag of the link is highlighted. " +
-                    (network.text_option("test").empty()
-                         ? "The dashed line is the 95\u202f% quantile of the largest value over lags in the "
-                           "surrogates. "
-                         : "") +
-                    "Each panel has its own scale.";
+  std::string out =
+      "<p class=\"note\">Transfer entropy in " + escape(network.units) + " at each lag in rows" +
+      lag_note(network) + ", strongest link first; the lag of the link is highlighted. " +
+      (network.compared() ? "The dashed line is the 95\u202f% quantile of the largest value over lags in the "
+                            "surrogates. "
+                          : "") +
+      "Each panel has its own scale.";
   if (shown < links.size()) out += fmt::format(" These are {} of {} links.", shown, links.size());
   out += "</p>\n<div class=\"panels\">\n";
   for (std::size_t i = 0; i < shown; ++i) {
@@ -202,15 +201,7 @@ std::string html_report(const NetworkDocument& document, const ReportSeries& ser
   const NetworkDocument valid = checked(document);
   const NetworkDocument network = reordered(valid, grouped_order(valid));
   const bool large = network.variables.size() > kMostDrawnVariables;
-  // The page's sentences need these options; it must not state anything that is not in the document.
-  for (const char* key : {"alpha", "max_lag", "surrogates"})
-    require(!std::isnan(network.number_option(key)),
-            std::string("network document: options.") + key + ": must be a number");
-  const bool analytic = !network.text_option("test").empty();
-  for (const char* key : {"correction", "surrogate_type", "p_value_convention"})
-    require(!network.text_option(key).empty() || (analytic && key != std::string_view("correction")),
-            std::string("network document: options.") + key + ": must be a string");
-  const std::string file = network.text_option("file");
+  const std::string& file = network.file;
   return markup::fill(assets::report_html,
                       {{"css", std::string(assets::report_css) + figures::palette_css()},
                        {"js", std::string(assets::data_js) + std::string(assets::profile_js) +

@@ -8,6 +8,7 @@
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/markup.hpp"
 #include "kolmo/flow/result/methods.hpp"
+#include "kolmo/flow/result/network_json.hpp"
 
 namespace kolmo::prose {
 namespace {
@@ -21,49 +22,47 @@ std::string plural(std::size_t count, const char* word) {
 }
 
 std::string correction_name(const NetworkDocument& network) {
-  std::string correction = network.text_option("correction");
-  if (correction == "bh") return "Benjamini\u2013Hochberg";
-  if (correction == "bonferroni") return "Bonferroni";
-  return correction;
+  const Correction correction = network.request.correction;
+  return correction == Correction::bh           ? "Benjamini\u2013Hochberg"
+         : correction == Correction::bonferroni ? "Bonferroni"
+                                                : "none";
 }
 
 std::string share_of_false(const NetworkDocument& network) {
-  const std::string correction = network.text_option("correction");
+  const Correction correction = network.request.correction;
   const std::string pairs = plural(network.links.size(), "ordered pair");
-  const std::string percent = number(100 * network.number_option("alpha")) + "\u202f%";
-  if (correction == "none")
+  const std::string percent = number(100 * network.request.alpha) + "\u202f%";
+  if (correction == Correction::none)
     return fmt::format(
         "p\u2011values are not adjusted, so about {} of the {} would be reported by chance alone if nothing "
         "were coupled",
         percent, pairs);
-  const char* meaning = correction == "bh" ? "the expected share of false links among those reported"
-                        : correction == "bonferroni" ? "the probability of even one false link"
-                                                     : "false links";
+  const char* meaning = correction == Correction::bh
+                            ? "the expected share of false links among those reported"
+                            : "the probability of even one false link";
   return fmt::format("p\u2011values are adjusted over {} by {}, which keeps {} at or below {}", pairs,
                      escape(correction_name(network)), meaning, percent);
 }
 
 std::string surrogate_clause(const NetworkDocument& network) {
-  if (const std::string test = network.text_option("test"); !test.empty())
-    return fmt::format(
-        "each p\u2011value is that of the {} test of linear regression{}", escape(test),
-        network.text_option("lag_correction").empty()
-            ? ""
-            : fmt::format(" at the best of lags 1 to {}, corrected by \u0160id\u00e1k for choosing it",
-                          network.number_option("max_lag")));
-  const std::string type = network.text_option("surrogate_type");
-  const std::string how =
-      type == "permute"    ? "whose source values are randomly permuted"
-      : type == "circular" ? "whose source is shifted in time, around the end, by a random amount"
-      : type == "block"    ? "whose source is shuffled in blocks"
-      : type == "trials"   ? "in which each trial has the source of a random trial"
-      : type == "phase" || type == "iaaft" ? "whose source is random with the same spectrum"
-                                           : "of type " + escape(type);
-  const double max_lag = network.number_option("max_lag");
+  const NetworkRequest& r = network.request;
+  if (network.analytic())
+    return std::string("each p\u2011value is that of the F test of linear regression") +
+           (r.max_lag > 1
+                ? fmt::format(" at the best of lags 1 to {}, corrected by \u0160id\u00e1k for choosing it",
+                              r.max_lag)
+                : "");
+  const SurrogateMethod type = r.estimator.surrogate_type;
+  const char* how = type == SurrogateMethod::permute ? "whose source values are randomly permuted"
+                    : type == SurrogateMethod::circular
+                        ? "whose source is shifted in time, around the end, by a random amount"
+                    : type == SurrogateMethod::block  ? "whose source is shuffled in blocks"
+                    : type == SurrogateMethod::trials ? "in which each trial has the source of a random trial"
+                                                      : "whose source is random with the same spectrum";
   return fmt::format(
       "each p\u2011value compares {} in {} surrogates {}",
-      max_lag > 1
-          ? fmt::format("the largest transfer entropy over lags 1 to {} with the same maximum", max_lag)
+      r.max_lag > 1
+          ? fmt::format("the largest transfer entropy over lags 1 to {} with the same maximum", r.max_lag)
           : "the transfer entropy with that",
       surrogates_used(network), how);
 }
@@ -117,18 +116,12 @@ std::string text_of(const nlohmann::json& value) {
   return out.empty() ? "none" : out;
 }
 
-// The variables in the condition of every pair, or "" without a condition.
-std::string conditions(const NetworkDocument& network) {
-  const auto given = network.options.find("given");
-  return given == network.options.end() || given->is_null() || given->empty() ? "" : text_of(*given);
-}
-
 }  // namespace
 
 std::string headline(const NetworkDocument& network) {
   const auto links = network.significant_links();
   const std::string pairs = plural(network.links.size(), "ordered pair");
-  const std::string alpha = number(network.number_option("alpha"));
+  const std::string alpha = number(network.request.alpha);
   if (network.links.empty()) return "There is no pair of variables to test.";
   if (!network.tested())
     return fmt::format(
@@ -145,8 +138,8 @@ std::string headline(const NetworkDocument& network) {
         "entropy, {} \u2192 {}, is "
         "{} {} at lag {} with an adjusted p of {}.",
         alpha,
-        network.text_option("correction") == "none" ? "not adjusted"
-                                                    : correction_name(network) + " correction",
+        network.request.correction == Correction::none ? "not adjusted"
+                                                       : correction_name(network) + " correction",
         pairs, escape(network.variables[best->source]), escape(network.variables[best->target]),
         number(best->value), escape(network.units), escape(network.lag_text(best->lag)),
         number(best->p_adjusted));
@@ -162,7 +155,7 @@ std::string headline(const NetworkDocument& network) {
 }
 
 std::string meaning(const NetworkDocument& network) {
-  const std::string units = escape(network.units), given = conditions(network);
+  const std::string units = escape(network.units), given = network.request.given.text;
   std::string measure = fmt::format(
       "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value <i>u</i> rows "
       "ago adds about the target\u2019s present value beyond what the target\u2019s own past{1} already "
@@ -173,10 +166,8 @@ std::string meaning(const NetworkDocument& network) {
          fmt::format(
              "<p>A link is drawn where the null hypothesis that the source adds nothing is rejected at "
              "\u03b1 = {}: {}{}, and {}.</p>",
-             number(network.number_option("alpha")), surrogate_clause(network),
-             network.text_option("test").empty()
-                 ? ", p\u00a0=\u00a0" + escape(network.text_option("p_value_convention"))
-                 : "",
+             number(network.request.alpha), surrogate_clause(network),
+             network.compared() ? ", p\u00a0=\u00a0" + escape(p_value_formula(network.request.p_value)) : "",
              share_of_false(network));
 }
 
@@ -213,7 +204,7 @@ std::string settings(const NetworkDocument& network) {
   row("Kolmo", network.version);
   row("Device", network.device);
   if (network.seconds) row("Computation", number(*network.seconds) + " s");
-  nlohmann::json others = network.options;
+  nlohmann::json others = document_options(network);
   for (const auto& [key, label] : kLabels) {
     if (std::string_view(key) == "max_lag" && others.contains(key) && others[key].is_number_integer())
       row(label, network.lag_text(others[key].get<long long>()));

@@ -12,10 +12,7 @@ namespace {
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 const char* csv_flag(bool value) { return value ? "true" : "false"; }
 
-PValue convention_of(const NetworkDocument& network) {
-  const bool plain = network.text_option("p_value_convention") == p_value_formula(PValue::plain);
-  return plain ? PValue::plain : PValue::plus_one;
-}
+PValue convention_of(const NetworkDocument& network) { return network.request.p_value; }
 
 }  // namespace
 
@@ -30,13 +27,11 @@ double z_score(const NetworkLink& link) {
 }
 
 std::int64_t surrogate_count(const NetworkDocument& network, const NetworkLink& link) {
-  if (link.surrogate_count > 0) return link.surrogate_count;
-  const double all = network.number_option("surrogates");
-  return std::isnan(all) ? 0 : std::int64_t(all);
+  return link.surrogate_count > 0 ? link.surrogate_count : network.request.estimator.surrogates;
 }
 
 std::string surrogates_used(const NetworkDocument& network) {
-  if (network.links.empty()) return fmt::format("{}", network.number_option("surrogates"));
+  if (network.links.empty()) return fmt::format("{}", network.request.estimator.surrogates);
   std::int64_t low = INT64_MAX, high = 0;
   for (const NetworkLink& l : network.links) {
     const std::int64_t count = surrogate_count(network, l);

@@ -36,13 +36,15 @@ std::string estimator_sentence(const NetworkDocument& d) {
   std::string out = fmt::format("Transfer entropy (Schreiber 2000) was estimated for {} of {}, in {}",
                                 plural(double(d.links.size()), "ordered pair"),
                                 plural(double(d.variables.size()), "variable"), d.units);
-  const std::string algorithm = d.text_option("algorithm"), estimator = d.text_option("estimator");
-  if (!estimator.empty() && !estimator.starts_with("ksg"))
-    out += ", by the estimator " + estimator;
-  else if (algorithm.starts_with("ksg"))
-    out += ", by the nearest-neighbour estimator of Kraskov et al. (2004), algorithm " + algorithm.substr(3) +
-           ", in its conditional form (Frenzel and Pompe 2007)";
-  if (const double k = d.number_option("neighbors"); !std::isnan(k)) out += fmt::format(", with k = {}", k);
+  const EstimatorOptions& e = d.request.estimator;
+  if (e.estimator == Estimator::ksg)
+    out += fmt::format(
+        ", by the nearest-neighbour estimator of Kraskov et al. (2004), algorithm {}, in its conditional "
+        "form "
+        "(Frenzel and Pompe 2007), with k = {}",
+        e.algorithm == KsgAlgorithm::ksg1 ? 1 : 2, e.neighbors);
+  else
+    out += fmt::format(", by the estimator {}", estimator_names[std::size_t(e.estimator)]);
   return out + ". ";
 }
 
@@ -56,32 +58,32 @@ std::string data_sentence(const NetworkDocument& d) {
   if (!d.targets.empty())
     out += "Each estimate used " + range_over(d, [](const auto& t) { return t.samples; }) +
            " samples (embedded rows). ";
-  const std::string transform = d.text_option("transform"), standardize = d.text_option("standardize");
-  if (!transform.empty() && transform != "none")
-    out += transform == "log"          ? "Logarithms were taken of all series. "
-           : transform == "difference" ? "All series were differenced. "
-                                       : "All series were replaced by the differences of their logarithms. ";
-  if (standardize == "columns") out += "Embedded columns were standardised. ";
-  if (standardize == "series") out += "Series were standardised before embedding. ";
-  if (const double noise = d.number_option("noise"); noise > 0)
-    out += fmt::format("Normal noise of standard deviation {:.3g} was added to break ties. ", noise);
+  const Preparation& p = d.request.preparation;
+  if (p.transform == Transform::log) out += "Logarithms were taken of all series. ";
+  if (p.transform == Transform::difference) out += "All series were differenced. ";
+  if (p.transform == Transform::log_difference)
+    out += "All series were replaced by the differences of their logarithms. ";
+  if (d.request.estimator.estimator != Estimator::ksg) return out;
+  if (p.standardize == Standardize::columns) out += "Embedded columns were standardised. ";
+  if (p.standardize == Standardize::series) out += "Series were standardised before embedding. ";
+  if (p.noise > 0)
+    out += fmt::format("Normal noise of standard deviation {:.3g} was added to break ties. ", p.noise);
   return out;
 }
 
 std::string embedding_sentence(const NetworkDocument& d) {
   std::string out;
-  const std::string rule = d.text_option("embedding");
-  const double most = d.number_option("max_history"), tau = d.number_option("max_tau");
-  if (rule == "ais" || rule == "ragwitz") {
+  const NetworkRequest& r = d.request;
+  if (r.embedding != EmbeddingRule::given) {
     out = fmt::format(
-        "The past of each target was embedded with the history of 1 to {} values and the step "
-        "tau of {} rows that ",
-        most, range(1, tau));
-    const std::string estimator = d.text_option("estimator");
-    const bool corrected = !estimator.empty() && estimator != "ksg";
-    out += rule == "ragwitz" ? "minimise the error of local prediction (Ragwitz and Kantz 2002)"
-                             : "maximise its active information storage (Lizier et al. 2012)";
-    if (rule == "ais" && corrected) out += " less its expected bias";
+        "The past of each target was embedded with the history of 1 to {} values and the step tau of {} rows "
+        "that ",
+        r.max_history, range(1, double(r.max_tau)));
+    out += r.embedding == EmbeddingRule::ragwitz
+               ? "minimise the error of local prediction (Ragwitz and Kantz 2002)"
+               : "maximise its active information storage (Lizier et al. 2012)";
+    if (r.embedding == EmbeddingRule::ais && r.estimator.estimator != Estimator::ksg)
+      out += " less its expected bias";
     if (!d.targets.empty())
       out += "; the chosen histories are " + range_over(d, [](const auto& t) { return t.history; }) +
              " and taus " + range_over(d, [](const auto& t) { return t.tau; });
@@ -91,23 +93,18 @@ std::string embedding_sentence(const NetworkDocument& d) {
           range_over(d, [](const auto& t) { return t.history; }) + " and a tau of " +
           range_over(d, [](const auto& t) { return t.tau; }) + ". ";
   }
-  const double lags = d.number_option("max_lag"), past = d.number_option("source_history");
-  if (!std::isnan(past))
-    out += "The past of each source had " + plural(past, "value") +
-           (past > 1 ? fmt::format(", {} apart", plural(d.number_option("source_tau"), "row")) : "") + ". ";
-  if (!std::isnan(lags)) {
-    out += fmt::format("Sources were lagged by {}", range(1, lags)) + (lags == 1 ? " row" : " rows");
-    if (d.time_step)
-      out += fmt::format(" ({} {})", range(d.time_step->step, d.time_step->step * lags), d.time_step->unit);
-    out += lags > 1 ? ", and the value of a link is the largest over these lags. " : ". ";
-  }
-  const auto given = d.options.find("given");
-  if (given != d.options.end() && given->is_string() && !given->get<std::string>().empty())
-    out += "Estimates were conditioned on " + given->get<std::string>() +
-           " (lags in rows; 1 where none is given). ";
-  if (const double window = d.number_option("theiler"); window > 0)
+  out += "The past of each source had " + plural(double(r.source.history), "value") +
+         (r.source.history > 1 ? fmt::format(", {} apart", plural(double(r.source.tau), "row")) : "") + ". ";
+  const auto lags = double(r.max_lag);
+  out += fmt::format("Sources were lagged by {}", range(1, lags)) + (lags == 1 ? " row" : " rows");
+  if (d.time_step)
+    out += fmt::format(" ({} {})", range(d.time_step->step, d.time_step->step * lags), d.time_step->unit);
+  out += lags > 1 ? ", and the value of a link is the largest over these lags. " : ". ";
+  if (!r.given.empty())
+    out += "Estimates were conditioned on " + r.given.text + " (lags in rows; 1 where none is given). ";
+  if (const std::int64_t window = r.estimator.theiler; window > 0 && r.estimator.estimator == Estimator::ksg)
     out += fmt::format("Rows within {} of each other in time were not used as neighbours (Theiler 1986). ",
-                       plural(window, "row"));
+                       plural(double(window), "row"));
   return out;
 }
 
@@ -121,47 +118,62 @@ std::string shortest_shifts(const NetworkDocument& d) {
          (least->min_shift < most->min_shift ? ", by link" : "");
 }
 
+/// How surrogates were made, as a clause.
+std::string how_made(const NetworkDocument& d) {
+  switch (d.request.estimator.surrogate_type) {
+    case SurrogateMethod::permute:
+      return "the embedded rows of the source were randomly permuted";
+    case SurrogateMethod::circular:
+      return "the source was shifted in time, around its end, by a random number of rows (Quian Quiroga et "
+             "al. 2002)" +
+             shortest_shifts(d);
+    case SurrogateMethod::block:
+      return "the source was shuffled in blocks of " +
+             plural(double(d.request.estimator.block_length), "row");
+    case SurrogateMethod::trials:
+      return "each trial had the source of a random trial";
+    case SurrogateMethod::phase:
+      return "the source had the amplitudes of its Fourier transform and random phases";
+    default:
+      return "the source had its values in an order with nearly the same Fourier amplitudes (Schreiber and "
+             "Schmitz 1996)";
+  }
+}
+
 std::string test_sentence(const NetworkDocument& d) {
   if (!d.tested()) return "No link was tested for significance. ";
-  const std::string type = d.text_option("surrogate_type"), correction = d.text_option("correction"),
-                    test = d.text_option("test");
-  const std::string how =
-      type == "permute"    ? "the embedded rows of the source were randomly permuted"
-      : type == "circular" ? "the source was shifted in time, around its end, by a random number of rows "
-                             "(Quian Quiroga et al. 2002)" +
-                                 shortest_shifts(d)
-      : type == "block"
-          ? "the source was shuffled in blocks of " + plural(d.number_option("block_length"), "row")
-      : type == "trials" ? "each trial had the source of a random trial"
-      : type == "phase"  ? "the source had the amplitudes of its Fourier transform and random phases"
-      : type == "iaaft"  ? "the source had its values in an order with nearly the same Fourier amplitudes "
-                           "(Schreiber and Schmitz 1996)"
-                         : "the source was replaced (" + type + ")";
-  std::string out =
-      test.empty()
-          ? fmt::format(
-                "Each link was compared with the same statistic in {} surrogates (Theiler et al. 1992), in "
-                "which {}; p = {}. ",
-                surrogates_used(d), how, d.text_option("p_value_convention"))
-          : "Each link was tested by an " + test + " test" +
-                (d.text_option("lag_correction").empty()
-                     ? ". "
-                     : ", of the smallest p over the lags, corrected by Sidak. ");
-  out += correction == "bh"
+  const NetworkRequest& r = d.request;
+  std::string out;
+  if (d.analytic()) {
+    out = std::string("Each link was tested by an F test") +
+          (r.max_lag > 1 ? ", of the smallest p over the lags, corrected by Sidak. " : ". ");
+  } else {
+    out = fmt::format(
+        "Each link was compared with the same statistic in {} surrogates (Theiler et al. 1992), in which {}; "
+        "p = {}. ",
+        surrogates_used(d), how_made(d), p_value_formula(r.p_value));
+  }
+  out += r.correction == Correction::bh
              ? "The p-values were adjusted over all pairs by the procedure of Benjamini and Hochberg (1995)"
-         : correction == "bonferroni" ? "The p-values were adjusted over all pairs by Bonferroni's method"
-                                      : "The p-values were not adjusted for the number of pairs";
+         : r.correction == Correction::bonferroni
+             ? "The p-values were adjusted over all pairs by Bonferroni's method"
+             : "The p-values were not adjusted for the number of pairs";
   out +=
       fmt::format(". Links with a value above 0 are significant at an adjusted p of {}; these are {} of {}. ",
-                  d.number_option("alpha"), d.significant_links().size(), d.links.size());
-  return test.empty() ? out + "Bias-corrected values are values less the mean of the surrogates. " : out;
+                  r.alpha, d.significant_links().size(), d.links.size());
+  return d.compared() ? out + "Bias-corrected values are values less the mean of the surrogates. " : out;
+}
+
+/// What differs from the defaults and no sentence tells.
+std::string other_sentence(const NetworkDocument& d) {
+  const std::string others = other_options(d.request);
+  return others.empty() ? "" : "Further options: " + others + ". ";
 }
 
 std::string provenance(const NetworkDocument& d) {
   std::string out = "Computed with Kolmo " + d.version;
   if (!d.device.empty()) out += " on " + d.device;
-  if (const double seed = d.number_option("seed"); !std::isnan(seed))
-    out += fmt::format(", seed {:.0f}", seed);
+  out += fmt::format(", seed {}", d.request.estimator.seed);
   if (!d.date.empty()) out += ", " + d.date;
   if (!d.data.sha256.empty()) out += "; SHA-256 of the " + d.data.of + ": " + d.data.sha256;
   return out + ".";
@@ -170,7 +182,8 @@ std::string provenance(const NetworkDocument& d) {
 }  // namespace
 
 std::string methods_text(const NetworkDocument& d) {
-  return estimator_sentence(d) + data_sentence(d) + embedding_sentence(d) + test_sentence(d) + provenance(d);
+  return estimator_sentence(d) + data_sentence(d) + embedding_sentence(d) + test_sentence(d) +
+         other_sentence(d) + provenance(d);
 }
 
 Json methods_json(const NetworkDocument& d) {

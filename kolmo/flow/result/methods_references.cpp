@@ -96,16 +96,19 @@ constexpr Reference benjamini{
 
 std::vector<Reference> references(const NetworkDocument& network) {
   std::vector<Reference> found{schreiber};
-  if (network.text_option("algorithm").starts_with("ksg")) found.insert(found.end(), {kraskov, frenzel});
-  const std::string embedding = network.text_option("embedding");
-  if (embedding == "ais") found.push_back(lizier);
-  if (embedding == "ragwitz") found.push_back(ragwitz);
-  if (network.number_option("theiler") > 0) found.push_back(theiler_window);
+  const NetworkRequest& r = network.request;
+  const bool ksg = r.estimator.estimator == Estimator::ksg;
+  if (ksg) found.insert(found.end(), {kraskov, frenzel});
+  if (r.embedding == EmbeddingRule::ais) found.push_back(lizier);
+  if (r.embedding == EmbeddingRule::ragwitz) found.push_back(ragwitz);
+  if (ksg && r.estimator.theiler > 0) found.push_back(theiler_window);
   if (!network.tested()) return found;
-  found.push_back(theiler);
-  if (network.text_option("surrogate_type") == "circular") found.push_back(quian);
-  if (network.text_option("surrogate_type") == "iaaft") found.push_back(schmitz);
-  if (network.text_option("correction") == "bh") found.push_back(benjamini);
+  if (network.compared()) {
+    found.push_back(theiler);
+    if (r.estimator.surrogate_type == SurrogateMethod::circular) found.push_back(quian);
+    if (r.estimator.surrogate_type == SurrogateMethod::iaaft) found.push_back(schmitz);
+  }
+  if (r.correction == Correction::bh) found.push_back(benjamini);
   return found;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/version.hpp"
@@ -33,25 +32,13 @@ std::vector<const NetworkLink*> NetworkDocument::significant_links() const {
   return found;
 }
 
-std::string NetworkDocument::text_option(const char* name) const {
-  const auto found = options.find(name);
-  return found != options.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-double NetworkDocument::number_option(const char* name) const {
-  const auto found = options.find(name);
-  return found != options.end() && found->is_number() ? found->get<double>() : std::nan("");
-}
-
 std::string NetworkDocument::lag_text(long long lag) const {
   return time_step ? fmt::format("{} ({:.6g} {})", lag, time_step->step * double(lag), time_step->unit)
                    : std::to_string(lag);
 }
 
 std::string caution(const NetworkDocument& network) {
-  const auto given = network.options.find("given");
-  const bool conditioned = given != network.options.end() && !given->is_null() && !given->empty();
-  return conditioned
+  return !network.request.given.empty()
              ? "Links are conditioned on the given variables only: a link may still be indirect or come "
                "from a common driver that is not among them. Transfer entropy is evidence of "
                "prediction, not by itself of cause."
@@ -61,15 +48,16 @@ std::string caution(const NetworkDocument& network) {
 }
 
 NetworkDocument network_document(const Network& network, const Series& series, const NetworkOptions& options,
-                                 const RunDescription& run, bool bits) {
-  const double unit = bits ? 1 / std::numbers::ln2 : 1;
+                                 const NetworkRequest& request) {
+  const double unit = request.factor();
   const auto place = [&](std::int32_t v) {
     return std::size_t(std::find(options.variables.begin(), options.variables.end(), v) -
                        options.variables.begin());
   };
-  NetworkDocument d{run};
+  NetworkDocument d;
+  d.request = request;
   d.version = version();
-  d.units = bits ? "bits" : "nats";
+  d.units = unit_names[std::size_t(request.units)];
   d.rows = series.rows(), d.sets = series.sets, d.missing_rows = series.missing_rows;
   for (const std::int32_t v : options.variables) d.variables.push_back(series.names[std::size_t(v)]);
   for (const TargetResult& t : network.targets)
@@ -112,10 +100,13 @@ NetworkDocument checked(const NetworkDocument& document) {
                                          std::to_string(groups.names.size()) + " groups");
   if (d.time_step) d.time_step->unit = valid(d.time_step->unit);
   for (std::string& name : d.groups.names) name = valid(name);
-  for (std::string* text : {&d.command, &d.device, &d.version, &d.units}) *text = valid(*text);
+  for (std::string* text : {&d.command, &d.device, &d.file, &d.version, &d.units}) *text = valid(*text);
   for (std::string& name : d.variables) name = valid(name);
   for (Warning& w : d.warnings) w.text = valid(w.text);
-  d.options = valid(d.options);
+  for (auto& [name, value] : d.reading) value = valid(value);
+  for (Columns* columns : {&d.request.given, &d.request.columns, &d.request.exclude, &d.request.trials})
+    columns->text = valid(columns->text);
+  for (std::string* text : {&d.request.rows, &d.request.groups, &d.request.dt_unit}) *text = valid(*text);
   return d;
 }
 

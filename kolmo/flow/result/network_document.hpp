@@ -9,6 +9,7 @@
 
 #include "kolmo/flow/data/warning.hpp"
 #include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/request/options_json.hpp"
 
 namespace kolmo {
 
@@ -62,13 +63,11 @@ struct NetworkTarget {
   double active_information_storage = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Metadata of a run. `options` holds the values that were used, by name.
-struct RunDescription {
+struct NetworkDocument {
   std::string command, device;
-  nlohmann::ordered_json options;
-};
-
-struct NetworkDocument : RunDescription {
+  std::string file;        ///< of the data; "data" in Python
+  CommandOptions reading;  ///< options with which the file was read
+  NetworkRequest request;  ///< settled: what was asked for, with the values used
   std::string version;
   std::optional<double> seconds;  ///< duration of the computation
   std::string units = "nats";
@@ -82,24 +81,21 @@ struct NetworkDocument : RunDescription {
   Checksum data;
   VariableGroups groups;  ///< empty, or with a group for every variable
 
-  /// Whether links were tested, by surrogates or analytically. If not, values are shown, and no link is
-  /// claimed.
-  bool tested() const { return number_option("surrogates") != 0 || !text_option("test").empty(); }
+  /// Whether links were tested, by surrogates or analytically. If not, values are shown, and no link is claimed.
+  bool tested() const { return compared() || analytic(); }
   /// Whether there are surrogates, and so bias-corrected values and z.
-  bool compared() const { return number_option("surrogates") != 0; }
+  bool compared() const { return request.estimator.surrogates != 0; }
+  /// Whether p-values are those of an F test.
+  bool analytic() const { return request.estimator.tested_analytically(); }
   /// Significant links, the largest value first; ties keep the order of the document.
   std::vector<const NetworkLink*> significant_links() const;
-  /// The text of an option, "" if it is absent or of another type; the number of an option, NaN if it is
-  /// absent or of another type.
-  std::string text_option(const char* name) const;
-  double number_option(const char* name) const;
   /// A lag as text: "3", or with a time step "3 (0.75 year)".
   std::string lag_text(long long lag) const;
 };
 
-/// Makes the document of a result; a pure function. With `bits` values are in bits, otherwise in nats.
+/// Makes the document of a result; a pure function. Values are in the request's units.
 NetworkDocument network_document(const Network& network, const Series& series, const NetworkOptions& options,
-                                 const RunDescription& run, bool bits);
+                                 const NetworkRequest& request);
 
 /// Says what the links of this network do not show, in two or three sentences of plain text.
 std::string caution(const NetworkDocument& network);

@@ -61,7 +61,7 @@ Json frame_json(const NetworkDocument& d) {
            {"kolmo_version", d.version},
            {"command", d.command},
            {"device", d.device},
-           {"options", d.options},
+           {"options", document_options(d)},
            {"variables", d.variables},
            {"rows", d.rows},
            {"sets", d.sets},
@@ -82,6 +82,22 @@ Json frame_json(const NetworkDocument& d) {
 }
 
 }  // namespace
+
+Json document_options(const NetworkDocument& d) {
+  const NetworkRequest& r = d.request;
+  Json j{{"file", d.file}};
+  for (const auto& [name, value] : d.reading) j[name] = value.empty() ? Json(true) : Json(value);
+  j.update(options_json(r));
+  if (!d.analytic()) {
+    j["p_value_convention"] = p_value_formula(r.p_value);
+  } else {
+    j["test"] = "F";
+    if (r.max_lag > 1) j["lag_correction"] = "Sidak";
+  }
+  if (d.time_step) j["dt"] = d.time_step->step, j["dt_unit"] = d.time_step->unit;
+  if (!r.groups.empty()) j["groups"] = r.groups;
+  return j;
+}
 
 Json warnings_json(const std::vector<Warning>& warnings) {
   Json all = Json::array();

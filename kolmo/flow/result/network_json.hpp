@@ -6,6 +6,10 @@
 
 namespace kolmo {
 
+/// The options of a network as in its document: those that matter, those with which the file was read, and what follows
+/// from them.
+nlohmann::ordered_json document_options(const NetworkDocument& document);
+
 /// The document as JSON, as `kolmo network --out` writes it; missing numbers are null.
 nlohmann::ordered_json network_json(const NetworkDocument& document);
 /// The text of that JSON, indented by two spaces, with the members of `more` at its end. Bytes that are not

@@ -21,6 +21,7 @@ namespace kolmo {
 enum class SurrogateMethod : std::int32_t { circular, permute, block, trials, phase, iaaft };
 inline constexpr std::string_view surrogate_method_names[] = {"circular", "permute", "block",
                                                               "trials",   "phase",   "iaaft"};
+constexpr std::span<const std::string_view> names_of(SurrogateMethod) { return surrogate_method_names; }
 
 /// Whether a method makes new values instead of rearranging embedded rows.
 constexpr bool is_spectral(SurrogateMethod m) {

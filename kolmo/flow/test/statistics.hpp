@@ -11,6 +11,7 @@ namespace kolmo {
 ///   plain      c / S, as in JIDT and IDTxl
 enum class PValue : std::int32_t { plus_one, plain };
 inline constexpr std::string_view p_value_names[] = {"plus-one", "plain"};
+constexpr std::span<const std::string_view> names_of(PValue) { return p_value_names; }
 /// The formula of a convention as text, for results.
 std::string_view p_value_formula(PValue convention);
 
@@ -23,6 +24,7 @@ bool is_significant(double p, double alpha, PValue convention);
 
 enum class Correction : std::int32_t { bh, bonferroni, none };
 inline constexpr std::string_view correction_names[] = {"bh", "bonferroni", "none"};
+constexpr std::span<const std::string_view> names_of(Correction) { return correction_names; }
 
 /// Adjusted p-values, in the order given. An adjusted p <= alpha is significant at a false discovery rate of
 /// alpha (bh: Benjamini, Hochberg, J. R. Stat. Soc. B 57, 289 (1995)) or at a family-wise error rate of alpha

@@ -1,15 +1,14 @@
 """Information flow between time series: estimates, and networks of transfer entropy.
 
-Options, defaults, checks and results are those of the command ``kolmo``, whose code this is. An option is called as
-there, with ``_`` for ``-``; ``--neighbors`` is ``k`` and ``--seed`` is ``random_state``.
+Options, defaults, checks and results are those of the command ``kolmo``. An option is called as there, with ``_`` for ``-``.
 """
-from kolmo.flow.estimates import (
-    Estimate,
+from kolmo._analyses import (
     active_information_storage,
     entropy,
     mutual_information,
     transfer_entropy,
 )
+from kolmo.flow.estimate import Estimate
 from kolmo.flow.network import TransferEntropyNetwork
 from kolmo.flow.options import DataWarning
 

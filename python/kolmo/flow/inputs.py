@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from kolmo import _kolmo
 from kolmo._kolmo import InvalidArgument
 
 NO_TRIALS = np.zeros(0, np.int32)
+NUMBERS = re.compile(r"[\d-]*")  # names that read like the index of a column
 
 
 @dataclass
@@ -30,6 +32,8 @@ class Columns:
 
 def columns_of(data: Any, what: str) -> Columns:
     """Any array or table with time along rows. `what` is the argument's name, for messages."""
+    if type(data) is np.ndarray and data.dtype == np.float64:
+        return Columns(_at_least_2d(data, what), single=data.ndim == 1)
     if hasattr(data, "data_vars"):  # xarray.Dataset
         data = data.to_dataarray(dim="variable")
         data = data.transpose(..., "variable")
@@ -138,45 +142,46 @@ class Roles:
 
     values: np.ndarray
     names: list[str]
+    made_up: list[bool]
     trials: np.ndarray
-    spec: dict[str, str]
+    spec: dict[str, list[int]]
+
+    def data(self) -> _kolmo.Data:
+        return _kolmo.Data(self.values, "data", self.names, self.made_up, self.trials, {})
 
 
 def join(trials: Any, /, **arguments: Any) -> Roles:
     """The arguments that are given, beside one another. All have as many rows, and trials if one has."""
     parts = {role: columns_of(data, role) for role, data in arguments.items() if data is not None}
     first_role, first = next(iter(parts.items()))
-    blocks, names, spec, at = [], [], {}, 0
+    shape = first.values.shape[:-1]
+    blocks, names, made_up, spec, at = [], [], [], {}, 0
     for role, part in parts.items():
         for fault in part.faults.values():
             raise InvalidArgument(fault)
-        if part.values.shape[:-1] != first.values.shape[:-1]:
+        width = part.width
+        if part.values.shape[:-1] != shape:
             raise InvalidArgument(
                 f"{role}: has {_extent(part)}, and {first_role} {_extent(first)}; they are of the same rows"
             )
-        if part.width == 0:
+        if width == 0:
             raise InvalidArgument(f"{role}: has no columns")
-        blocks.append(part.values.reshape(-1, part.width))
-        names += _plain_names(role, part)
-        spec[role] = ",".join(str(at + i) for i in range(part.width))
-        at += part.width
-    values = np.ascontiguousarray(np.concatenate(blocks, axis=1))
-    if first.values.ndim == 3:
+        blocks.append(part.values if len(shape) == 1 else part.values.reshape(-1, width))
+        own = part.names if part.names and not any(NUMBERS.fullmatch(name) for name in part.names) else []
+        names += own or ([role] if width == 1 else [f"{role}{i}" for i in range(width)])
+        made_up += [not own] * width
+        spec[role] = list(range(at, at + width))
+        at += width
+    values = np.concatenate(blocks, axis=1)
+    if len(shape) == 2:
         if trials is not None:
             raise InvalidArgument("trials: the first of three axes already counts trials")
-        numbers = np.repeat(np.arange(first.values.shape[0], dtype=np.int32), first.values.shape[1])
+        numbers = np.repeat(np.arange(shape[0], dtype=np.int32), shape[1])
     else:
         numbers = trial_numbers(trials, len(values))
-    return Roles(values, names, numbers, spec)
+    return Roles(values, names, made_up, numbers, spec)
 
 
 def _extent(part: Columns) -> str:
     shape = part.values.shape
     return f"{shape[0]} rows" if len(shape) == 2 else f"{shape[0]} trials of {shape[1]} rows"
-
-
-def _plain_names(role: str, part: Columns) -> list[str]:
-    """Names that do not read like the index of a column."""
-    if part.names and not any(re.fullmatch(r"[\d-]*", name) for name in part.names):
-        return part.names
-    return [role] if part.width == 1 else [f"{role}{i}" for i in range(part.width)]

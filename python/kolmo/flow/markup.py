@@ -2,11 +2,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from kolmo.flow.estimates import Estimate
-    from kolmo.flow.network import TransferEntropyNetwork
+from typing import Any
 
 MOST = 20
 
@@ -24,22 +20,25 @@ def _warnings(found: Any) -> str:
     return "".join(f"<p><b>{escape(name)}</b>: {escape(text)}</p>" for name, text in found)
 
 
-def estimate_html(e: Estimate) -> str:
-    row: list[Any]
-    head, row = ["measure", escape(e.units)], [escape(e.measure), f"{e.value:.6g}"]
-    if e.test:
+def estimate_html(document: dict[str, Any], warnings: Any) -> str:
+    """The object that ``kolmo mi --json`` and the like print."""
+    d = document
+    head, row = ["measure", escape(d["units"])], [escape(d["measure"]), f"{d['value']:.6g}"]
+    if d["test"]:
         head.append("p-value")
-        row.append(p_text(e.p_value, e.p_at_floor))
-    if e.surrogates:
+        row.append(p_text(d["p_value"], d["p_at_floor"]))
+    if d["surrogates"]:
+        corrected, deviation = d["value"] - d["surrogate_mean"], d["surrogate_std"] or 0
         head += ["bias-corrected", "z", "surrogates"]
-        row += [f"{e.bias_corrected:.4g}", f"{e.z:.3g}", e.surrogates]
+        row += [f"{corrected:.4g}", f"{corrected / deviation:.3g}" if deviation > 0 else "nan", d["surrogates"]]
     head.append("samples")
-    row.append(e.samples)
-    return f"<table><thead>{_row(head, 'th')}</thead><tbody>{_row(row)}</tbody></table>{_warnings(e.warnings)}"
+    row.append(d["samples"])
+    return f"<table><thead>{_row(head, 'th')}</thead><tbody>{_row(row)}</tbody></table>{_warnings(warnings)}"
 
 
-def network_html(network: TransferEntropyNetwork) -> str:
-    d = network._document
+def network_html(document: dict[str, Any], warnings: Any) -> str:
+    """The document that ``kolmo network --out`` writes."""
+    d = document
     tested = d["options"].get("surrogates") != 0 or "test" in d["options"]
     links = [link for link in d["links"] if link["significant"] or not tested]
     links.sort(key=lambda link: -(link["value"] if link["value"] is not None else float("-inf")))
@@ -55,4 +54,4 @@ def network_html(network: TransferEntropyNetwork) -> str:
     if len(links) > MOST:
         what += f"; the {MOST} largest"
     return (f"<p>{what}</p><table><thead>{_row(head, 'th')}</thead><tbody>{''.join(rows)}</tbody></table>"
-            f"<p><i>{escape(d['caution'])}</i></p>{_warnings(network.warnings_)}")
+            f"<p><i>{escape(d['caution'])}</i></p>{_warnings(warnings)}")

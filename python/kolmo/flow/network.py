@@ -2,17 +2,18 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 import os
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kolmo import _kolmo
+from kolmo._analyses import NETWORK, NetworkParameters
 from kolmo.flow.inputs import Columns
 from kolmo.flow.markup import network_html
-from kolmo.flow.options import Pairs, in_python_terms, option_list, pairs_in_python_terms, warn
+from kolmo.flow.options import Pairs, in_python_terms, pairs_in_python_terms, warn
 from kolmo.flow.problem import NetworkProblem, Records, problem_of
 from kolmo.flow.progress import listener
 
@@ -25,45 +26,12 @@ EDGE_COLUMNS = ("source", "target", "lag", "lag_time", "value", "bias_corrected"
                 "surrogate_q95", "p_value", "p_at_floor", "p_adjusted", "significant", "surrogates")
 
 
-class TransferEntropyNetwork:
+class TransferEntropyNetwork(NetworkParameters):
     r"""Who drives whom: transfer entropy between all ordered pairs of variables.
 
     A link's statistic is the largest I(source past at lag l; target next | target past, given) over the lags 1 to
     `max_lag`. The same maximum is taken in every surrogate, so that p needs no correction for the choice of the lag; the
     p-values of all pairs are corrected together.
-
-    Parameters
-    ----------
-    max_lag : int
-    surrogates : int
-        0: values only, and no link is claimed.
-    k : int
-        Nearest neighbours.
-    random_state : int, numpy.random.Generator or RandomState, default 0
-        Seed of surrogates and noise.
-    estimator : {"ksg", "gaussian", "discrete", "ordinal"}
-        Without another number of surrogates than the default, "gaussian" tests analytically.
-    embedding : {"ais", "ragwitz", "given"}
-        How each target's history and tau are chosen, up to `max_history` and `max_tau`; "given" takes `history` and `tau`.
-    source_history, source_tau : int
-        Values of the source's past, and rows between them.
-    given : list, dict or str
-        Variables in the condition with their lags: ``{"a": 1, "b": (1, 3)}``, ``["a", ("b", 2)]`` or ``"a:1,b:1-3"``.
-    columns, exclude : list of names or numbers
-        Variables of the network, and variables left out; default all.
-    surrogate_type : {"circular", "permute", "block", "trials", "phase", "iaaft"}
-    alpha, correction
-        Level of significance, and "bh" (Benjamini and Hochberg), "bonferroni" or "none".
-    strict : bool
-        A warning about the data or the result is an error.
-    checkpoint : path
-        Finished work is kept in this file, from which the same call goes on after it was interrupted.
-    progress : bool or callable
-        A bar of tqdm, by default if standard error is a terminal; or a function of the work done and its total.
-    dt, dt_unit, groups
-        Time between rows, its unit, and a CSV file variable,group, for figures.
-    others
-        As in ``kolmo network --help``; None is the default there.
 
     Attributes
     ----------
@@ -89,22 +57,6 @@ class TransferEntropyNetwork:
     Lett. 99, 204101 (2007); Novelli et al., Netw. Neurosci. 3, 827 (2019).
     """
 
-    def __init__(self, max_lag: int = 5, surrogates: int = 1000, k: int = 4, *, random_state: Any = None,
-                 estimator: str | None = None, embedding: str | None = None, max_history: int | None = None,
-                 max_tau: int | None = None, history: int | None = None, tau: int | None = None,
-                 source_history: int | None = None, source_tau: int | None = None, given: Any = None, columns: Any = None,
-                 exclude: Any = None, surrogate_type: str | None = None, min_shift: int | None = None,
-                 block_length: int | None = None, p_value: str | None = None, alpha: float | None = None,
-                 correction: str | None = None, algorithm: str | None = None, theiler: int | None = None,
-                 theiler_scope: str | None = None, transform: str | None = None, standardize: str | None = None,
-                 noise: float | None = None, units: str | None = None, precision: str | None = None,
-                 bias: str | None = None, order: int | None = None, order_delay: int | None = None,
-                 rows: str | None = None, dt: float | None = None, dt_unit: str | None = None, groups: Any = None,
-                 strict: bool = False, checkpoint: Any = None, device: str | None = None, threads: int | None = None,
-                 progress: Any = None) -> None:
-        values = locals()
-        self.set_params(**{name: values[name] for name in _PARAMETERS})
-
     def fit(self, X: Any, y: Any = None, *, trials: Any = None, client: Any = None) -> TransferEntropyNetwork:
         """Infers the network.
 
@@ -129,12 +81,11 @@ class TransferEntropyNetwork:
         InvalidArgument
             Naming the argument, or the column and row. KeyboardInterrupt leaves `checkpoint` ready to go on from.
         """
-        parameters = self.get_params()
-        problem, data = problem_of(parameters, X, trials)
-        with listener(parameters["progress"], "network") as report:
-            finished = {} if client is None else _on_cluster(problem, client, parameters["checkpoint"], report)
+        problem, data = problem_of(self.request(), X, trials)
+        with listener(self.progress, "network") as report:
+            finished = {} if client is None else _on_cluster(problem, client, self.checkpoint, report)
             rest = None if finished else report
-            return self._fitted(problem, data, *problem.solve(finished, rest, parameters["checkpoint"]))
+            return self._fitted(problem, data, *problem.solve(finished, rest, self.checkpoint))
 
     def _fitted(self, problem: NetworkProblem, data: Columns, text: str, found: Pairs, notes: list[str],
                 records: Records) -> TransferEntropyNetwork:
@@ -218,8 +169,7 @@ class TransferEntropyNetwork:
         """Draws the network, its matrix, or values by lag; see `kolmo.flow.plots`. Returns the axes."""
         from kolmo.flow import plots
 
-        self._result()
-        return plots.draw(self, kind, ax, **options)
+        return plots.draw(self._result(), kind, ax, **options)
 
     def report(self, path: Any) -> None:
         """Writes the page that ``kolmo network --report`` writes."""
@@ -231,49 +181,29 @@ class TransferEntropyNetwork:
         if suffix == ".json":
             text = self._write(None, path)
             with open(path, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
+                file.write(text)
         elif suffix in (".csv", ".graphml", ".dot"):
             self._write("table" if suffix == ".csv" else "graph", path)
         else:
             raise _kolmo.InvalidArgument(f"path: {os.fspath(path)!r} ends in none of .csv, .graphml, .dot and .json")
 
-    def _write(self, option: str | None, path: Any) -> str:
-        """All work is finished: only the document is made anew, with the option of the command that writes this file."""
+    def _write(self, kind: str | None, path: Any) -> str:
+        """Makes the document anew, with a file of this kind: all work is finished."""
         self._result()
-        more = [] if option is None else option_list("network", "TransferEntropyNetwork", {option: path})
-        return self._work.solve(self._records, more=more)[0]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor, by name."""
-        return {name: getattr(self, name, None) for name in _PARAMETERS}
-
-    def set_params(self, **parameters: Any) -> TransferEntropyNetwork:
-        """Sets parameters of the constructor."""
-        for name, value in parameters.items():
-            if name not in _PARAMETERS:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {_PARAMETERS!r}.")
-            if name == "transform" and value is None:
-                self.__dict__.pop(name, None)  # scikit-learn takes what has this attribute for a transformer
-            else:
-                setattr(self, name, value)
-        return self
+        files = {} if kind is None else {kind: os.path.abspath(os.fspath(path))}
+        return self._work.solve(self._records, files=files)[0]
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags  # type: ignore[import-untyped,unused-ignore]
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=InputTags(allow_nan=True))
 
-    def __repr__(self) -> str:
-        usual = {name: p.default for name, p in _SIGNATURE.parameters.items()}
-        given = [f"{n}={v!r}" for n, v in self.get_params().items() if v is not usual[n] and v != usual[n]]
-        return f"{type(self).__name__}({', '.join(given)})"
-
     def _repr_html_(self) -> str | None:
-        return network_html(self) if self.__sklearn_is_fitted__() else None
+        return network_html(self._document, self.warnings_) if self.__sklearn_is_fitted__() else None
 
 
-_SIGNATURE = inspect.signature(TransferEntropyNetwork.__init__)
-_PARAMETERS = [name for name in _SIGNATURE.parameters if name != "self"]
+_about = (TransferEntropyNetwork.__doc__ or "").replace("    Attributes\n", indent(NETWORK.text(), "    ") + "\n\n    Attributes\n")
+TransferEntropyNetwork.__doc__ = _about
 
 
 def _on_cluster(problem: NetworkProblem, client: Any, checkpoint: Any, report: Any) -> Records:

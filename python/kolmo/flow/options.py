@@ -1,123 +1,116 @@
-"""Options of the command as keyword arguments, and what the command says in terms of these."""
+"""What analyses say of their options, as Python's signatures and docstrings; and their messages in Python's terms."""
 from __future__ import annotations
 
 import difflib
 import functools
 import json
-import math
-import numbers
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
 from types import FrameType
 from typing import Any, TypeVar
 
-import numpy as np
-
 from kolmo import _kolmo
 
-COMMAND_NAMES = {"k": "neighbors", "random_state": "seed"}
-PYTHON_NAMES = {command: python for python, command in COMMAND_NAMES.items()}
 Pairs = list[tuple[str, str]]  # warnings: name and text
 T = TypeVar("T")
-PATHS = {"local", "report", "table", "graph", "groups"}
 
 
 class DataWarning(UserWarning):
     """Something in the data, the options or the result because of which a result may mislead."""
 
 
+# Parameters that Python has instead of, or besides, the command's options. They are of every analysis that names them.
+PROGRESS = {"name": "progress", "kind": "any", "default": None, "type": "bool | Callable[[float, float], object] | None",
+            "help": "a bar of tqdm; by default if standard error is a terminal; or a function of the work done and its total"}
+GIVEN_LAGS = {"name": "given_lags", "kind": "any", "default": 1, "type": "int | tuple[int, int]",
+              "help": "lags of `given` in rows before the target's next value: one, or the first and last"}
+CHECKPOINT = {"name": "checkpoint", "kind": "any", "default": None, "type": "str | os.PathLike[str] | None",
+              "help": "finished work is kept in this file, from which the same call goes on after it was interrupted"}
+TRIALS = {"name": "trials", "kind": "any", "default": None, "type": "Any",
+          "help": "array (rows,): the trial that each row belongs to; no embedding spans two trials"}
+
+
+class Analysis:
+    """The description of an analysis, as parameters of Python: those that are data come first, and are given by place or name."""
+
+    def __init__(self, name: str) -> None:
+        self.about: dict[str, Any] = json.loads(_kolmo.describe_analysis(name))
+        self.network = name == "network"
+        options = [o for o in self.about["options"] if not o["for_files"] and o["name"] != "trials"]
+        self.data = [] if self.network else [o for o in options if "columns" in o["kind"]]
+        self.options = [o for o in options if o not in self.data]
+        if name == "te":
+            self.options.append(GIVEN_LAGS)
+        self.options += [CHECKPOINT, PROGRESS] if self.network else [TRIALS, PROGRESS]
+        self.aliases = {o["alias"]: o["name"] for o in self.options if "alias" in o}
+        self.names = {o["name"] for o in self.options} | set(self.aliases)
+
+    def parameters(self) -> list[Parameter]:
+        """All but those of `self`. An alias stands at the end, and is None by default."""
+        either, by_name = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+        leading = 2 if self.network else 0  # max_lag and surrogates may be given by place
+        return [*(Parameter(o["name"], either, default=Parameter.empty if o["required"] else None) for o in self.data),
+                *(Parameter(o["name"], either if i < leading else by_name, default=o["default"]) for i, o in enumerate(self.options)),
+                *(Parameter(alias, by_name, default=None) for alias in self.aliases)]
+
+    def signature(self) -> Signature:
+        return Signature(self.parameters())
+
+    @staticmethod
+    def self_parameter() -> Parameter:
+        return Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+
+    def text(self) -> str:
+        """The section "Parameters" of a docstring."""
+        lines = ["Parameters", "----------"]
+        for o in self.data:
+            optional = "" if o["required"] else ", optional"
+            lines += [f"{o['name']} : array_like, (rows,), (rows, columns) or (trials, rows, columns){optional}", f"    {o['help']}"]
+        for o in self.options:
+            lines += [f"{o['name']} : {type_text(o)}", f"    {o['help']}"]
+            if "if_left_out" in o:
+                lines[-1] += f"; if None: {o['if_left_out']}"
+        for alias, name in self.aliases.items():
+            lines += [f"{alias} : optional", f"    another name of `{name}`"]
+        return "\n".join(lines)
+
+
 @functools.cache
-def known(command: str) -> dict[str, dict[str, str]]:
-    """The options of a command by their Python names: type, default, help."""
-    return {
-        PYTHON_NAMES.get(o["name"], o["name"].replace("-", "_")): o
-        for o in json.loads(_kolmo.analysis_options(command))
-    }
+def described(name: str) -> Analysis:
+    return Analysis(name)
 
 
-def option_list(command: str, function: str, options: dict[str, Any]) -> list[str]:
-    """The options that are given, as on the command line. None and False are as if left out."""
-    allowed = known(command)
-    words = []
-    for name, value in options.items():
-        if name not in allowed:
-            near = difflib.get_close_matches(name, allowed, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; it takes {', '.join(sorted(allowed))}"
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
-        if value is None or value is False:
-            continue
-        option = "--" + COMMAND_NAMES.get(name, name.replace("_", "-"))
-        is_flag = allowed[name]["type"] == "flag"
-        if is_flag and value is not True:
-            raise _kolmo.InvalidArgument(f"{name}: {value!r} is neither True nor False")
-        words.append(option if is_flag else f"{option}={_text(name, value, allowed[name]['type'])}")
-    return words
+KINDS = {"integer": "int", "natural": "int", "real": "float", "flag": "bool", "text": "str", "columns": "list of names or numbers",
+         "lagged columns": "list, dict or str"}
 
 
-def _text(name: str, value: Any, kind: str) -> str:
-    if name == "random_state" and hasattr(value, "integers"):
-        value = value.integers(2**31)
-    elif name == "random_state" and hasattr(value, "randint"):
-        value = value.randint(2**31 - 1)
-    if name in PATHS:
-        return str(os.path.abspath(os.fspath(value)))
-    if isinstance(value, str):
-        return value.replace("_", "-") if "|" in kind else value
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
-        if math.isnan(value):
-            raise _kolmo.InvalidArgument(f"{name}: NaN is not a number")
-        return repr(float(value))
-    raise _kolmo.InvalidArgument(f"{name}: {value!r} is not a number or text")
-
-
-def column_spec(columns: Any) -> str | None:
-    """Names and 0-based indices, or what the command takes, as one text."""
-    if columns is None or isinstance(columns, str):
-        return columns
-    if isinstance(columns, numbers.Integral) or not isinstance(columns, Iterable):
-        columns = [columns]
-    return ",".join(_column(c) for c in columns) or None
-
-
-def given_spec(given: Any) -> str | None:
-    """A text such as "a:1-3,b"; or names and indices, with lags as in {"a": (1, 3), "b": 1} or [("a", 2), "b"]."""
-    if given is None or isinstance(given, str):
-        return given
-    if isinstance(given, numbers.Integral):
-        given = [given]
-    items = given.items() if isinstance(given, dict) else given
-    return ",".join(_column(i[0]) + lags_text(i[1]) if isinstance(i, tuple) else _column(i) for i in items) or None
-
-
-def lags_text(lags: Any) -> str:
-    """":2" of 2, ":1-3" of (1, 3)."""
-    first, last = (lags, lags) if isinstance(lags, numbers.Integral) else lags
-    return f":{first}" if first == last else f":{first}-{last}"
-
-
-def _column(column: Any) -> str:
-    if isinstance(column, numbers.Integral):
-        return str(int(column))
-    return '"' + str(column).replace('"', '""') + '"'
+def type_text(option: dict[str, Any]) -> str:
+    """As in a docstring: "int, 1 to 64, default 4"."""
+    if option["kind"] == "any":
+        return f"{option['type']}, default {option['default']}"
+    if option["kind"] == "choice":
+        return "{" + ", ".join(map(repr, option["choices"])) + f"}}, default {option['default']!r}"
+    kind = KINDS[option["kind"]]
+    if "min" in option:
+        kind += f", {option['min']} to {option['max']}"
+    return f"{kind}, default {option['default']!r}"
 
 
 @functools.cache
 def _choices() -> dict[str, set[str]]:
-    """The words that options of the command take, by the option's name there."""
-    return {o["name"]: set(o["type"].split("|")) for command in ("mi", "te", "network")
-            for o in json.loads(_kolmo.analysis_options(command)) if "|" in o["type"]}
+    """The words that options take, by the option's name."""
+    return {o["name"]: set(o["choices"]) for name in ("mi", "te", "network") for o in described(name).about["options"] if "choices" in o}
 
 
 def in_python_terms(text: str) -> str:
     """A message of the command with its options as Python's arguments: `--transform difference` is transform="difference"."""
     def argument(m: re.Match[str]) -> str:
-        name = PYTHON_NAMES.get(m[1], m[1].replace("-", "_"))
-        if m[2] and m[2] in _choices().get(m[1], ()):
+        name = m[1].replace("-", "_")
+        if m[2] and m[2] in _choices().get(name, ()):
             return f'{name}="{m[2]}"'
         return name + (f" {m[2]}" if m[2] else "")
 
@@ -138,8 +131,34 @@ def translated(work: Callable[[], T]) -> T:
         raise type(e)(in_python_terms(str(e))) from None
 
 
-def warn(found: Pairs) -> None:
+def given_values(analysis: Analysis, function: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options as values for the extension: seeds of generators are drawn, and paths are texts. None is as if left out."""
+    values = {name: value for name, value in options.items() if value is not None}
+    unknown = values.keys() - analysis.names
+    if unknown:
+        name = sorted(unknown)[0]
+        near = difflib.get_close_matches(name, analysis.names, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; it takes {', '.join(sorted(analysis.names))}"
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+    for name in ("seed", "random_state"):
+        seed: Any = values.get(name)
+        if hasattr(seed, "integers"):
+            values[name] = int(seed.integers(2**31))
+        elif hasattr(seed, "randint"):
+            values[name] = int(seed.randint(2**31 - 1))
+    for option in analysis.options:
+        if option.get("path") and option["name"] in values:
+            values[option["name"]] = os.path.abspath(os.fspath(values[option["name"]]))
+    for alias, name in analysis.aliases.items():
+        if alias in values and name in values:
+            raise TypeError(f"{function}() got {alias!r}, which is another name of {name!r}, besides it")
+    return values
+
+
+def warn(found: Sequence[tuple[str, str]]) -> None:
     """Issues warnings, which are in Python's terms, at the first frame outside this package."""
+    if not found:
+        return
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     level = 1
     frame: FrameType | None = sys._getframe()

@@ -11,10 +11,10 @@ from kolmo._kolmo import InvalidArgument
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from kolmo.flow.network import TransferEntropyNetwork
+Document = dict[str, Any]  # what `kolmo network --out` writes
 
 
-def draw(network: TransferEntropyNetwork, kind: str, ax: Axes | None, **options: Any) -> Axes:
+def draw(document: Document, kind: str, ax: Axes | None, **options: Any) -> Axes:
     """`kind` is "network", "matrix" or "profiles"; `options` are those of the function of that name."""
     kinds: dict[str, Callable[..., Axes]] = {"network": graph, "matrix": matrix, "profiles": profiles}
     if kind not in kinds:
@@ -22,9 +22,9 @@ def draw(network: TransferEntropyNetwork, kind: str, ax: Axes | None, **options:
     if ax is None:
         import matplotlib.pyplot as plt
 
-        size = max(4.0, min(12.0, 2.5 + 0.35 * len(network.variables_)))
+        size = max(4.0, min(12.0, 2.5 + 0.35 * len(document["variables"])))
         ax = plt.subplots(figsize=(6.4, 4.0) if kind == "profiles" else (size * 1.15, size), layout="constrained")[1]
-    return kinds[kind](network, ax, **options)
+    return kinds[kind](document, ax, **options)
 
 
 def _strength(link: dict[str, Any]) -> float:
@@ -33,31 +33,31 @@ def _strength(link: dict[str, Any]) -> float:
     return np.nan if value is None else value
 
 
-def _shown(network: TransferEntropyNetwork) -> list[dict[str, Any]]:
+def _shown(document: Document) -> list[dict[str, Any]]:
     """Significant links; all where none was tested."""
-    options, links = network._document["options"], network._document["links"]
+    options, links = document["options"], document["links"]
     tested = options.get("surrogates") != 0 or "test" in options
     return [link for link in links if link["significant"] or not tested]
 
 
-def _lag(network: TransferEntropyNetwork, lag: int) -> str:
+def _lag(document: Document, lag: int) -> str:
     """A lag in rows, or in time where the step between rows is known."""
-    step = network._document.get("time_step")
+    step = document.get("time_step")
     return f"{lag * step['step']:.6g} {step['unit']}" if step else str(lag)
 
 
-def _what(network: TransferEntropyNetwork) -> str:
-    corrected = any(link["bias_corrected"] is not None for link in network._document["links"])
-    return f"transfer entropy{', bias-corrected' if corrected else ''} ({network.units_})"
+def _what(document: Document) -> str:
+    corrected = any(link["bias_corrected"] is not None for link in document["links"])
+    return f"transfer entropy{', bias-corrected' if corrected else ''} ({document['units']})"
 
 
-def graph(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis_r") -> Axes:
+def graph(document: Document, ax: Axes, cmap: str = "viridis_r") -> Axes:
     """Variables on a circle; an arrow for each significant link, its colour and width by strength, with its lag: in rows, or
     in time if the network has `dt`."""
     import matplotlib as mpl
 
-    names = network.variables_
-    links = sorted(_shown(network), key=_strength)
+    names = document["variables"]
+    links = sorted(_shown(document), key=_strength)
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
     at = np.column_stack([np.cos(angle), np.sin(angle)])
     strengths = np.array([_strength(link) for link in links])
@@ -77,7 +77,7 @@ def graph(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis_r") ->
         if len(links) <= 40:
             d = b - a
             bend = (a + b) / 2 + 0.12 * np.array([d[1], -d[0]])  # the arc's control point
-            ax.annotate(_lag(network, link["lag"]), 0.36 * a + 0.48 * bend + 0.16 * b, fontsize=8, ha="center", va="center",
+            ax.annotate(_lag(document, link["lag"]), 0.36 * a + 0.48 * bend + 0.16 * b, fontsize=8, ha="center", va="center",
                         bbox={"boxstyle": "round,pad=0.15", "facecolor": ax.get_facecolor(), "edgecolor": "none"})
     for name, (x, y) in zip(names, at):
         ax.add_patch(mpl.patches.Circle((x, y), radius, facecolor="white", edgecolor="0.25", linewidth=1.2, zorder=3))
@@ -85,7 +85,7 @@ def graph(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis_r") ->
                     va="center", ha="center" if abs(x) < 0.3 else "left" if x > 0 else "right")
     ax.set_axis_off()
     if links:
-        ax.figure.colorbar(scale, ax=ax, label=_what(network), shrink=0.7)
+        ax.figure.colorbar(scale, ax=ax, label=_what(document), shrink=0.7)
     else:
         ax.set_title("no significant link", fontsize=10)
     return ax
@@ -97,14 +97,15 @@ def _inches(ax: Axes) -> float:
     return float(min(box.width / np.ptp(ax.get_xlim()), box.height / np.ptp(ax.get_ylim())) / ax.figure.dpi)
 
 
-def matrix(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis") -> Axes:
+def matrix(document: Document, ax: Axes, cmap: str = "viridis") -> Axes:
     """Strength by source (row) and target (column); dots mark significant links."""
-    names = network.variables_
+    names = document["variables"]
     grid = np.full((len(names), len(names)), np.nan)
-    for link in network._document["links"]:
+    for link in document["links"]:
         grid[link["source_index"], link["target_index"]] = _strength(link)
     image = ax.imshow(grid, cmap=cmap, vmin=min(0.0, np.nanmin(grid, initial=0)))
-    rows, columns = np.nonzero(network.significant_)
+    links = [link for link in document["links"] if link["significant"]]
+    rows, columns = [link["source_index"] for link in links], [link["target_index"] for link in links]
     ax.plot(columns, rows, "o", color="white", markeredgecolor="0.2", markersize=5)
     ticks = range(len(names))
     slanted: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if max(map(len, names)) > 3 else {}
@@ -113,22 +114,22 @@ def matrix(network: TransferEntropyNetwork, ax: Axes, cmap: str = "viridis") -> 
     ax.set(xlabel="target", ylabel="source")
     if len(rows):
         ax.set_title("o: significant", fontsize=10, loc="right")
-    ax.figure.colorbar(image, ax=ax, label=_what(network), shrink=0.85)
+    ax.figure.colorbar(image, ax=ax, label=_what(document), shrink=0.85)
     return ax
 
 
-def profiles(network: TransferEntropyNetwork, ax: Axes, links: list[tuple[str, str]] | None = None, most: int = 8) -> Axes:
+def profiles(document: Document, ax: Axes, links: list[tuple[str, str]] | None = None, most: int = 8) -> Axes:
     """Values by lag of the given pairs (source, target), by default of the `most` strongest links; a dot marks the
     largest, and a dashed line the 95 % quantile of the surrogates of it."""
-    pairs = {(link["source"], link["target"]): link for link in network._document["links"]}
+    pairs = {(link["source"], link["target"]): link for link in document["links"]}
     if links is None:
-        chosen = sorted(_shown(network), key=_strength, reverse=True)[:most]
+        chosen = sorted(_shown(document), key=_strength, reverse=True)[:most]
     else:
         missing = [pair for pair in links if pair not in pairs]
         if missing:
             raise InvalidArgument(f"links: there is no link {missing[0]!r}")
         chosen = [pairs[pair] for pair in links]
-    step = network._document.get("time_step")
+    step = document.get("time_step")
     scale = step["step"] if step else 1
     for link in chosen:
         lags = [point["lag"] * scale for point in link["profile"]]
@@ -139,7 +140,7 @@ def profiles(network: TransferEntropyNetwork, ax: Axes, links: list[tuple[str, s
             ax.axhline(link["surrogate_q95"], color=line.get_color(), linestyle="--", linewidth=0.8, alpha=0.6)
     if scale == 1:
         ax.locator_params(axis="x", integer=True)
-    ax.set(xlabel=f"lag ({step['unit'] if step else 'rows'})", ylabel=f"transfer entropy ({network.units_})")
+    ax.set(xlabel=f"lag ({step['unit'] if step else 'rows'})", ylabel=f"transfer entropy ({document['units']})")
     if chosen:
         ax.legend(fontsize=8)
     else:

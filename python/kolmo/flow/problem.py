@@ -9,7 +9,7 @@ import numpy as np
 
 from kolmo import _kolmo
 from kolmo.flow.inputs import NO_TRIALS, Columns, columns_of, trial_numbers
-from kolmo.flow.options import Pairs, column_spec, given_spec, option_list, translated
+from kolmo.flow.options import Pairs, translated
 
 Records = dict[tuple[int, int], bytes]
 Solution = tuple[str, Pairs, list[str], Records]
@@ -18,53 +18,51 @@ Solution = tuple[str, Pairs, list[str], Records]
 @dataclass
 class NetworkProblem:
     """Can be pickled: another process computes some targets, and `solve` takes what they found. Targets are numbers of
-    columns of `values`."""
+    columns of `values`. `options` are those of a network, by name, that are not left out."""
 
-    options: list[str]
+    options: dict[str, Any]
     values: np.ndarray
     names: list[str]
     trials: np.ndarray = field(default_factory=lambda: NO_TRIALS)
     name: str = "data"
     faults: dict[int, str] = field(default_factory=dict)
 
+    def data(self) -> _kolmo.Data:
+        return _kolmo.Data(self.values, self.name, self.names, [], self.trials, self.faults)
+
     def plan(self, checkpoint: Any = None) -> tuple[list[int], Records]:
         """The targets to compute, and what the checkpoint holds. Raises what is wrong with the data or the options."""
-        return translated(lambda: _kolmo.network_plan(
-            self.options, self.values, self.name, self.names, self.trials, self.faults, _path(checkpoint)))
+        return translated(lambda: _kolmo.network_plan(self.options, self.data(), _path(checkpoint)))
 
     def records(self, targets: list[int], progress: Any = None, checkpoint: Any = None, finished: Records | None = None) -> Records:
         """The finished work of these targets, by target and source; -1 stands for the target's embedding. What `finished`
         holds is not computed again; all goes into the checkpoint."""
         return translated(lambda: _kolmo.network_records(
-            self.options, self.values, self.name, self.names, self.trials, self.faults, targets, progress, _path(checkpoint),
-            finished or {}))
+            self.options, self.data(), targets, progress, _path(checkpoint), finished or {}))
 
     def solve(self, finished: Records | None = None, progress: Any = None, checkpoint: Any = None,
-              more: tuple[str, ...] | list[str] = ()) -> Solution:
-        """The JSON document, warnings, notes and all finished work; what `finished` holds is not computed again."""
-        return translated(lambda: _kolmo.analyse(
-            "network", [*self.options, *more], self.values, self.name, self.names, self.trials, self.faults, progress,
-            _path(checkpoint), finished or {}, True))
+              files: dict[str, str] | None = None) -> Solution:
+        """The JSON document, warnings, notes and all finished work; what `finished` holds is not computed again. `files` are
+        written: paths of "report", "table" and "graph"."""
+        return translated(lambda: _kolmo.network(
+            self.options, self.data(), progress, _path(checkpoint), finished or {}, files or {}, self.command()))
+
+    def command(self) -> str:
+        """How the document names its origin."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        return f"kolmo.TransferEntropyNetwork({given}).fit({self.name})"
 
 
 def _path(checkpoint: Any) -> str:
     return os.path.abspath(os.fspath(checkpoint)) if checkpoint is not None else ""
 
 
-def problem_of(parameters: dict[str, Any], X: Any, trials: Any) -> tuple[NetworkProblem, Columns]:
-    """The data `X` with the parameters of a TransferEntropyNetwork."""
+def problem_of(options: dict[str, Any], X: Any, trials: Any) -> tuple[NetworkProblem, Columns]:
+    """The data `X` with the options of a TransferEntropyNetwork."""
     data = columns_of(X, "X")
     check_shape(data)
-    options = {name: value for name, value in parameters.items() if name not in ("checkpoint", "progress")}
-    if options["estimator"] not in (None, "ksg") and options["k"] == 4:
-        options["k"] = None  # the default, which is of no use here
-    if options["estimator"] == "gaussian" and options["surrogates"] == 1000:
-        options["surrogates"] = None  # its test is analytic, unless another number is asked for
-    options["given"] = given_spec(options["given"])
-    options["columns"], options["exclude"] = column_spec(options["columns"]), column_spec(options["exclude"])
-    words = option_list("network", "TransferEntropyNetwork", options)
     numbers = trial_numbers(trials, len(data.values))
-    return NetworkProblem(words, np.ascontiguousarray(data.values), data.names, numbers, faults=data.faults), data
+    return NetworkProblem(options, np.ascontiguousarray(data.values), data.names, numbers, faults=data.faults), data
 
 
 def check_shape(data: Columns) -> None:

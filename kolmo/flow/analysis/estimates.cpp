@@ -1,0 +1,266 @@
+#include "kolmo/flow/analysis/estimates.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "kolmo/flow/analysis/variables.hpp"
+#include "kolmo/flow/estimate/analytic_test.hpp"
+#include "kolmo/flow/estimate/entropy.hpp"
+#include "kolmo/flow/request/settle.hpp"
+#include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/flow/result/local_table.hpp"
+#include "kolmo/flow/test/inspect_test.hpp"
+#include "kolmo/io/file.hpp"
+
+namespace kolmo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Measures the time of an estimate, and shows on the terminal how far it is.
+class Clock {
+ public:
+  Clock(std::string what, const Session& session) : session_(session) {
+    if (session.terminal) elapsed_.emplace(std::move(what));
+  }
+  /// Estimates, and tells the share done where it is known before the end.
+  Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
+                     Stream& stream) {
+    if (!estimates_in_parts(task, options, stream.device()) || !(session_.terminal || session_.progress))
+      return kolmo::estimate(series, task, options, stream);
+    elapsed_.reset();
+    Progress progress(double(task.x.size()) * double(1 + options.surrogates), "estimates", session_.progress);
+    return kolmo::estimate(series, task, options, stream, &progress);
+  }
+  double stop() {
+    elapsed_.reset();
+    return std::chrono::duration<double>(Steady::now() - begin_).count();
+  }
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  const Session& session_;
+  std::optional<ElapsedTime> elapsed_;
+  Steady::time_point begin_ = Steady::now();
+};
+
+Coordinates present(std::span<const std::int32_t> variables) {
+  Coordinates c;
+  for (const std::int32_t v : variables) c.push_back({v, 0});
+  return c;
+}
+
+/// Settles the parameters of surrogates, and warns if there are few different ones.
+EstimatorOptions settle(EstimatorOptions e, const AnalysisRequest& request, Session& session,
+                        const Series& series, std::span<const std::int64_t> times, std::int64_t reach) {
+  if (!e.surrogates) return e;
+  e = settled(e, series, reach);
+  const std::int64_t different = different_surrogates(series, times, e, e.surrogates);
+  if (const auto few = few_surrogates(different, e)) session.warn({*few}, request);
+  return e;
+}
+
+std::string test_of(const Estimates& e, const EstimationTask& task) {
+  if (!e.p_values.empty()) return std::string(analytic_test(task.x[0].size(), task.y.size()));
+  return e.surrogates ? "surrogates" : "";
+}
+
+/// "circular surrogates, shifted by 5 rows or more": the method and its parameter.
+std::string made(const EstimatorOptions& e) {
+  const std::string name = std::string(surrogate_method_names[std::size_t(e.surrogate_type)]) + " surrogates";
+  if (e.surrogate_type == SurrogateMethod::circular)
+    return name + ", shifted by " + std::to_string(e.min_shift) + " rows or more";
+  if (e.surrogate_type == SurrogateMethod::block)
+    return name + " of " + std::to_string(e.block_length) + " rows";
+  return name;
+}
+
+/// What every result has, besides its value.
+template <class R>
+EstimateResult result_of(std::string measure, std::string of, const R& request, const EstimatorOptions& e,
+                         Session& session, const Series& series, const Stream& stream) {
+  EstimateResult r;
+  r.measure = std::move(measure), r.of = std::move(of);
+  r.p_value = r.surrogates.mean = r.surrogates.deviation = std::nan("");
+  r.sets = series.sets, r.missing_rows = series.missing_rows;
+  R used = request;
+  used.estimator = e;
+  r.options = [used] { return options_json(used); };
+  r.reading = session.reading, r.file = session.table.file;
+  r.device = to_string(stream.device()), r.threads = stream.threads();
+  r.factor = request.factor(), r.units = unit_names[std::size_t(request.units)];
+  return r;
+}
+
+/// The row of the file that is row 0 of the series.
+std::int64_t first_row(const AnalysisRequest& r) {
+  std::int64_t start = 0;  // the session has checked the rows; START may be left out
+  std::from_chars(r.rows.data(), r.rows.data() + r.rows.size(), start);
+  const Transform t = r.preparation.transform;
+  return start + (t == Transform::difference || t == Transform::log_difference);
+}
+
+void add_local(EstimateResult& result, const EstimateRequest& request, const Series& series,
+               const EstimationTask& task, Stream& stream) {
+  if (request.local.empty()) return;
+  std::optional<TimeStep> step;
+  if (request.dt) step = TimeStep{*request.dt, request.dt_unit};
+  result.local_path = request.local;
+  result.local = local_table_csv(
+      series, task.times, local_values(series, task, request.estimator, stream),
+      {first_row(request), request.local_window.value_or(0), request.factor(), result.units, step});
+  result.roles["local"] = request.local;
+  if (request.local_window) result.roles["local_window"] = *request.local_window;
+  if (step) result.roles["dt"] = step->step, result.roles["dt_unit"] = step->unit;
+}
+
+void finish(EstimateResult& r, const TestedRequest& request, const EstimatorOptions& e, Session& session) {
+  r.p_at_floor = p_at_floor(r.p_value, r.surrogate_count, request.p_value);
+  r.p_value_formula = p_value_formula(request.p_value);
+  if (r.surrogate_count) r.surrogates_made = made(e);
+  r.warnings = session.warnings, r.notes = session.notes;
+}
+
+template <class R>
+EstimateResult measure(const std::string& name, const std::string& what, const EstimationTask& task,
+                       Json roles, const R& request, Session& session, const Series& series, Stream& stream) {
+  EstimatorOptions observed = request.estimator;
+  observed.surrogates = 0;
+  check_task(series, task, observed);
+  const EstimatorOptions used =
+      settle(request.estimator, request, session, series, task.times, reach(task.y));
+  Clock clock(name, session);
+  const Estimates e = clock.estimate(series, task, used, stream);
+  const auto surrogates = e.surrogate(0);
+  EstimateResult r = result_of(name, what, request, used, session, series, stream);
+  r.roles = std::move(roles);
+  add_local(r, request, series, task, stream);
+  r.value = e.observed(0), r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
+  r.p_value = e.p_values.empty() ? p_value(e.observed(0), surrogates, request.p_value) : e.p_values[0];
+  r.test = test_of(e, task), r.surrogate_count = e.different[0], r.surrogates = summarize(surrogates);
+  finish(r, request, used, session);
+  return r;
+}
+
+}  // namespace
+
+EstimateResult analyse(const EntropyRequest& request, Session& session, Stream& stream) {
+  session.prepare(request);
+  Variables v(session.table);
+  const auto x = v.add(request.x);
+  const Series series = session.series(v.columns(), request);
+  Clock clock("entropy", session);
+  const double value = entropy(series, present(x), request.estimator, stream);
+  EstimateResult r = result_of("entropy", v.labels(x), request, request.estimator, session, series, stream);
+  r.value = value, r.samples = std::int64_t(embeddable(series, 0).size()), r.seconds = clock.stop();
+  r.roles = {{"x", request.x.text}};
+  r.warnings = session.warnings, r.notes = session.notes;
+  return r;
+}
+
+EstimateResult analyse(const MutualInformationRequest& request, Session& session, Stream& stream) {
+  session.prepare(request);
+  Variables v(session.table);
+  const auto x = v.add(request.x), y = v.add(request.y), given = v.add(request.given);
+  const Series series = session.series(v.columns(), request);
+  const EstimationTask task{series.file + ": mi", {present(x)},          present(y),
+                            present(given),       embeddable(series, 0), {0}};
+  Json roles{{"x", request.x.text}, {"y", request.y.text}};
+  if (!given.empty()) roles["given"] = request.given.text;
+  session.warn(inspect_analytic_test(series, task, request.estimator), request);
+  return measure("mi", v.labels(x) + "; " + v.labels(y) + (given.empty() ? "" : " | " + v.labels(given)),
+                 task, std::move(roles), request, session, series, stream);
+}
+
+EstimateResult analyse(const StorageRequest& request, Session& session, Stream& stream) {
+  session.prepare(request);
+  Variables v(session.table);
+  const std::int32_t x = v.add_one(request.x, "--x");
+  const Series series = session.series(v.columns(), request);
+  Json roles{{"x", request.x.text}, {"history", request.past.history}, {"tau", request.past.tau}};
+  return measure("ais", v.label(x), storage_task(series, x, request.past), std::move(roles), request, session,
+                 series, stream);
+}
+
+EstimateResult analyse(const TransferEntropyRequest& request, Session& session, Stream& stream) {
+  session.prepare(request);
+  NetworkOptions n = network_options(request);
+  Variables v(session.table);
+  const std::int32_t source = v.add_one(request.source_column, "--source"),
+                     target = v.add_one(request.target_column, "--target");
+  require(source != target, "te: source and target are the same column");
+  n.variables = {source, target};
+  n.given = conditions(request.given, v, n.variables);
+  v.add(request.complete);
+  const Series series = session.series(v.columns(), request);
+  check_network(series, n);
+  Clock clock("te", session);
+  const TargetResult embedded = choose_embeddings(series, n, {&target, 1}, stream)[0];
+  const EstimationTask task = link_task(series, n, embedded, {&source, 1});
+  n.estimator.min_shift = LinkShifts(series, n).of(source, target);
+  n.estimator =
+      settle(n.estimator, request, session, series, task.times, network_reach(n, longest_embedding(n)));
+  const Estimates e = clock.estimate(series, task, n.estimator, stream);
+  const LinkResult link = link_of(n, source, target, 0, e);
+  const auto best = std::size_t(link.lag - n.min_lag);
+
+  EstimateResult r = result_of("te",
+                               v.label(source) + " -> " + v.label(target) +
+                                   (request.given.empty() ? "" : " | " + printable(request.given.text)),
+                               request, n.estimator, session, series, stream);
+  r.roles = {{"source", request.source_column.text}, {"target", request.target_column.text}};
+  if (!request.given.empty()) r.roles["given"] = request.given.text;
+  if (!request.complete.empty()) r.roles["complete"] = request.complete.text;
+  r.roles["embedding"] = embedding_rule_names[std::size_t(n.embedding)];
+  r.roles.update(Json{{"target_history", embedded.embedding.history},
+                      {"target_tau", embedded.embedding.tau},
+                      {"source_history", n.source.history},
+                      {"source_tau", n.source.tau},
+                      {"lag", link.lag}});
+  if (n.lags() > 1) {
+    r.roles["max_lag"] = n.max_lag;
+    for (const double value : link.profile) r.roles["profile"].push_back(value * request.factor());
+  }
+  add_local(r, request, series, {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}},
+            stream);
+  r.value = link.value, r.samples = embedded.samples, r.seconds = clock.stop();
+  r.p_value = link.p_value, r.test = test_of(e, task);
+  r.surrogate_count = link.surrogate_count, r.surrogates = link.surrogates;
+  finish(r, request, n.estimator, session);
+  return r;
+}
+
+Json estimate_json(const EstimateResult& r) {
+  Json j{{"measure", r.measure},
+         {"value", r.value * r.factor},
+         {"units", r.units},
+         {"samples", r.samples},
+         {"p_value", r.p_value},
+         {"p_at_floor", r.p_at_floor},
+         {"test", r.test.empty() ? Json() : Json(r.test)},
+         {"surrogates", r.surrogate_count},
+         {"device", r.device},
+         {"seconds", r.seconds},
+         {"sets", r.sets},
+         {"missing_rows", r.missing_rows}};
+  if (r.surrogate_count) {
+    j["surrogate_mean"] = r.surrogates.mean * r.factor;
+    j["surrogate_std"] = r.surrogates.deviation * r.factor;
+  }
+  j.update(r.roles);
+  j["file"] = r.file;
+  for (const auto& [name, value] : r.reading) j[name] = value;
+  const Json options = r.options();
+  if (options.contains("p_value")) j["p_value_convention"] = r.p_value_formula;
+  for (const auto& [name, value] : options.items())
+    if (!j.contains(name)) j[name] = value;
+  j["threads"] = r.threads;
+  j["warnings"] = Json::array();
+  for (const Warning& w : r.warnings) j["warnings"].push_back({{"name", w.name}, {"text", w.text}});
+  return j;
+}
+
+}  // namespace kolmo

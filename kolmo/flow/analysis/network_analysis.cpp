@@ -1,0 +1,123 @@
+#include "kolmo/flow/analysis/network_analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "kolmo/base/utc.hpp"
+#include "kolmo/flow/analysis/variables.hpp"
+#include "kolmo/flow/request/settle.hpp"
+#include "kolmo/flow/result/groups.hpp"
+#include "kolmo/flow/result/inspect_network.hpp"
+#include "kolmo/flow/result/methods.hpp"
+#include "kolmo/flow/result/network_json.hpp"
+#include "kolmo/io/file.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+
+namespace kolmo {
+namespace {
+
+/// The variables: those that are named, or all but the excluded, the trials and the conditions.
+std::vector<std::int32_t> chosen(const NetworkRequest& r, Session& session, Variables& v) {
+  std::vector<std::size_t> columns = select_columns(session.table, r.columns.text, r.exclude.text);
+  if (r.columns.empty() && session.trial_column()) std::erase(columns, *session.trial_column());
+  std::vector<std::int32_t> variables = v.add(columns);
+  if (r.columns.empty() && !r.given.empty())
+    for (const Coordinate& g : v.add_lagged(r.given, "--given")) std::erase(variables, g.variable);
+  return variables;
+}
+
+/// Throws InvalidArgument if the results for so many variables do not fit into this machine's memory.
+void require_room(std::size_t variables) {
+  constexpr double bytes_a_link = 3500;  // measured, with its entries in all results
+  const double n = double(variables), memory = double(device_info(Device{}).memory);
+  const double needed = bytes_a_link * n * (n - 1);
+  if (needed <= memory) return;
+  const double fit = std::floor(0.5 + std::sqrt(0.25 + memory / bytes_a_link));
+  fail<InvalidArgument>(
+      fmt::format("network: {} columns have {:.3g} links, which need {} of memory; this machine has {}, "
+                  "enough for {:.0f} columns: name these with --columns",
+                  variables, n * (n - 1), bytes_text(needed), bytes_text(memory), fit));
+}
+
+}  // namespace
+
+NetworkAnalysis::NetworkAnalysis(const NetworkRequest& request, Session& session)
+    : request_(request), session_(session), options_(network_options(request)) {
+  session.prepare(request);
+  Variables v(session.table);
+  options_.variables = chosen(request, session, v);
+  require_room(options_.variables.size());
+  options_.given = conditions(request.given, v, options_.variables);
+  for (const std::int32_t x : options_.variables) targets_.push_back(v.columns()[std::size_t(x)]);
+  series_ = session.series(v.columns(), request);
+  options_ = settled(options_, series_);
+  request_.estimator = options_.estimator;
+  check_network(series_, options_);
+  if (request.groups.empty()) return;
+  std::vector<std::string> names;
+  for (const std::int32_t x : options_.variables) names.push_back(series_.names[std::size_t(x)]);
+  groups_ = read_groups(request.groups, names);
+}
+
+std::string NetworkAnalysis::key() const { return run_key(series_, options_json(request_)); }
+
+std::vector<std::size_t> NetworkAnalysis::unfinished(const FinishedWork::Records& work) const {
+  std::vector<std::size_t> rest;
+  for (const std::size_t target : targets_) {
+    const auto column = std::int64_t(target);
+    const auto first = work.lower_bound({column, std::numeric_limits<std::int64_t>::min()});
+    const auto last = work.lower_bound({column + 1, std::numeric_limits<std::int64_t>::min()});
+    if (std::size_t(std::distance(first, last)) < targets_.size()) rest.push_back(target);
+  }
+  return rest;
+}
+
+Network NetworkAnalysis::infer(Stream& stream, FinishedWork* work, const std::vector<std::size_t>& only) {
+  NetworkOptions o = options_;
+  for (const std::size_t target : only) {
+    const auto at = std::find(targets_.begin(), targets_.end(), target);
+    require(at != targets_.end(),
+            "network: the target " + session_.table.names[target] + " is not one of its variables");
+    o.targets.push_back(o.variables[std::size_t(at - targets_.begin())]);
+  }
+  std::optional<Progress> progress;
+  if (session_.terminal || session_.progress)
+    progress.emplace(network_work(series_, o), "estimates x rows", session_.progress);
+  return infer_network(series_, o, stream, work, progress ? &*progress : nullptr);
+}
+
+NetworkDocument NetworkAnalysis::document(const Network& network, const std::string& command,
+                                          const Stream& stream, const std::string& data_path) {
+  NetworkDocument d = network_document(network, series_, options_, request_);
+  d.command = command, d.device = to_string(stream.device());
+  d.file = session_.table.file, d.reading = session_.reading, d.groups = groups_;
+  if (request_.dt) d.time_step = TimeStep{*request_.dt, request_.dt_unit};
+  d.date = utc_now().substr(0, 10), d.data = data_checksum(data_path, series_);
+  std::map<std::int32_t, Embedding> embedding;
+  for (const TargetResult& t : network.targets) embedding[t.target] = t.embedding;
+  const auto write = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = std::size_t(begin); i < std::size_t(end); ++i)
+      d.links[i].command = te_command(request_, session_, series_, options_, network.links[i],
+                                      embedding.at(network.links[i].target));
+  };
+  parallel_ranges(stream.threads(), std::int64_t(network.links.size()), write, 64);
+  const std::vector<Warning> of_network = inspect(network, series_, options_);
+  d.warnings = session_.warnings;
+  d.warnings.insert(d.warnings.end(), of_network.begin(), of_network.end());
+  return d;
+}
+
+ReportSeries NetworkAnalysis::shown() const {
+  ReportSeries shown;
+  for (const std::int32_t v : options_.variables) {
+    shown.names.push_back(series_.names[std::size_t(v)]);
+    shown.values.push_back(series_.values[std::size_t(v)]);
+  }
+  return shown;
+}
+
+}  // namespace kolmo

@@ -1,0 +1,45 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kolmo/flow/data/warning.hpp"
+#include "kolmo/flow/estimate/progress.hpp"
+#include "kolmo/flow/request/options_json.hpp"
+#include "kolmo/io/table.hpp"
+
+namespace kolmo {
+
+/// The data of an analysis, and who is told of warnings, notes and progress while it runs.
+class Session {
+ public:
+  /// `reading`: the options with which the table was read from its file.
+  explicit Session(Table table, CommandOptions reading = {})
+      : table(std::move(table)), reading(std::move(reading)) {}
+
+  Table table;
+  CommandOptions reading;
+  std::function<void(const Warning&)> on_warning{};
+  std::function<void(const std::string&)> on_note{};
+  Progress::Listener progress{};  ///< is told what is done; without one the terminal shows it, if `terminal`
+  bool terminal = false;
+  std::vector<Warning> warnings{};  ///< all that were found
+  std::vector<std::string> notes{};
+
+  /// Chooses the rows and reads the trials that the request names; warns of what the reader of the file remarked.
+  void prepare(const AnalysisRequest& request);
+  /// The column of `trials`, which is no variable.
+  std::optional<std::size_t> trial_column() const { return trial_column_; }
+  /// Columns as a series. Says what is noteworthy about them. Ordinal patterns, if the estimator is ordinal.
+  Series series(std::span<const std::size_t> columns, const AnalysisRequest& request);
+  /// Tells and keeps warnings; for a strict request throws InvalidArgument for the first.
+  void warn(const std::vector<Warning>& more, const AnalysisRequest& request);
+  void note(const std::string& text);
+
+ private:
+  void set_trials(const Columns& trials);
+  std::optional<std::size_t> trial_column_;
+};
+
+}  // namespace kolmo

@@ -1,0 +1,271 @@
+#pragma once
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/option/option.hpp"
+#include "kolmo/flow/test/statistics.hpp"
+
+namespace kolmo {
+
+// The request of an analysis holds what a user may choose, and fields() describes it, one option a line. From fields()
+// follow the command's options and help, Python's signatures, docstrings and types, JSON in and out, what the methods text
+// says of options that are not the default, and the reference page. A request is settled (request/settle.hpp) before it is
+// run (flow/analysis).
+
+enum class Units : std::int32_t { nats, bits };
+inline constexpr std::string_view unit_names[] = {"nats", "bits"};
+constexpr std::span<const std::string_view> names_of(Units) { return unit_names; }
+
+enum class Precision : std::int32_t { f64, f32 };
+inline constexpr std::string_view precision_names[] = {"f64", "f32"};
+constexpr std::span<const std::string_view> names_of(Precision) { return precision_names; }
+
+/// What every analysis of series has.
+struct AnalysisRequest {
+  std::string rows;
+  Columns trials;
+  Preparation preparation;
+  EstimatorOptions estimator;
+  std::int64_t order = 3, order_delay = 1;
+  Units units = Units::nats;
+  Precision precision = Precision::f64;
+  bool strict = false;
+  std::string device = "auto";
+  std::int64_t threads = 0;
+
+  bool bits() const { return units == Units::bits; }
+  /// What nats are multiplied by.
+  double factor() const;
+
+  /// Options of all estimators, and of nearest neighbours.
+  static constexpr auto common_fields() {
+    using R = AnalysisRequest;
+    return common(join(
+        within<&R::estimator>(EstimatorOptions::neighbor_fields()),
+        within<&R::preparation>(Preparation::fields()), within<&R::estimator>(EstimatorOptions::seed_field()),
+        options_of(
+            value_option<&R::units>("units", "units of values").in_methods(),
+            value_option<&R::precision>("precision",
+                                        "f32 is 1e-5 to 4e-3 off and loses noise below 1e-7, and with it the "
+                                        "order of equal values")
+                .of(OptionUse::ksg),
+            text_option<&R::rows>("rows", "START:END",
+                                  "rows START to END - 1, from 0; either may be left out"),
+            columns_option<&R::trials>("trials",
+                                       "which trial each row belongs to; no embedding spans two trials"),
+            text_option<&R::device>("device", "DEVICE",
+                                    "where to compute: auto, cpu, cuda, cuda:N or simt (emulated GPU)")
+                .beside_the_result(),
+            value_option<&R::threads>("threads", 0, 4096, "CPU threads; 0: every core").beside_the_result(),
+            value_option<&R::strict>("strict", "a warning about the data or the result is an error")
+                .beside_the_result())));
+  }
+  /// The choice of an estimator, and options of some of them.
+  static constexpr auto estimator_fields() {
+    using R = AnalysisRequest;
+    return common(join(
+        within<&R::estimator>(EstimatorOptions::estimator_fields()),
+        options_of(
+            value_option<&R::order>("order", 2, 8, "values in an ordinal pattern").of(OptionUse::ordinal),
+            value_option<&R::order_delay>("order_delay", 1, max_rows, "rows between them")
+                .of(OptionUse::ordinal))));
+  }
+};
+
+/// An analysis with surrogates.
+struct TestedRequest : AnalysisRequest {
+  PValue p_value = PValue::plus_one;
+
+  static constexpr auto test_fields() {
+    return common(join(
+        inherited<TestedRequest, AnalysisRequest>(
+            within<&AnalysisRequest::estimator>(EstimatorOptions::surrogate_fields())),
+        options_of(
+            value_option<&TestedRequest::p_value>(
+                "p_value",
+                "plus-one: (1 + #{surrogate >= observed}) / (1 + S); plain: #{surrogate >= observed} / S")
+                .of(OptionUse::surrogates)
+                .in_methods())));
+  }
+};
+
+/// An estimate whose local values may be wanted, too.
+struct EstimateRequest : TestedRequest {
+  std::string local;
+  std::optional<std::int64_t> local_window;
+  std::optional<double> dt;
+  std::string dt_unit;
+
+  static constexpr auto local_fields() {
+    using R = EstimateRequest;
+    return options_of(
+        text_option<&R::local>("local", "FILE.csv",
+                               "write the local value of every sample here; their mean is the estimate")
+            .beside_the_result()
+            .names_file(PathUse::out),
+        value_option<&R::local_window>(
+            "local_window", 1, max_rows,
+            "with their mean over the samples of the last N rows, so that it is resolved in time")
+            .if_left_out("without")
+            .beside_the_result(),
+        value_option<&R::dt>("dt", 0.0, std::numeric_limits<double>::max(),
+                             "time between two rows, for --local")
+            .beside_the_result(),
+        text_option<&R::dt_unit>("dt_unit", "UNIT", "its unit, such as s or year").beside_the_result());
+  }
+};
+
+/// The options of R, which has all of EstimateRequest's, in the order of the help.
+template <class R>
+constexpr auto estimate_fields() {
+  return join(inherited<R, AnalysisRequest>(AnalysisRequest::common_fields()),
+              inherited<R, AnalysisRequest>(AnalysisRequest::estimator_fields()),
+              inherited<R, TestedRequest>(TestedRequest::test_fields()),
+              inherited<R, EstimateRequest>(EstimateRequest::local_fields()));
+}
+
+struct EntropyRequest : AnalysisRequest {
+  Columns x;
+
+  static constexpr auto fields() {
+    return join(
+        options_of(columns_option<&EntropyRequest::x>("x", "columns of the joint distribution").needed()),
+        inherited<EntropyRequest, AnalysisRequest>(AnalysisRequest::common_fields()));
+  }
+};
+
+struct MutualInformationRequest : EstimateRequest {
+  Columns x, y, given;
+
+  static constexpr auto fields() {
+    using R = MutualInformationRequest;
+    return join(
+        options_of(columns_option<&R::x>("x", "columns of x, the one that surrogates shuffle").needed(),
+                   columns_option<&R::y>("y", "columns of y").needed(),
+                   columns_option<&R::given>("given", "columns conditioned on")),
+        estimate_fields<R>());
+  }
+};
+
+struct StorageRequest : EstimateRequest {
+  Columns x;
+  Embedding past{1, 1};
+  std::optional<SurrogateMethod> surrogate_type;
+
+  static constexpr auto fields() {
+    using R = StorageRequest;
+    return join(
+        options_of(columns_option<&R::x>("x", "the column").needed()),
+        within<&R::past>(options_of(value_option<&Embedding::history>("history", 1, 16, "past values"),
+                                    value_option<&Embedding::tau>("tau", 1, max_rows, "rows between them"))),
+        without("surrogate_type", estimate_fields<R>()),
+        common(
+            options_of(value_option<&R::surrogate_type>("surrogate_type",
+                                                        "how surrogates are made; see docs/surrogates.md")
+                           .if_left_out("permute; of the estimator ordinal, whose patterns overlap, circular")
+                           .of(OptionUse::surrogates))));
+  }
+};
+
+/// The embedding of a link, from a source to a target.
+struct LinkRequest {
+  Columns given;
+  std::optional<EmbeddingRule> embedding;
+  std::optional<std::int64_t> history, tau;
+  std::int64_t max_history = 4, max_tau = 1;
+  Embedding source{1, 1};
+
+  static constexpr auto fields() {
+    using R = LinkRequest;
+    return told(join(
+        options_of(
+            lagged_option<&R::given>("given",
+                                     "variables conditioned on: COL[:LAG] or COL:FIRST-LAST, "
+                                     "comma-separated; a lag is in rows before the "
+                                     "target's next value, 1 if none is given"),
+            value_option<&R::embedding>("embedding",
+                                        "how the target's past is chosen: largest bias-corrected active "
+                                        "information storage, smallest "
+                                        "prediction error, or as given by history and tau")
+                .if_left_out("given where history or tau is; else ais in a network, and given for one link"),
+            value_option<&R::max_history>("max_history", 1, 16, "longest past tried by ais and ragwitz"),
+            value_option<&R::max_tau>("max_tau", 1, max_rows, "largest step tried by ais and ragwitz"),
+            value_option<&R::history>("history", 1, 16, "past values of the target")
+                .also("target_history")
+                .if_left_out("1"),
+            value_option<&R::tau>("tau", 1, max_rows, "rows between them")
+                .also("target_tau")
+                .if_left_out("1")),
+        within<&R::source>(options_of(
+            value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
+            value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))));
+  }
+};
+
+struct TransferEntropyRequest : EstimateRequest, LinkRequest {
+  Columns source_column, target_column, complete;
+  std::int64_t lag = 1;
+  std::optional<std::int64_t> max_lag;
+
+  static constexpr auto fields() {
+    using R = TransferEntropyRequest;
+    return join(
+        options_of(columns_option<&R::source_column>("source", "the source's column").needed(),
+                   columns_option<&R::target_column>("target", "the target's column").needed(),
+                   value_option<&R::lag>("lag", 1, max_rows,
+                                         "rows from the newest source value to the target's next value"),
+                   value_option<&R::max_lag>(
+                       "max_lag", 1, max_rows,
+                       "lags 1 to N instead: the value is the largest over them, as in a network")
+                       .if_left_out("the one lag")),
+        inherited<R, LinkRequest>(LinkRequest::fields()),
+        options_of(columns_option<&R::complete>("complete",
+                                                "rows in which these columns have no value are left out too")
+                       .for_files()),
+        estimate_fields<R>());
+  }
+};
+
+struct NetworkRequest : TestedRequest, LinkRequest {
+  Columns columns, exclude;
+  std::int64_t max_lag = 5;
+  std::optional<std::int64_t> surrogates;
+  double alpha = 0.05;
+  Correction correction = Correction::bh;
+  std::optional<double> dt;
+  std::string dt_unit, groups;
+
+  static constexpr auto fields() {
+    using R = NetworkRequest;
+    return join(
+        options_of(value_option<&R::max_lag>("max_lag", 1, max_rows,
+                                             "lags 1 to N; a link's value is the largest over them")
+                       .in_methods(),
+                   value_option<&R::surrogates>("surrogates", 0, max_surrogates,
+                                                "surrogates for the p-value; 0: none, and no link is claimed")
+                       .if_left_out("1000; of the estimator gaussian 0, as its test is analytic")
+                       .in_methods(),
+                   columns_option<&R::columns>("columns", "variables of the network; all if none are named"),
+                   columns_option<&R::exclude>("exclude", "variables left out")),
+        inherited<R, LinkRequest>(LinkRequest::fields()),
+        told(options_of(value_option<&R::alpha>("alpha", 0.0, 1.0, "level of significance"),
+                        value_option<&R::correction>(
+                            "correction", "for testing all pairs: Benjamini-Hochberg, Bonferroni or none"))),
+        inherited<R, AnalysisRequest>(AnalysisRequest::common_fields()),
+        inherited<R, AnalysisRequest>(AnalysisRequest::estimator_fields()),
+        without("surrogates", inherited<R, TestedRequest>(TestedRequest::test_fields())),
+        options_of(
+            value_option<&R::dt>("dt", 0.0, std::numeric_limits<double>::max(),
+                                 "time between two rows, to show lags in time as well")
+                .beside_the_result(),
+            text_option<&R::dt_unit>("dt_unit", "UNIT", "its unit, such as s or year").beside_the_result(),
+            text_option<&R::groups>("groups", "FILE.csv",
+                                    "lines variable,group: order and colour of variables in figures")
+                .beside_the_result()
+                .names_file(PathUse::in)));
+  }
+};
+
+}  // namespace kolmo

@@ -1,0 +1,142 @@
+#include "kolmo/flow/request/settle.hpp"
+
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "kolmo/runtime/device.hpp"
+
+namespace kolmo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool has(OptionUse use, const EstimatorOptions& e) {
+  switch (use) {
+    case OptionUse::ksg:
+      return e.estimator == Estimator::ksg;
+    case OptionUse::frequencies:
+      return e.estimator == Estimator::discrete || e.estimator == Estimator::ordinal;
+    case OptionUse::ordinal:
+      return e.estimator == Estimator::ordinal;
+    case OptionUse::surrogates:
+      return !e.tested_analytically();
+    default:
+      return true;
+  }
+}
+
+std::string users(OptionUse use) {
+  return use == OptionUse::ksg ? "ksg" : use == OptionUse::ordinal ? "ordinal" : "discrete or ordinal";
+}
+
+void settle_device(AnalysisRequest& r) {
+  if (r.estimator.estimator == Estimator::ksg) return;
+  if (r.device == "auto") r.device = "cpu";
+  if (parse_device(r.device).kind != DeviceKind::cpu)
+    fail<InvalidArgument>("--estimator " + std::string(estimator_names[std::size_t(r.estimator.estimator)]) +
+                          " runs on the cpu, not on --device " + r.device);
+}
+
+template <class R>
+void settle_common(R& r) {
+  static constexpr auto fields = R::fields();
+  static const R usual;
+  for (const OptionInfo& o : fields)
+    if (!o.equal(&r, &usual)) check_use(o, r.estimator);
+  settle_device(r);
+  r.preparation.seed = r.estimator.seed;
+  r.estimator.f32 = r.precision == Precision::f32;
+}
+
+void check_step(const std::optional<double>& dt, const std::string& unit) {
+  require(!dt || *dt > 0, "--dt: must be a number above 0");
+  require(!dt || !unit.empty(), "--dt: needs --dt-unit, its unit");
+  require(dt || unit.empty(), "--dt-unit: needs --dt, the time between two rows");
+}
+
+void check_local(const EstimateRequest& r) {
+  check_step(r.dt, r.dt_unit);
+  require(!r.local.empty() || !r.local_window,
+          "--local-window: needs --local, the file that it is written to");
+  require(!r.local.empty() || !r.dt, "--dt: needs --local, the file that times are written to");
+  require(r.local.empty() || r.estimator.bias == Bias::none,
+          "--local: --bias miller-madow corrects the mean, and no single value");
+}
+
+void settle_link(LinkRequest& r, EmbeddingRule usual) {
+  const bool asked = r.history || r.tau;
+  require(!asked || !r.embedding || *r.embedding == EmbeddingRule::given,
+          "--history and --tau need --embedding given");
+  if (!r.embedding) r.embedding = asked ? EmbeddingRule::given : usual;
+  if (*r.embedding == EmbeddingRule::given) r.history = r.history.value_or(1), r.tau = r.tau.value_or(1);
+}
+
+void set_link(NetworkOptions& n, const TestedRequest& tested, const LinkRequest& link) {
+  n.embedding = *link.embedding;
+  if (link.history) n.target = {*link.history, *link.tau};
+  n.max_history = link.max_history, n.max_tau = link.max_tau, n.source = link.source;
+  n.estimator = tested.estimator, n.p_value = tested.p_value;
+}
+
+}  // namespace
+
+void check_use(const OptionInfo& o, const EstimatorOptions& e) {
+  if (has(o.use, e)) return;
+  if (o.use == OptionUse::surrogates)
+    fail<InvalidArgument>(o.flag() +
+                          " needs --surrogates: the test of --estimator gaussian is analytic without");
+  fail<InvalidArgument>(o.flag() + " is for --estimator " + users(o.use) + ", not for --estimator " +
+                        std::string(estimator_names[std::size_t(e.estimator)]));
+}
+
+double AnalysisRequest::factor() const { return bits() ? 1 / std::numbers::ln2 : 1; }
+
+EntropyRequest settled(EntropyRequest r) {
+  settle_common(r);
+  return r;
+}
+
+MutualInformationRequest settled(MutualInformationRequest r) {
+  settle_common(r), check_local(r);
+  return r;
+}
+
+StorageRequest settled(StorageRequest r) {
+  settle_common(r), check_local(r);
+  const bool ordinal = r.estimator.estimator == Estimator::ordinal;
+  r.estimator.surrogate_type =
+      r.surrogate_type.value_or(ordinal ? SurrogateMethod::circular : SurrogateMethod::permute);
+  if (!r.estimator.tested_analytically()) r.surrogate_type = r.estimator.surrogate_type;
+  return r;
+}
+
+TransferEntropyRequest settled(TransferEntropyRequest r) {
+  settle_common(r), check_local(r), settle_link(r, EmbeddingRule::given);
+  require(!r.max_lag || r.lag == 1,
+          "--max-lag excludes --lag: it takes the largest value over the lags 1 to N");
+  return r;
+}
+
+NetworkRequest settled(NetworkRequest r) {
+  const bool analytic = r.estimator.estimator == Estimator::gaussian;
+  r.surrogates = r.estimator.surrogates = r.surrogates.value_or(analytic ? 0 : 1000);
+  settle_common(r), settle_link(r, EmbeddingRule::ais), check_step(r.dt, r.dt_unit);
+  require(r.alpha > 0 && r.alpha < 1, "--alpha: must lie between 0 and 1");
+  return r;
+}
+
+NetworkOptions network_options(const NetworkRequest& r) {
+  NetworkOptions n;
+  set_link(n, r, r);
+  n.max_lag = r.max_lag, n.alpha = r.alpha, n.correction = r.correction;
+  return n;
+}
+
+NetworkOptions network_options(const TransferEntropyRequest& r) {
+  NetworkOptions n;
+  set_link(n, r, r);
+  n.min_lag = r.max_lag ? 1 : r.lag, n.max_lag = r.max_lag.value_or(r.lag);
+  return n;
+}
+
+}  // namespace kolmo
