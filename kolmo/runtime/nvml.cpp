@@ -7,10 +7,12 @@
 #include <regex>
 
 namespace kolmo {
-namespace {
 
 // The layouts are copied from nvml.h, so that building does not need that file. They are part of the
-// library's binary interface.
+// library's binary interface. This namespace has a name because g++ 13.3 crashes on Nvml::Calls where its
+// pointers to functions take types of an unnamed one and an included file defines it, as unity builds do.
+namespace nvml {
+
 struct Utilization {
   unsigned gpu, memory;  // percent
 };
@@ -36,6 +38,12 @@ struct GpmMetrics {
   void *before, *after;
   GpmMetric metrics[512];  // the library writes `count` of them
 };
+
+}  // namespace nvml
+
+namespace {
+
+using namespace nvml;
 
 constexpr int ok = 0;
 constexpr unsigned sm_clock = 1, die_temperature = 0;
