@@ -22,7 +22,10 @@ export PATH=$tools/bin:$PATH
 echo "wheel: an sdist, and a wheel from it; the first time this takes minutes"
 rm -rf "$out"
 git describe --always --dirty --abbrev=12 --exclude="*" >"$commit" 2>/dev/null || echo unknown >"$commit"
-python -m build --no-isolation --outdir "$work/built" -C cmake.define.CMAKE_CUDA_ARCHITECTURES='80-virtual;90a-real' . >"$work/log" 2>&1 ||
+cuda=OFF
+if tools/find_nvcc.sh >/dev/null; then cuda=ON; fi
+python -m build --no-isolation --outdir "$work/built" -C "cmake.define.KOLMO_CUDA=$cuda" -C cmake.define.CMAKE_CUDA_ARCHITECTURES='80-virtual;90a-real' . \
+  >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log" >&2; exit 1; }
 auditwheel repair --plat "manylinux_2_${glibc}_$(uname -m)" --only-plat --exclude libcuda.so.1 --exclude 'libnvidia-*' \
   --exclude 'libcudart*' --exclude 'libcublas*' --exclude 'libnvrtc*' --wheel-dir "$work/repaired" "$work"/built/*.whl >"$work/log" 2>&1 ||
