@@ -14,6 +14,7 @@
 #include "kolmo/op/registry.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/runtime/cuda/cublaslt.hpp"
+#include "kolmo/runtime/validated.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -137,11 +138,17 @@ void list_devices(bool json) {
                  d.capability, d.driver});
     table.print(std::cout);
     if (const std::string vendor = vendor_library_text(); !vendor.empty()) std::cout << vendor << '\n';
+    for (const DeviceInfo& d : devices())
+      if (d.device.kind == DeviceKind::cuda && !validated_on(d.capability))
+        std::cout << to_string(d.device) << " has compute capability " << d.capability
+                  << ", on which Kolmo is untested: check it by kolmo validate --device "
+                  << to_string(d.device) << '\n';
     return;
   }
   Json all = Json::array();
   for (const DeviceInfo& d : devices()) {
     all.push_back(device_json(d));
+    if (d.device.kind == DeviceKind::cuda) all.back()["validated"] = validated_on(d.capability);
     if (const auto* l = cuda::vendor_library(); l && d.device.kind == DeviceKind::cuda)
       all.back()["vendor_library"] = {{"name", l->name}, {"path", l->path}, {"problem", l->problem}};
   }

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "kolmo/io/file.hpp"
+#include "kolmo/io/json.hpp"
 #include "kolmo/runtime/backend.hpp"
+#include "kolmo/runtime/validated.hpp"
+#include "tests/paths.hpp"
 
 namespace kolmo {
 namespace {
@@ -39,6 +45,19 @@ TEST(Device, OneThatIsNotThereIsUnsupported) {
   const Device absent{DeviceKind::cuda, cuda_device_count()};
   EXPECT_FALSE(available(absent));
   EXPECT_THROW(device_info(absent), Unsupported);
+}
+
+TEST(Device, ValidatedGpusAreThoseOfTheRecords) {
+  std::set<std::string> recorded;
+  for (const auto& folder : std::filesystem::directory_iterator(source_dir() / "results")) {
+    const auto file = folder.path() / "validate.json";
+    if (std::filesystem::exists(file))
+      recorded.insert(
+          parse_json(read_regular(file.string(), 64 << 20), file.string())["device"]["capability"]);
+  }
+  EXPECT_FALSE(recorded.empty());
+  for (const std::string capability : {"8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"})
+    EXPECT_EQ(validated_on(capability), recorded.contains(capability)) << capability;
 }
 
 }  // namespace

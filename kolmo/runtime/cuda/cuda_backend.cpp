@@ -70,6 +70,9 @@ class CudaBackend final : public Backend {
     const CurrentDevice before;
     use();
     check(cudaGetDeviceProperties(&properties_, index_), "reading the properties");
+    if (properties_.major < 8)
+      fail<Unsupported>(name() + ": this GPU has compute capability " + std::to_string(properties_.major) +
+                        "." + std::to_string(properties_.minor) + ", and Kolmo needs 8.0 or later");
     cudaMemPoolProps pool{};
     pool.allocType = cudaMemAllocationTypePinned;
     pool.location = {cudaMemLocationTypeDevice, index_};
