@@ -10,7 +10,7 @@
 #
 # This file, run as `cmake -D INPUT=... -D OUTPUT=... -D NAME=... -P embed.cmake`, writes one source.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-  cmake_minimum_required(VERSION 3.25)
+  cmake_minimum_required(VERSION 3.22)
   file(READ "${INPUT}" text)
   string(FIND "${text}" ")KOLMO\"" clash)
   if(NOT clash EQUAL -1)

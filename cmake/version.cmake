@@ -1,6 +1,6 @@
 # Writes OUTPUT (version.cpp) with VERSION and the commit of SOURCE, at build time and only when they changed, so
 # that nothing else is recompiled after a commit.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
 execute_process(COMMAND git -C ${SOURCE} rev-parse --show-toplevel
