@@ -8,12 +8,16 @@ import csv
 import io
 import json
 import subprocess
+import sys
 from collections import defaultdict
 from datetime import datetime, timezone
 from pathlib import Path
 
 from below_copy import below_copy
 from beside_pytorch import compared
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from record_text import record_text  # noqa: E402
 
 TIME = "gpu__time_duration.sum"
 PEAK = ".avg.pct_of_peak_sustained_elapsed"
@@ -92,7 +96,7 @@ def main() -> None:
     for (operator, case), shown in wanted.items():
         found = kernels(profile(arguments.kolmo, operator, case))
         record["cases"].append({"operator": operator, "case": case, "shown": shown, "kernels": found})
-        Path(arguments.record).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        Path(arguments.record).write_text(record_text(record), encoding="utf-8")
         print(shown, found[0], flush=True)
 
 

@@ -4,16 +4,20 @@
 Each is the time of a call, of 10 samples of many calls one after the other, as in `kolmo bench`: large products slow down as the
 GPU grows warm. Takes half a minute."""
 import argparse
-import json
 import math
+import sys
 import time
 from datetime import date
+from pathlib import Path
 
 try:
     import torch
     import torch.nn.functional as f
 except ImportError:  # the names of the cases do not need PyTorch
     torch = f = None
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from record_text import record_text  # noqa: E402
 
 SAMPLES, SECONDS = 10, 0.01  # a sample takes about this many seconds
 SMALL = False
@@ -297,9 +301,7 @@ def main() -> None:
         return
     record = {"kind": "torch", "date": date.today().isoformat(), "torch": torch.__version__, "device": torch.cuda.get_device_name(),
               "command": "python3 bench/gpu_pytorch.py", "microseconds": times}
-    with open(options.record, "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
+    Path(options.record).write_text(record_text(record), encoding="utf-8")
 
 
 if __name__ == "__main__":

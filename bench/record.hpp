@@ -5,6 +5,7 @@
 
 #include "kolmo/base/utc.hpp"
 #include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/record_text.hpp"
 #include "kolmo/runtime/device.hpp"
 #include "kolmo/version.hpp"
 
@@ -16,7 +17,7 @@ inline void write_record(const std::string& file, const std::string& kind, const
   nlohmann::ordered_json all{{"kolmo_version", version()}, {"commit", commit()},      {"date", utc_now()},
                              {"device", device.name},      {"driver", device.driver}, {"kind", kind}};
   all.update(measured);
-  write_file(file, all.dump(1) + "\n");
+  write_file(file, record_text(all));
 }
 
 /// Runs a benchmark and returns its exit status; prints an error as one line.

@@ -11,6 +11,7 @@
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/io/json.hpp"
+#include "kolmo/io/record_text.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/version.hpp"
 
@@ -34,7 +35,8 @@ void read_record(const std::filesystem::path& file, std::map<std::string, Verifi
     if (!device.starts_with("cuda")) return;
     for (const Json& op : record.at("ops")) {
       Verified v{record.at("date"), op.at("cuda_sources"), file.filename().string(), true};
-      for (const Json& result : op.at("results")) v.passed &= result.at("ok").get<bool>();
+      for (const Json& result : op.at("results"))  // of a variant, or by --details of a check
+        v.passed &= result.contains("ok") ? result["ok"].get<bool>() : result.at("failed") == 0;
       Verified& slot = latest[op.at("name")];
       if (slot.date <= v.date) slot = v;
     }
@@ -65,7 +67,7 @@ void Record::add(const OpEntry& entry, Json results) {
 
 void Record::set_peaks(const DeviceInfo& device) { json_["device"] = device_json(device); }
 
-void Record::write(const std::string& file) const { write_file(file, json_.dump(1) + "\n"); }
+void Record::write(const std::string& file) const { write_file(file, record_text(json_)); }
 
 void list_unverified(const std::string& folder, bool json) {
   std::map<std::string, Verified> latest;

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 struct ValidateFlags {
   Selection selection;
   DeviceOptions device;
-  bool json = false, one_device = false;
+  bool json = false, details = false, one_device = false;
   std::string record, unverified, aspect;
 };
 
@@ -45,6 +45,33 @@ struct Tally {
   }
 };
 
+/// An entry for each variant, with what failed of it.
+Json by_variant(const std::vector<check::Result>& results) {
+  std::map<std::string, std::pair<Tally, Json>> found;
+  for (const check::Result& r : results) {
+    auto& [tally, failures] = found[r.variant];
+    tally.add(r);
+    if (!r.ok) failures.push_back(to_json(r));
+  }
+  Json all = Json::array();
+  for (const auto& [variant, of] : found) {
+    const auto& [tally, failures] = of;
+    all.push_back({{"variant", variant},
+                   {"cases", tally.cases.size()},
+                   {"passed", tally.passed},
+                   {"failed", tally.failed},
+                   {"max_error", tally.max_error}});
+    if (!failures.empty()) all.back()["failures"] = failures;
+  }
+  return all;
+}
+
+Json one_by_one(const std::vector<check::Result>& results) {
+  Json all = Json::array();
+  for (const check::Result& r : results) all.push_back(to_json(r));
+  return all;
+}
+
 /// The device that was asked for, or one of each kind that this machine has.
 std::vector<Device> devices_to_check(const ValidateFlags& o) {
   if (o.one_device) return {parse_device(o.device.device)};
@@ -62,19 +89,19 @@ class Run {
 
   void check(const OpEntry& entry) {
     Tally tally;
-    Json results = Json::array();
+    std::vector<check::Result> results;
     check::check_op(
         entry, device_, o_.device.threads > 0 ? o_.device.threads : 2,
         [&](const check::Result& r) {
           tally.add(r), total_.add(r);
-          results.push_back(to_json(r));
+          results.push_back(r);
           if (!r.ok && !o_.json)
             std::cout << paint(Color::red, "FAILED") << "  " << r.op << ", " << r.case_name
                       << (o_.one_device ? "" : ", " + r.device) << (r.variant.empty() ? "" : ", ")
                       << r.variant << ", " << r.aspect << ": " << r.message << std::endl;
         },
         o_.aspect);
-    record_.add(entry, std::move(results));
+    record_.add(entry, o_.details ? one_by_one(results) : by_variant(results));
     tallies_.emplace(&entry, std::move(tally));
   }
   void add_row(const OpEntry& entry, TextTable& table) const {
@@ -157,6 +184,8 @@ void add_validate(CLI::App& app, Context& context) {
           "reached: every variant fits a case")
       ->type_name("NAME");
   command->add_flag("--json", o.json, "print JSON; without --device, of a record for each device");
+  command->add_flag("--details", o.details,
+                    "in JSON and records: an entry for each check, not only for each variant");
   add_output(*command, "--record", o.record, "also write the results of the one device to this JSON file")
       ->type_name("FILE.json");
   command

@@ -23,6 +23,7 @@ from datetime import date
 from pathlib import Path
 
 from mutants import candidates, operators_of
+from record_text import record_text
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "cmake"))
@@ -239,7 +240,7 @@ def main():
         shutil.copy(path, TREE / name)
         mutants.sort(key=lambda m: (m["file"], KINDS.index(m["kind"]), m.get("device", "")))
         record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text(json.dumps({"date": str(date.today()), "mutants": mutants}, indent=1) + "\n", encoding="utf-8")
+        record.write_text(record_text({"date": str(date.today()), "mutants": mutants}), encoding="utf-8")
         longest = max(longest, time.monotonic() - started)
     if waiting:
         print(f"{len(waiting)} sources are left, {waiting[0][0].relative_to(ROOT)} and on; run again")

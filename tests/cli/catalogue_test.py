@@ -88,7 +88,7 @@ class Catalogue(CommandTest):
         self.assertLess(len(alias["cases"]), len(result("info", "layer_norm")["cases"]))
         self.assertIn("= layer_norm with activation=gelu", kolmo("list", "--group", "nn").stdout)
         self.assertIn("alias fused_layernorm_gelu", kolmo("info", "layer_norm").stdout)
-        record = result("validate", "fused_layernorm_gelu", "--device", "cpu")
+        record = result("validate", "fused_layernorm_gelu", "--device", "cpu", "--details")
         self.assertEqual([op["name"] for op in record["ops"]], ["fused_layernorm_gelu"])
         self.assertEqual({r["case"] for r in record["ops"][0]["results"]}, {"fused_layernorm_gelu k=300 f32"})
 
@@ -180,7 +180,15 @@ class Validate(CommandTest):
         self.assertIn("--record", record["command"])
         [op] = record["ops"]
         self.assertEqual(op["cuda_sources"], result("info", "vector_add")["cuda_sources"])
-        aspects = {r["aspect"] for r in op["results"]}
+        kolmo("validate", "vector_add", "--device", "cpu", "--details", "--record", path)
+        details = json.loads(path.read_text())["ops"][0]["results"]
+        self.assertEqual([r["variant"] for r in op["results"]], sorted({r["variant"] for r in details}))
+        for row in op["results"]:
+            those = [r for r in details if r["variant"] == row["variant"]]
+            self.assertEqual(row, {"variant": row["variant"], "cases": len({r["case"] for r in those if r["aspect"] == "result"}),
+                                   "passed": sum(r["ok"] for r in those), "failed": sum(not r["ok"] for r in those),
+                                   "max_error": max(r.get("max_error", 0) for r in those)})
+        aspects = {r["aspect"] for r in details}
         self.assertLessEqual({"result", "memory", "repeat", "graph", "stream", "arguments", "cost", "fact"}, aspects)
         for key in ["kolmo_version", "commit", "date", "driver"]:
             self.assertIn(key, record)
@@ -190,10 +198,10 @@ class Validate(CommandTest):
             self.refused("validate", "vector_add", "--record", path, mentions=["--record", "one device", "--device"])
         self.assertEqual(list(self.path.iterdir()), [path])
 
-    def record(self, name, date, sources, ok=True, device="cuda:0"):
+    def record(self, name, date, sources, failed=0, device="cuda:0"):
         return self.file(name, json.dumps({
             "date": date, "kind": "validate", "device": {"device": device},
-            "ops": [{"name": "vector_add", "cuda_sources": sources, "results": [{"ok": ok}]}]}))
+            "ops": [{"name": "vector_add", "cuda_sources": sources, "results": [{"passed": 3, "failed": failed}]}]}))
 
     def state(self):
         states = {op["name"]: op["state"] for op in result("validate", "--unverified", self.path)}
@@ -208,10 +216,13 @@ class Validate(CommandTest):
         self.assertEqual(self.state(), "verified")
         self.record("b.json", "2026-01-03T00:00:00Z", "0" * 64)
         self.assertIn("sources changed since 2026-01-03", self.state())
-        self.record("c.json", "2026-01-04T00:00:00Z", sources, ok=False)
+        self.record("c.json", "2026-01-04T00:00:00Z", sources, failed=1)
         self.assertIn("failed when last validated", self.state())
         self.record("d.json", "2026-01-05T00:00:00Z", sources)
         self.assertEqual(self.state(), "verified")
+        details = self.record("d.json", "2026-01-05T00:00:01Z", sources)
+        details.write_text(details.read_text().replace('"passed": 3, "failed": 0', '"ok": false'))
+        self.assertIn("failed when last validated, 2026-01-05T00:00:01Z", self.state())
         os.mkdir(os.path.join(self.path, "h100"))
         self.record("h100/a.json", "2026-01-06T00:00:00Z", "0" * 64)
         self.assertIn("sources changed since 2026-01-06", self.state())
