@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # tools/python_env.sh [ENVIRONMENT REQUIREMENTS]: makes an environment with these packages and PyTorch; by default
 # .venv/python, with what builds and tests the Python package. With that the presets `ci` and `asan` of tools/test.sh build
-# the extension. Says so and goes on if PyPI cannot be reached: the other tests need none of it. PYTHON_TESTS=0 leaves it out.
+# the extension. Fails if PyPI cannot be reached. PYTHON_TESTS=0 makes none; PYTHON_TESTS=without-torch leaves PyTorch out.
 # tools/python_env.sh --ready [...]: only tells, by its status, whether nothing is left to do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 only_ask=
 if [ "${1:-}" = --ready ]; then only_ask=1 && shift; fi
 env=${1:-.venv/python} wanted=${2:-python/requirements-test.txt} torch=torch==2.13.0+cpu
-mark=$env/$(sha256sum "$wanted" "$0" | sha256sum | cut -c 1-16)
+mark=$env/$(cat "$wanted" "$0" - <<<"${PYTHON_TESTS:-}" | sha256sum | cut -c 1-16)
 if [ -e "$mark" ] || [ "${PYTHON_TESTS:-}" = 0 ]; then exit 0; fi
 if [ -n "$only_ask" ]; then exit 1; fi
 
@@ -18,11 +18,12 @@ if [ ! -L "$env" ]; then rm -rf "$env"; fi
 if ! { python3 -m venv "$env" && "${pip[@]}" -r "$wanted"; }; then
   echo "python_env: PyPI cannot be reached or lacks a package: there is no $env" >&2
   rm -rf "$env"
-  exit 0
+  exit 1
 fi
 # The build for the CPU, from where pip is configured to look or from PyTorch's own index; never one with CUDA.
-if ! "${pip[@]}" "$torch" 2>/dev/null &&
+if [ "${PYTHON_TESTS:-}" != without-torch ] && ! "${pip[@]}" "$torch" 2>/dev/null &&
   ! "${pip[@]}" --retries 0 --timeout 20 --extra-index-url https://download.pytorch.org/whl/cpu "$torch" 2>/dev/null; then
-  echo "python_env: $torch cannot be had; the tests with PyTorch are skipped" >&2
+  echo "python_env: $torch cannot be had; PYTHON_TESTS=without-torch leaves out the tests with PyTorch" >&2
+  exit 1
 fi
 touch "$mark"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make site: the documentation as a site in out/site. Fails on any warning, and on a page that would load something from
-# elsewhere. `tools/site.sh check` passes where mkdocs cannot be installed.
+# elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,9 +8,8 @@ venv=.venv/site
 if ! cmp -s tools/site-requirements.txt $venv/installed.txt; then
   rm -rf $venv
   if ! { python3 -m venv $venv && $venv/bin/pip install -q --disable-pip-version-check -r tools/site-requirements.txt; }; then
-    echo "site           skipped: it needs python3-venv, and mkdocs from PyPI"
-    [ "${1:-}" = check ]
-    exit
+    echo "site: it needs python3-venv, and mkdocs from PyPI" >&2
+    exit 1
   fi
   cp tools/site-requirements.txt $venv/installed.txt
 fi

@@ -9,8 +9,8 @@ venv=.venv/peers
 tools/python_env.sh "$venv" tests/peers/requirements.txt
 build=${KOLMO_BUILD:-build/ci}
 if [ ! -x "$venv/bin/python" ] || [ ! -d "$build/python" ]; then
-  echo "skipped: operators beside other programs: there is no $venv, or no Python package in $build"
-  exit
+  echo "test_peers: there is no $venv, or no Python package in $build, which make test builds" >&2
+  exit 1
 fi
 export PYTHONPATH=$PWD/$build/python:$PWD/tests
 "$venv/bin/python" -W ignore -m peers "$@"
