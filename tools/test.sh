@@ -3,8 +3,8 @@
 #                          `long`; then lists the operators whose CUDA sources changed since a GPU validated them.
 # tools/test.sh check      make check: runs the long tests, with CUDA when nvcc is found; all tests that can run under
 #                          AddressSanitizer and UndefinedBehaviorSanitizer, with every portable kernel variant on the emulated GPU;
-#                          ThreadSanitizer's race check of the operators whose CUDA sources changed since their last pass; and a
-#                          minute of fuzzing for each reader.
+#                          ThreadSanitizer's race check of the operators whose CUDA sources changed since their last pass; where
+#                          nvcc is found, these compiled for the GPUs that are not on hand; and a minute of fuzzing for each reader.
 # The last line says how many tests passed, failed and were skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -66,7 +66,7 @@ release() {
   if ! tools/python_env.sh --ready; then  # its environment is made while everything but the extension is built
     tools/python_env.sh & local environment=$!
     python=OFF build ci
-    wait "$environment"
+    wait "$environment" || failed=$((failed + 1))
   fi
   if [ $broken = 0 ] && build ci; then
     seconds "build"
@@ -84,7 +84,7 @@ release() {
 check() {
   heading "long tests of the release build"
   local preset=ci
-  if tools/find_nvcc.sh >/dev/null; then preset=cuda; fi
+  if tools/find_nvcc.sh >/dev/null && ! compgen -G '/dev/nvidia[0-9]*' >/dev/null; then preset=cuda; fi  # with a GPU, `ci` has CUDA
   if build "$preset"; then
     seconds "build with the preset $preset"
     run_ctest "$preset" -L long
@@ -110,6 +110,10 @@ check() {
     run_ctest tsan -R '^(simt\.(kernels|bad)|runtime\.threads)$'
   fi
   seconds "tests"
+
+  heading "kernels compiled for the GPUs that are not on hand"
+  tally python3 tools/architectures.py --jobs "$jobs"
+  seconds "compiling"
 
   heading "fuzzing of the readers"
   if tools/fuzz.sh; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
