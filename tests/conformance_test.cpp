@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <map>
 
 namespace kolmo::check {
 namespace {
@@ -60,9 +61,19 @@ const bool registered = [] {
 
 // Each operator must have cases, and a case for each property that it claims: tests/check/self_check_test.cpp
 // checks that.
-TEST(Conformance, EveryOperatorHasAnOracle) {
-  EXPECT_TRUE(registered);
-  for (const OpEntry& entry : all_ops()) EXPECT_NO_THROW(oracle_of(*entry.op)) << entry.op->name;
+TEST(Conformance, EveryOperatorHasAnOracleAndATestForEachCase) {
+  ASSERT_TRUE(registered);
+  std::map<std::string, int> tests;
+  const auto& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i)
+    tests[all.GetTestSuite(i)->name()] = all.GetTestSuite(i)->total_test_count();
+  for (const OpEntry& entry : all_ops()) {
+    EXPECT_NO_THROW(oracle_of(*entry.op)) << entry.op->name;
+    int cases = 0;
+    for (const CaseInfo& c : entry.op->cases()) cases += !c.benchmark_only;
+    EXPECT_GT(cases, 0) << entry.op->name;
+    EXPECT_GE(tests["Conformance_" + std::string(entry.op->name)], cases) << entry.op->name;
+  }
 }
 
 }  // namespace
