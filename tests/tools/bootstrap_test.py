@@ -12,7 +12,7 @@ TOOL = Path(__file__).resolve().parents[2] / "tools/bootstrap.sh"
 class WithoutApt(unittest.TestCase):
     def run_without(self, *programs: str) -> subprocess.CompletedProcess:
         with tempfile.TemporaryDirectory() as folder:
-            for path in os.environ["PATH"].split(":"):
+            for path in os.get_exec_path():
                 for program in Path(path).iterdir() if Path(path).is_dir() else ():
                     if program.name not in ("dpkg-query", *programs) and not Path(folder, program.name).is_symlink():
                         Path(folder, program.name).symlink_to(program)

@@ -18,12 +18,13 @@ TESTS = """#!/usr/bin/env python3
 import os, sys
 assert "--gtest_filter=-Conformance_*" in sys.argv
 file = next(a.split("xml:")[1] for a in sys.argv if "xml:" in a)
-gpu = os.environ.get("CUDA_VISIBLE_DEVICES") != "-1"
+given = os.environ
+gpu = given.get("CUDA_VISIBLE_DEVICES") != "-1"
 skipped = '<skipped message="a_test.cpp:1&#x0A;needs TEXT"/>'
 cases = {"anywhere": "", "on_the_gpu": "" if gpu else skipped.replace("TEXT", "a GPU"), "on_two": skipped.replace("TEXT", "two GPUs")}
 if gpu:
     cases["made_for_it"] = FAILURE
-mine = [c for i, c in enumerate(cases.items()) if i % int(os.environ["GTEST_TOTAL_SHARDS"]) == int(os.environ["GTEST_SHARD_INDEX"])]
+mine = [c for i, c in enumerate(cases.items()) if i % int(given["GTEST_TOTAL_SHARDS"]) == int(given["GTEST_SHARD_INDEX"])]
 open(file, "w").write("<testsuites>" + "".join(f'<testcase classname="A" name="{n}">{x}</testcase>' for n, x in mine) + "</testsuites>")
 sys.exit(any("failure" in x for _, x in mine))
 """
