@@ -3,11 +3,15 @@
 #include <algorithm>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 
 namespace kolmo::f16c {
 
-bool available() { return __builtin_cpu_supports("f16c"); }
+bool available() {  // clang's __builtin_cpu_supports knows no f16c
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
 
 [[gnu::target("avx,f16c")]] void convert(const float* from, Half* to, std::int64_t n) {
   std::int64_t i = 0;

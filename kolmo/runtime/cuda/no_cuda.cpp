@@ -8,7 +8,7 @@ namespace kolmo {
 namespace {
 
 [[noreturn]] void no_cuda() {
-  fail<Unsupported>("cuda: this build has no CUDA support (it was configured without nvcc)");
+  fail<Unsupported>("cuda: this build has no CUDA support (see the CMake option KOLMO_CUDA)");
 }
 
 }  // namespace
@@ -17,7 +17,7 @@ int cuda_device_count() { return 0; }
 std::unique_ptr<Backend> make_cuda_backend(int) { no_cuda(); }
 CurrentDevice::CurrentDevice() = default;
 CurrentDevice::CurrentDevice(Device) {}
-CurrentDevice::~CurrentDevice() = default;
+CurrentDevice::~CurrentDevice() { before_ = -1; }  // or clang warns that nothing uses it
 
 LoadedKernel load_kernel(const std::string&, const std::string&, Device) { no_cuda(); }
 void launch_loaded(const LoadedKernel&, const std::array<unsigned, 3>&, const std::array<unsigned, 3>&,
@@ -35,7 +35,7 @@ void nvtx_pop() {}
 const cuda::VendorLibrary* cuda::vendor_library() { return nullptr; }
 bool cuda::vendor_matmul_fits(const VendorMatmul&) { return false; }
 void cuda::vendor_matmul(const VendorMatmul&, void*, Stream&) {
-  fail<Unsupported>("cuBLASLt: this build has no CUDA support (it was configured without nvcc)");
+  fail<Unsupported>("cuBLASLt: this build has no CUDA support (see the CMake option KOLMO_CUDA)");
 }
 
 }  // namespace kolmo
