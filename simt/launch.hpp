@@ -9,6 +9,9 @@
 
 namespace simt {
 
+/// What the emulated GPU says of itself where a program shares out work by it: as an H100 or H200.
+inline constexpr int multiprocessors = 132;
+
 /// A grid that stores the source location of the launch and whether its size fitted.
 struct Grid : dim3 {
   Where at;

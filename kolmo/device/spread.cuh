@@ -2,10 +2,8 @@
 // Grids of at most one block for each multiprocessor. Anonymous namespace: see device/grid.cuh.
 #include <algorithm>
 
+#include "kolmo/device/multiprocessors.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
-#ifndef SIMT
-#include "kolmo/runtime/cuda/tensor_copies.hpp"
-#endif
 
 namespace kolmo::cuda {
 namespace {

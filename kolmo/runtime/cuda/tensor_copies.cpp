@@ -3,6 +3,7 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -79,6 +80,10 @@ bool is_hopper(int device) {
          attribute(cudaDevAttrComputeCapabilityMinor, device) == 0 && boxes_encoder();
 }
 
-int multiprocessors(int device) { return attribute(cudaDevAttrMultiProcessorCount, device); }
+int multiprocessors(int device) {
+  thread_local int asked = -1, count = 1;  // asking the runtime each time would lengthen every call
+  if (device != asked) asked = device, count = std::max(1, attribute(cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
 
 }  // namespace kolmo::cuda

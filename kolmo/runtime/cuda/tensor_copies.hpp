@@ -42,7 +42,7 @@ TensorMap image_map(const BoxedImages& m);
 
 /// Whether a device has these copies and the wgmma instructions: compute capability 9.0 exactly.
 bool is_hopper(int device);
-/// Number of multiprocessors of a device; 0 if there is no such device.
+/// Number of multiprocessors of a device, and 1 if there is no such device, as callers divide by it.
 int multiprocessors(int device);
 
 }  // namespace kolmo::cuda

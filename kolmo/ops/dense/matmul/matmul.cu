@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kolmo/device/multiprocessors.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/ops/dense/matmul/dots.cuh"
 #include "kolmo/ops/dense/matmul/double_tiles.cuh"
@@ -211,13 +212,13 @@ bool fits(const MatmulArgs& x, int variant) {
   }
 }
 
-/// Estimated microseconds on an H200, without the cost that all plans have in common. A multiprocessor
-/// computes its share of the blocks in the time of their arithmetic, but not faster than one block takes for
-/// its steps; then it writes the tiles. If k is split, the parts' sums additionally pass through memory and a
-/// second kernel.
+/// Estimated microseconds on a device whose multiprocessors are those of an H200, without the cost that all plans have in
+/// common. A multiprocessor computes its share of the blocks in the time of their arithmetic, but not faster than one block
+/// takes for its steps; then it writes the tiles. Several parts additionally pass through memory and a second kernel.
 template <class Shape>
 double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan, double of_element) {
-  constexpr double multiprocessors = 132, of_byte = 2.5e-7, of_combine = 4;
+  constexpr double of_byte = 2.5e-7, of_combine = 4;
+  const double multiprocessors = cuda::multiprocessors(x.y.device.index);
   const double steps = std::ceil(std::ceil(double(MatmulSizes(x).k) / shape.depth) / plan.parts);
   const double blocks = std::ceil(double(blocks_of(x, shape, plan)) / multiprocessors);
   const double time = std::max(shape.step.alone, blocks * shape.step.shared) * steps +

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kolmo/device/multiprocessors.cuh"
 #include "kolmo/device/spread.cuh"
 #include "kolmo/ops/nn/attention/attention_few.cuh"
 #include "kolmo/ops/nn/attention/attention_mma.cuh"
@@ -44,15 +45,14 @@ std::int64_t attention_blocks(const A& a, int of_block) {
   return n.batch * n.kv_heads * ((rows_of_group(a) + of_block - 1) / of_block);
 }
 
-constexpr std::int64_t most_multiprocessors = 132;
-
-/// Index of the shape of tiles for f32 or f64.
+/// The table row of the tiles for f32 or f64.
 int tile_shape_of(const A& a) {
   const bool single = a.q.dtype == DType::f32;
   const int large = shape_of(a), few = few_tile_shapes + large,
             shapes = int(single ? std::size(tile_shapes_f32) : std::size(tile_shapes_f64));
   const int rows = (single ? tile_shapes_f32 : tile_shapes_f64)[large].rows;
-  const bool has_few = rows_of_group(a) <= 32 || attention_blocks(a, rows) * 4 <= most_multiprocessors;
+  const bool has_few =
+      rows_of_group(a) <= 32 || attention_blocks(a, rows) * 4 <= cuda::multiprocessors(a.q.device.index);
   return few < shapes && has_few ? few : large;
 }
 const AttentionTileShape& tile_of(const A& a) {
@@ -66,12 +66,11 @@ int rows_of_block(const A& a) {
 
 std::int64_t attention_blocks(const A& a) { return attention_blocks(a, rows_of_block(a)); }
 
-/// The number of parts that the keys are split into, if there are too few blocks for the multiprocessors.
-/// Each part has at least 256 keys, or 64 in tiles. The number depends on the shapes alone, and so do the
-/// results.
+/// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more, or of 64 in tiles: results
+/// depend on the shapes and on how many multiprocessors the device has.
 int parts_of_keys(const A& a) {
   const std::int64_t least_keys = is_narrow(a) ? 256 : 64;
-  const std::int64_t wanted_blocks = most_multiprocessors * (has_few_rows(a) ? 1 : 2);
+  const std::int64_t wanted_blocks = cuda::multiprocessors(a.q.device.index) * (has_few_rows(a) ? 1 : 2);
   const std::int64_t blocks = attention_blocks(a), most = AttentionSizes(a).t / least_keys;
   const std::int64_t parts = blocks ? wanted_blocks / blocks : 1;
   return int(parts < 2 || most < 2 ? 1 : parts < most ? parts : most);

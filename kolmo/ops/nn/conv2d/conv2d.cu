@@ -1,5 +1,6 @@
 #include <iterator>
 
+#include "kolmo/device/multiprocessors.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/ops/nn/conv2d/conv2d_depthwise.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_direct.cuh"
@@ -130,19 +131,19 @@ bool fits(const A& a, int row) {
   return size_of(a.x.dtype) == plan_size(plan);
 }
 
-/// Chooses a variant. Groups that would fill less than a quarter of a tile's channels (a sixteenth, with
-/// tensor cores) are computed directly, without tiles. Small tiles are taken if there are few of them with
-/// few terms each. Wide tiles, with many pixels, are taken if there are enough of them for an H200 and few of
-/// their channels are empty.
+/// No tiles for less than a quarter of their channels, or with tensor cores a sixteenth. Small ones where there are few
+/// with few terms each. Wide ones, of many pixels, if there are two for each multiprocessor and few channels are missing in
+/// them.
 int preferred(const A& a) {
   const Conv2dSizes s(a);
+  const int multiprocessors = cuda::multiprocessors(a.y.device.index);
   if (s.groups > 1 && s.group_outputs() < (size_of(a.x.dtype) == 2 ? 4 : 16)) return direct;
   if (size_of(a.x.dtype) == 2) {
-    const bool few = s.terms() <= 128 && tiles_of(s, 128, 256) * 4 <= 132;
+    const bool few = s.terms() <= 128 && tiles_of(s, 128, 256) * 4 <= multiprocessors;
     return few ? 2 : s.outputs <= 64 ? 1 : 0;
   }
   const bool full = (s.group_outputs() + 63) / 64 * 64 * 3 <= s.group_outputs() * 4;
-  return full && tiles_of(s, 64, 192) >= 264 ? 5 : -1;
+  return full && tiles_of(s, 64, 192) >= 2 * multiprocessors ? 5 : -1;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kolmo/base/convert.hpp"
+#include "kolmo/device/multiprocessors.cuh"
 #include "kolmo/ops/nn/conv2d/conv2d_direct.cuh"
 
 namespace kolmo {
@@ -20,14 +21,15 @@ struct DepthwisePlan {
   int packs, strips, band;  ///< `band`: the number of its rows
   std::int64_t bands, count;
 
-  explicit DepthwisePlan(const Conv2dSizes& s)
+  DepthwisePlan(const Conv2dSizes& s, int multiprocessors)
       : rows(s.rows, s.columns.in * s.channels, s.columns.kernel, s.columns.out * s.outputs),
         columns(s.columns, s.channels, 1, s.outputs),
         packs(int(s.outputs / width)),
         strips((columns.out + conv_strip - 1) / conv_strip) {
-    // A band must read two more rows than it writes. So there are only as many bands as occupy an H200.
-    constexpr std::int64_t threads = 132 * 4 * depthwise_block, least = 4;
-    const std::int64_t of_band = s.images * strips * packs,
+    // A band reads two rows more than it has: as few bands as occupy the device.
+    constexpr std::int64_t least = 4;
+    const std::int64_t threads = std::int64_t(multiprocessors) * 4 * depthwise_block,
+                       of_band = s.images * strips * packs,
                        wanted = std::max<std::int64_t>(1, threads / of_band);
     band = int(std::max((rows.out + wanted - 1) / wanted, least));
     bands = (rows.out + band - 1) / band;
@@ -154,7 +156,7 @@ __global__ void __launch_bounds__(depthwise_block, sizeof(T) == 2 ? 4 : 3)
 
 template <class T>
 void launch_depthwise(const Conv2dArgs& a, Stream& s) {
-  const DepthwisePlan<T> plan{Conv2dSizes(a)};
+  const DepthwisePlan<T> plan(Conv2dSizes(a), cuda::multiprocessors(a.y.device.index));
   cuda::launch_early(conv_depthwise<T>, cuda::blocks(plan.count, depthwise_block), depthwise_block, 0,
                      cuda::native(s), ConvProblem<T>(a, nullptr), plan);
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kolmo/device/multiprocessors.cuh"
 #include "kolmo/ops/nn/recurrent_cells/cells.hpp"
 #include "kolmo/ops/nn/recurrent_cells/fused_cells.cuh"
 #include "kolmo/skeleton/item_steps.cuh"
@@ -103,12 +104,12 @@ bool fits(const A& a, int row) {
   return a.h.dtype == DType::f32 && resets_after(a) && a.h.size() > 0 && packed(a.x) && packed(a.h) &&
          packed(a.weight_ih) && packed(a.weight_hh);
 }
-/// Chooses one kernel if its blocks, one for each multiprocessor, keep most of an H200 busy to the end. Few
-/// states are limited by the speed of memory, for which matmul has its own kernels.
+/// One kernel where its blocks, one a multiprocessor, keep most of the device busy to the end. Few states are bound by memory,
+/// and have products of their own.
 template <class A>
 int preferred(const A& a) {
-  constexpr std::int64_t multiprocessors = 132;
   if (!fits(a, 1)) return 0;
+  const std::int64_t multiprocessors = cuda::multiprocessors(a.h.device.index);
   const std::int64_t blocks = fused_blocks(a), rounds = (blocks + multiprocessors - 1) / multiprocessors;
   return 3 * blocks >= 2 * rounds * multiprocessors && a.h.size() / a.h.dim(-1) > cuda::CellTile::rows / 2;
 }
