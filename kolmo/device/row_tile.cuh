@@ -13,12 +13,10 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Returns the larger number; if one of the two is NaN, the other one.
 struct Larger {
   template <class C>
   __device__ C operator()(C a, C b) const {
-    if constexpr (sizeof(C) == 4) return fmaxf(a, b);  // one instruction
-    return a > b || b != b ? a : b;
+    return a > b ? a : b;
   }
 };
 struct Plus {
@@ -65,49 +63,35 @@ __device__ C combine_some(int threads, C value, const F& f) {
 template <class T, int Threads, int W, int E>
 struct RowTile {
   using C = Compute<T>;
-  struct Packs {
-    Pack<T, W> pack[E / W];
-  };
   C value[E];
   int n, thread;
 
-  /// Packs beyond the end of the row must hold zeros or repeat others of the row, since some operators look
-  /// at all elements of the tile.
-  __device__ RowTile(const Packs& packs, int count, int thread_) : n(count), thread(thread_) {
+  __device__ RowTile(const T* row, int count, int thread_) : n(count), thread(thread_) {
+    Pack<T, W> raw[E / W];  // loads without a branch are all in flight at once; absent packs load the first
+#pragma unroll
+    for (int p = 0; p < E / W; ++p) raw[p] = load_pack<W>(row + (place(p) < n ? place(p) : 0));
 #pragma unroll
     for (int p = 0; p < E / W; ++p) {
-      const Pack<C, W> wide = widened(packs.pack[p]);
+      const Pack<C, W> wide = widened(raw[p]);
 #pragma unroll
       for (int w = 0; w < W; ++w) value[p * W + w] = wide.value[w];
     }
   }
-  __device__ RowTile(const T* row, int count, int thread_)
-      : RowTile(read(row, count, thread_), count, thread_) {}
-
-  /// Reads the packs of a thread without a branch, so that all loads are in flight at once. In place of packs
-  /// beyond the end of the row the first pack of the row is read.
-  __device__ static Packs read(const T* row, int count, int thread) {
-    Packs packs;
-#pragma unroll
-    for (int p = 0; p < E / W; ++p) {
-      const int at = place(p, thread);
-      packs.pack[p] = load_pack<W>(row + (at < count ? at : 0));
-    }
-    return packs;
-  }
 
   __device__ C count() const { return C(n); }
-  __device__ static int place(int p, int thread) { return (p * Threads + thread) * W; }
-  __device__ int place(int p) const { return place(p, thread); }  ///< the first element of pack p
-  /// Sum of f(element) over the row; f may change the element that it is given.
+  __device__ int place(int p) const { return (p * Threads + thread) * W; }  ///< the first element of pack p
+  /// Sum of f(element), which may change the element.
   template <class F>
   __device__ C sum(const F& f) {
-    return combine<Threads>(reduce(C(0), f, Plus()), Plus());
+    C total = 0;
+    each([&](C& v) { total += f(v); });
+    return combine<Threads>(total, Plus());
   }
   /// The largest element; -inf if every element is NaN.
   __device__ C largest() {
-    const auto itself = [](C v) { return v; };
-    return combine<Threads>(reduce(C(-INFINITY), itself, Larger()), Larger());
+    C most = C(-INFINITY);
+    each([&](C& v) { most = Larger()(v, most); });
+    return combine<Threads>(most, Larger());
   }
   /// row[i] = f(W elements, index of the first); f returns a Pack<C, W>. `Once`: see device/read_once.cuh.
   template <bool Once = false, class F>
@@ -124,19 +108,14 @@ struct RowTile {
   }
 
  private:
-  /// Combines f of this thread's elements. The elements of a pack are combined first, so that the packs do
-  /// not wait for each other.
-  template <class F, class Combine>
-  __device__ C reduce(C all, const F& f, const Combine& combine) {
+  template <class F>
+  __device__ void each(const F& f) {
 #pragma unroll
     for (int p = 0; p < E / W; ++p)
       if (place(p) < n) {
-        C of_pack = f(value[p * W]);
 #pragma unroll
-        for (int w = 1; w < W; ++w) of_pack = combine(f(value[p * W + w]), of_pack);
-        all = combine(of_pack, all);
+        for (int w = 0; w < W; ++w) f(value[p * W + w]);
       }
-    return all;
   }
 };
 
@@ -172,35 +151,26 @@ struct PartWords {
   std::uint32_t word[sizeof(Part) / 4];
 };
 
-/// Parts {largest, sum} that can be rescaled to the largest element of all, as those of softmax.
-template <class Part>
-concept Rescaled = requires(const Part& part) {
-  part.sum* part.weight(part.largest);
-};
-
-/// Joins the parts of Lanes neighbouring lanes of a warp; each lane gets the same bits. The parts are joined
-/// in order, except Rescaled ones, whose order does not matter.
+/// Joins the parts of Lanes neighbouring lanes of a warp in their order; each of them gets the same bits.
 template <int Lanes, class Part>
 __device__ Part join_warp(Part all) {
-  if constexpr (Rescaled<Part>) {  // takes one exponential, where joining step by step takes one a step
-    const auto most = warp_reduce<Lanes>(all.largest, Larger());
-    return {most, warp_reduce<Lanes>(all.sum * all.weight(most), Plus())};
-  } else {
 #pragma unroll
-    for (int half = 1; half < Lanes; half *= 2) {
-      auto words = std::bit_cast<PartWords<Part>>(all);
+  for (int half = 1; half < Lanes; half *= 2) {
+    auto words = std::bit_cast<PartWords<Part>>(all);
 #pragma unroll
-      for (auto& word : words.word) word = __shfl_xor_sync(~0u, word, half);
-      const auto other = std::bit_cast<Part>(words);
-      all = threadIdx.x & half ? join(other, all) : join(all, other);
-    }
-    return all;
+    for (auto& word : words.word) word = __shfl_xor_sync(~0u, word, half);
+    const auto other = std::bit_cast<Part>(words);
+    all = threadIdx.x & half ? join(other, all) : join(all, other);
   }
+  return all;
 }
 
-/// Joins the parts of the threads of a block in their order; its first warp gets the result.
+/// Joins the parts of a row in their order, by a block; its first warp gets the result.
 template <int Threads, class Part>
-__device__ Part join_block(Part all) {
+__device__ Part join_parts(const Part* part, std::int64_t parts) {
+  const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
+  Part all{};
+  for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
   __shared__ PartWords<Part> of_warp[32];
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
   all = join_warp<32>(all);
@@ -209,14 +179,6 @@ __device__ Part join_block(Part all) {
   __syncthreads();
   if (warp != 0) return all;
   return join_warp<Threads / 32>(lane < Threads / 32 ? std::bit_cast<Part>(of_warp[lane]) : Part{});
-}
-/// Joins the parts of a row in their order by a block; its first warp gets the result.
-template <int Threads, class Part>
-__device__ Part join_parts(const Part* part, std::int64_t parts) {
-  const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;
-  Part all{};
-  for (std::int64_t p = begin; p < begin + share && p < parts; ++p) all = join(all, part[p]);
-  return join_block<Threads>(all);
 }
 
 }  // namespace

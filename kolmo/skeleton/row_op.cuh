@@ -7,7 +7,6 @@
 #include "kolmo/device/row_tile.cuh"
 #include "kolmo/op/impl.hpp"
 #include "kolmo/runtime/cuda/launch.cuh"
-#include "kolmo/skeleton/held_rows.cuh"
 #include "kolmo/skeleton/row_op.hpp"
 
 namespace kolmo::cuda {
@@ -180,7 +179,7 @@ struct RowScratch {
   RowScratch(Arena& arena, const RowTensors<T>& t, int row) {
     const RowPlan& plan = row_op_rows[row].config;
     if (plan.holder != RowHolder::parts) return;
-    part = arena.take<typename Op::Part>(t.rows * (plan.template parts<T>(t.k) + 1));  // see part_of()
+    part = arena.take<typename Op::Part>(t.rows * plan.template parts<T>(t.k));
     whole = arena.take<typename Op::Whole>(t.rows);
   }
 };
@@ -194,7 +193,6 @@ void launch_rows(const Op& op, const RowTensors<T>& t, const RowScratch<Op>& scr
   };
   if constexpr (Plan.holder == RowHolder::parts) {
     const std::int64_t parts = Plan.template parts<T>(t.k);
-    if (packed && hold_rows(op, t, scratch.part, t.rows * parts, s.device().index, cuda::native(s))) return;
     for (const RowStage stage : {RowStage::parts, RowStage::join, RowStage::outputs})
       start(parts_of_rows<Op, T, block, all>, stage == RowStage::join ? t.rows : t.rows * parts, threads,
             scratch.part, scratch.whole, parts, packed, stage);

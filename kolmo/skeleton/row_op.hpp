@@ -1,18 +1,17 @@
 #pragma once
 // Operators that read the rows of x (a.x: f64, f32, f16 or bf16) and write those of y (a.y): softmax, norms.
-// What an operator needs to know of n elements of a row is a `Part`. Parts are joined to the Part of the whole row; on
-// the GPU these may be parts of elements that are not neighbours. Part{} is that of no elements:
+// The result for n elements of a row is a `Part`. Parts of neighbouring elements are joined, in order, to the
+// Part of the whole row; Part{} is that of no elements:
 //   KOLMO_HD Part join(const Part& a, const Part& b);
-// A Part that has `largest`, `sum` and weight(to), as softmax's, is joined by these over lanes (Rescaled in
-// device/row_tile.cuh). For the GPU an operator provides
+// For the GPU an operator provides
 //   template <class T> struct Softmax {
 //     using C = Compute<T>;
 //     using Part = Exponentials<C>;
 //     explicit Softmax(const SoftmaxArgs&);
 //     bool packed() const;                                  // its own tensors start at multiples of 16 bytes
 //     static constexpr bool reads_columns();                // if it returns true, results() reads values per column
-//     template <class Values> __device__ Part part(Values& x) const;  // uses x.count(), x.largest(), x.sum(f)
-//     __device__ Whole whole(const Part&) const;            // what every element needs to know of its row; trivial
+//     template <class Values> __device__ Part part(Values& x) const;  // of x.count(), x.largest(), x.sum(f)
+//     __device__ Whole whole(const Part&) const;            // what every element needs to know of its row
 //     template <int W, bool Held>                           // W results, from element `at` of the row
 //     __device__ Pack<C, W> results(const C* x, std::int64_t at, const Whole&) const;
 //     __device__ void keep(std::int64_t row, const Whole&) const;     // writes further outputs, once for each row

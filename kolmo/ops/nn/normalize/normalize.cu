@@ -12,8 +12,7 @@ struct LargerOrNan {
   }
 };
 
-/// The largest magnitude of elements in registers. Packs beyond the end of the row hold zeros or repeat
-/// others of the row.
+/// The largest magnitude, of elements in registers: those of absent packs are others of the row once more.
 template <class T, int Threads, int W, int E>
 __device__ Compute<T> largest_magnitude(const cuda::RowTile<T, Threads, W, E>& x) {
   Compute<T> most = 0;
@@ -35,7 +34,6 @@ __device__ Compute<T> largest_magnitude(const cuda::MemoryRow<T>& x) {
 template <class C>
 struct Divisor {
   C up, inverse;
-  Divisor() = default;
   __device__ explicit Divisor(C norm) {
     constexpr C small = sizeof(C) == 4 ? C(0x1p-60) : C(0x1p-500);
     const C size = std::abs(norm);
