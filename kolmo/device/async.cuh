@@ -2,8 +2,6 @@
 // Asynchronous copies from global to shared memory.
 #include <cuda_pipeline_primitives.h>
 
-#include <cstdint>
-
 namespace kolmo::cuda {
 namespace {
 
@@ -33,43 +31,8 @@ __device__ inline void copy_async(T* to, const T* from, bool there) {
 #endif
 }
 
-/// How long the L2 cache keeps what a copy reads. `once`: evicted first, as it is not read again. `again`:
-/// evicted last. `ordinary`: no preference; the last read of data that was read with `again` uses it, else
-/// the data would stay in the cache.
-enum class Keep : std::uint8_t { once, again, ordinary };
-struct CachePolicy {
-  std::uint64_t bits = 0;
-};
-__device__ inline CachePolicy cache_policy([[maybe_unused]] Keep keep) {
-  CachePolicy policy;
-#ifdef __CUDA_ARCH__
-  if (keep == Keep::once)
-    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy.bits));
-  else if (keep == Keep::again)
-    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
-  else
-    asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy.bits));
-#endif
-  return policy;
-}
-/// Starts copying 16 bytes as copy_async(to, from, there) does, with a policy for the L2 cache. Call it in
-/// unrolled loops only: in a loop that is not unrolled, and where all threads add the same to their
-/// addresses, ptxas 13.0 makes an illegal instruction of it.
-template <class T>
-__device__ inline void copy_async(T* to, const T* from, bool there, [[maybe_unused]] CachePolicy policy) {
-  static_assert(sizeof(T) == 16);
-#ifdef __CUDA_ARCH__
-  const auto at = unsigned(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(at), "l"(from),
-               "r"(there ? 16u : 0u), "l"(policy.bits)
-               : "memory");
-#else
-  copy_async(to, there ? from : nullptr);
-#endif
-}
-
-/// Closes a group of copies. wait_copies<n>() returns once at most the last n groups of this thread are still
-/// in flight.
+/// Closes a group of copies. wait<n>() returns once at most the last n groups of this thread are still in
+/// flight.
 __device__ inline void commit_copies() { __pipeline_commit(); }
 template <int Pending>
 __device__ inline void wait_copies() {

@@ -4,7 +4,6 @@
 #include "kolmo/device/read_once.cuh"
 #include "kolmo/device/reduce.cuh"
 #include "kolmo/ops/nn/batch_norm/batch_norm_channels.hpp"
-#include "kolmo/ops/nn/batch_norm/held_columns.cuh"
 #include "kolmo/skeleton/steps.cuh"
 
 namespace kolmo {
@@ -94,8 +93,6 @@ struct NormaliseItem {
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float, Half, BFloat16>(a.x.dtype, [&]<class T> {
     const BatchNormScratch<T> scratch(arena, a);
-    if constexpr (std::is_same_v<T, float>)
-      if (a.training && cuda::hold_columns(a, scratch, cuda::native(s))) return;
     if (a.training)
       scratch.measure_channels(a, SumsOfChannels{cuda::native(s)});
     else

@@ -106,50 +106,27 @@ struct PrepareChannel {
         map(m),
         shape(a) {}
   std::int64_t items() const { return shape.c; }
-  /// Computes the map from the running statistics.
-  KOLMO_HD void operator()(std::int64_t i) const {
-    const Statistics of{running_mean[i], running_variance[i]};
-    map[i] = map_of(line(i), of), keep(i, of);
-  }
-  /// Computes the map from the statistics of the batch, which follow from the sums of the channel.
+  /// By the running statistics.
+  KOLMO_HD void operator()(std::int64_t i) const { prepare(i, running_mean[i], running_variance[i]); }
+  /// By those of the batch, from the sums of the channel.
   KOLMO_HD void operator()(std::int64_t i, const Sums<2>& sums) const {
-    const Statistics of = of_batch(sums, double(x[i * shape.s]));
-    map[i] = map_of(line(i), of), update(i, of), keep(i, of);
-  }
-
-  struct Line {
-    double scale;
-    C shift;
-  };
-  struct Statistics {
-    double mean, variance;
-  };
-  KOLMO_HD Line line(std::int64_t i) const {
-    return {scale ? double(scale[i]) : 1, shift ? C(shift[i]) : C(0)};
-  }
-  /// Computes the statistics from the sums of differences from `origin`.
-  KOLMO_HD Statistics of_batch(const Sums<2>& sums, double origin) const {
-    const double deviation = sums.value[0] / count(),
-                 squares = exact_add(sums.value[1], -exact_mul(sums.value[0], deviation));
-    return {exact_add(origin, deviation), not_below_zero(squares) / count()};
-  }
-  KOLMO_HD ChannelMap<C> map_of(const Line& line, const Statistics& of) const {
-    return {C(of.mean), C(line.scale * inverse(of)), line.shift};
-  }
-  KOLMO_HD void update(std::int64_t i, const Statistics& of) const {
-    running_mean[i] = exact_add(exact_mul(1 - momentum, running_mean[i]), exact_mul(momentum, of.mean));
+    const double count = double(shape.n) * double(shape.s), deviation = sums.value[0] / count,
+                 average = exact_add(double(x[i * shape.s]), deviation),
+                 squares = exact_add(sums.value[1], -exact_mul(sums.value[0], deviation)),
+                 variance = not_below_zero(squares) / count;
+    running_mean[i] = exact_add(exact_mul(1 - momentum, running_mean[i]), exact_mul(momentum, average));
     running_variance[i] = exact_add(exact_mul(1 - momentum, running_variance[i]),
-                                    exact_mul(momentum, of.variance * (count() / (count() - 1))));
-  }
-  /// Stores the mean and rstd. Call line(i) first, since these outputs may overwrite `scale` or `shift`.
-  KOLMO_HD void keep(std::int64_t i, const Statistics& of) const {
-    if (mean) mean[i] = of.mean;
-    if (rstd) rstd[i] = inverse(of);
+                                    exact_mul(momentum, variance * (count / (count - 1))));
+    prepare(i, average, variance);
   }
 
  private:
-  KOLMO_HD double count() const { return double(shape.n) * double(shape.s); }
-  KOLMO_HD double inverse(const Statistics& of) const { return 1 / std::sqrt(of.variance + eps); }
+  KOLMO_HD void prepare(std::int64_t i, double average, double variance) const {
+    const double inverse = 1 / std::sqrt(variance + eps);
+    map[i] = {C(average), C(scale ? double(scale[i]) * inverse : inverse), shift ? C(shift[i]) : C(0)};
+    if (mean) mean[i] = average;  // may be `scale` or `shift`
+    if (rstd) rstd[i] = inverse;
+  }
 };
 
 template <class T>

@@ -22,7 +22,8 @@
 #include <cstdint>
 
 #include "kolmo/device/barrier.cuh"
-#include "kolmo/device/together.cuh"
+#include "kolmo/device/multiprocessors.cuh"
+#include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo::cuda {
 namespace {
@@ -176,6 +177,15 @@ struct GridRanks {
 };
 
 #ifdef SIMT
+/// How many blocks of a kernel can run at once on a device and wait for each other; 0: they cannot.
+template <class Kernel>
+int blocks_together(int, Kernel*, int, std::size_t) {
+  return 0;
+}
+template <class... P, class... A>
+void launch_together(void (*)(P...), unsigned, int, std::size_t, cudaStream_t, A&&...) {
+  fail<Unsupported>("simt: has no cooperative launch");
+}
 /// Whether clusters of this size with `shared` bytes in each block can run on a device.
 template <class Kernel>
 bool clusters_fit(int, Kernel, int, int, std::size_t) {
@@ -186,6 +196,32 @@ void launch_clusters(void (*)(P...), int, unsigned, int, std::size_t, cudaStream
   fail<Unsupported>("simt: has no clusters");
 }
 #else
+/// How many blocks of a kernel can run at once on a device, which is the current one, and wait for each other; 0: they cannot.
+template <class Kernel>
+int blocks_together(int device, Kernel* kernel, int block, std::size_t shared) {
+  int may = 0, each = 0;
+  const bool known =
+      cudaDeviceGetAttribute(&may, cudaDevAttrCooperativeLaunch, device) == cudaSuccess &&
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)) == cudaSuccess &&
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, block, shared) == cudaSuccess;
+  if (!known) (void)cudaGetLastError();  // the next launch would report it
+  return known && may ? each * multiprocessors(device) : 0;
+}
+/// Starts a kernel all of whose blocks run at once.
+template <class... P, class... A>
+void launch_together(void (*kernel)(P...), unsigned blocks, int block, std::size_t shared,
+                     cudaStream_t stream, A&&... args) {
+  if (logged(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(unsigned(block)), shared)) return;
+  allow_shared(kernel, shared);
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks), config.blockDim = dim3(unsigned(block));
+  config.dynamicSmemBytes = shared, config.stream = stream;
+  config.attrs = &together, config.numAttrs = 1;
+  check_launch(cudaLaunchKernelEx(&config, kernel, P(std::forward<A>(args))...));
+}
 inline cudaLaunchConfig_t cluster_config(cudaLaunchAttribute& size_of_cluster, int size, unsigned clusters,
                                          int block, std::size_t shared, cudaStream_t stream) {
   size_of_cluster.id = cudaLaunchAttributeClusterDimension;
