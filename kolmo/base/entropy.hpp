@@ -13,12 +13,10 @@
 
 namespace kolmo {
 
-/// Counts below it are small: n ln n is looked up.
-inline constexpr int small_counts = 64;
-
 namespace detail {
 
 /// n ln n of small counts, rounded.
+inline constexpr int small_counts = 64;
 struct alignas(128) CountTable {
   double value[small_counts];
 };
@@ -57,7 +55,7 @@ KOLMO_HD constexpr double of_small_count(std::uint32_t n) {
 /// Whether x is an integer of [0, 64).
 KOLMO_HD constexpr bool is_small_count(double x) {
   const std::uint32_t n = small_count(x);
-  return n < small_counts && of_small_count(n) == x;
+  return n < detail::small_counts && of_small_count(n) == x;
 }
 /// n ln n.
 KOLMO_HD constexpr double count_log_count(std::uint32_t n) {
@@ -120,7 +118,7 @@ struct WeightRows {
       if constexpr (std::is_integral_v<T>) {
         std::make_unsigned_t<T> any = 0;
         for (int i = 0; i < N; ++i) any |= std::make_unsigned_t<T>(at(i));
-        return any < small_counts;
+        return any < detail::small_counts;
       } else {
         if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
         std::uint32_t any = 0;
@@ -130,16 +128,10 @@ struct WeightRows {
           any |= n;
           whole = whole & (of_small_count(n) == double(at(i)));
         }
-        return whole & (any < small_counts);
+        return whole & (any < detail::small_counts);
       }
     }
-    /// A small count as an integer.
     KOLMO_HD static std::uint32_t small(T weight) {
-#ifdef __CUDA_ARCH__
-      // Else nvcc computes addresses in the table from both words.
-      if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
-        return std::uint32_t(__double2loint(std::bit_cast<double>(weight)));
-#endif
       if constexpr (std::is_integral_v<T>)
         return std::uint32_t(weight);
       else
@@ -147,24 +139,18 @@ struct WeightRows {
     }
     KOLMO_HD Sums<3> of_plain(T weight) const {
       const std::uint32_t n = small(weight);
-      return {{double(weight), log_term(n), n == 0 ? 0.0 : 1.0}};
+      return {{double(weight), count_log_count(n), n == 0 ? 0.0 : 1.0}};
     }
-    KOLMO_HD static double log_term(std::uint32_t n) { return count_log_count(n); }
-    /// Of a small count n, n and from bit 16 on 1 for n > 0. Sums of integers are exact in any order.
-    KOLMO_HD static std::uint32_t count_and_bin(std::uint32_t n) { return n + (((n + 63) & 64) << 10); }
-    /// The sums of at most 1024 small counts, from the sums of log_term and count_and_bin.
-    KOLMO_HD static Sums<3> sums(double log_sum, std::uint32_t counts) {
-      return {{of_small_count(counts & 0xffff), log_sum, of_small_count(counts >> 16)}};
-    }
+    /// The sum of the terms of N that are small. Sums of integers are exact in any order.
     template <int N, class At>
-    KOLMO_HD static Sums<3> plain_sum(const At& at) {
+    KOLMO_HD Sums<3> plain_sum(const At& at) const {
+      std::uint32_t total = 0, nonzero = 0;
       double log_sum = 0;
-      std::uint32_t counts = 0;
       for (int i = 0; i < N; ++i) {
         const std::uint32_t n = small(at(i));
-        log_sum = exact_add(log_sum, log_term(n)), counts += count_and_bin(n);
+        total += n, nonzero += n < 1 ? n : 1, log_sum = exact_add(log_sum, count_log_count(n));
       }
-      return sums(log_sum, counts);
+      return {{double(total), log_sum, double(nonzero)}};
     }
     KOLMO_HD Sums<3> operator()(std::int64_t i) const { return of(fetch(i)); }
   };

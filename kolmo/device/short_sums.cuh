@@ -33,13 +33,8 @@ constexpr int short_threads = [] {
 }();
 
 template <class Row>
-constexpr bool has_plain_terms = requires {
-  &Row::of_plain;
-};
-/// Whether the plain terms of these rows come from small counts, which are summed as integers.
-template <class Row>
-constexpr bool has_counts = requires {
-  &Row::log_term;
+constexpr bool has_plain_terms = requires(int (*at)(int)) {
+  Row::template are_plain<1>(at);
 };
 /// Calls take(f), where f computes a term from what was read for it. f is row.of_plain if all N terms are
 /// plain, and row.of otherwise. Plain terms need no branches, so that the reads they make are in flight at
@@ -51,39 +46,46 @@ __device__ void with_terms(const Row& row, const At& at, const Take& take) {
   take([&](const auto& x) { return row.of(x); });
 }
 
-/// The packs of one thread of a short row. Its pack number p is pack p * threads + thread of the row; packs
-/// beyond the end of the row are zeros.
+/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N, Row> threads, returned to the first of them. All threads
+/// of a warp must call it; those without a row pass k = 0.
 template <int W, int Terms, int N, class Row>
-struct ShortPacks {
-  static constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
-  decltype(std::declval<const Row&>().template fetch_pack<W>(0)) pack[each] = {};
-
-  __device__ ShortPacks(const Row& row, int k, int thread) {
-    const std::int64_t first = thread * W;
+__device__ Sums<N> short_sum(const Row& row, int k, int thread) {
+  constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
+  const auto at = [&](int p) { return (p * threads + thread) * W; };
+  Sums<N> lane[each][W] = {};
+  if constexpr (requires { row.template fetch_pack<W>(0); }) {
+    decltype(row.template fetch_pack<W>(0)) next[each] = {};  // terms of zeros are 0
 #pragma unroll
     for (int p = 0; p < each; ++p)
-      if (p * threads * W < k - thread * W) pack[p] = row.template fetch_pack<W>(first + p * threads * W);
-  }
-  /// Returns what this thread's term number i is computed from.
-  __device__ auto operator()(int i) const { return pack[i / W][i % W]; }
-  /// Whether the terms of all threads of the warp are computed from small counts.
-  __device__ bool are_counts() const { return __all_sync(~0u, Row::template are_plain<each * W>(*this)); }
-};
-
-/// Adds the terms of a row of k terms in the order of base/sums.hpp. Thread t has term (p * Threads + t) * W
-/// + w in lane[p][w].
-template <int Threads, int Each, int W, int N>
-__device__ Sums<N> tree_of_packs(Sums<N> (&lane)[Each][W], int k) {
+      if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
+    const auto take = [&](auto term_of) {
 #pragma unroll
-  for (int half = Each / 2; half; half /= 2)
-    if (N == 1 || half * Threads * W < k) {
+      for (int p = 0; p < each; ++p)
+#pragma unroll
+        for (int w = 0; w < W; ++w) lane[p][w] = term_of(next[p][w]);
+    };
+    with_terms<each * W>(
+        row, [&](int i) { return next[i / W][i % W]; }, take);
+  } else {
+#pragma unroll
+    for (int p = 0; p < each; ++p)
+      if (at(p) < k) {
+        Sums<N> next[W];
+        row.load(at(p), next);
+#pragma unroll
+        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
+      }
+  }
+#pragma unroll
+  for (int half = each / 2; half; half /= 2)
+    if (N == 1 || half * threads * W < k) {
 #pragma unroll
       for (int p = 0; p < half; ++p)
 #pragma unroll
         for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + lane[p + half][w];
     }
 #pragma unroll
-  for (int half = Threads / 2; half; half /= 2)
+  for (int half = threads / 2; half; half /= 2)
 #pragma unroll
     for (int w = 0; w < W; ++w) lane[0][w] = lane[0][w] + shuffle_xor(lane[0][w], half);
 #pragma unroll
@@ -91,58 +93,6 @@ __device__ Sums<N> tree_of_packs(Sums<N> (&lane)[Each][W], int k) {
 #pragma unroll
     for (int w = 0; w < half; ++w) lane[0][w] = lane[0][w] + lane[0][w + half];
   return lane[0][0] + Sums<N>{};  // lanes begin at 0 in base/sums.hpp, so that -0 alone sums to 0
-}
-
-/// Sums a row of k terms, which are computed from packs.
-template <int W, int Terms, int N, class Row>
-__device__ Sums<N> sum_of_packs(const Row& row, const ShortPacks<W, Terms, N, Row>& packs, int k) {
-  constexpr int threads = packs.threads, each = packs.each;
-  Sums<N> lane[each][W];
-  with_terms<each * W>(row, packs, [&](auto term_of) {
-#pragma unroll
-    for (int i = 0; i < each * W; ++i) lane[i / W][i % W] = term_of(packs(i));
-  });
-  return tree_of_packs<threads>(lane, k);
-}
-
-/// Sums a row of small counts, whose terms n ln n are looked up by log_term.
-template <int W, int Terms, int N, class Row, class Table>
-__device__ Sums<N> sum_of_counts(const ShortPacks<W, Terms, N, Row>& packs, int k, const Table& log_term) {
-  constexpr int threads = packs.threads, each = packs.each;
-  Sums<1> log_sum[each][W];
-  std::uint32_t counts = 0;
-#pragma unroll
-  for (int i = 0; i < each * W; ++i) {
-    const std::uint32_t n = Row::small(packs(i));
-    log_sum[i / W][i % W] = {{log_term(n)}}, counts += Row::count_and_bin(n);
-  }
-#pragma unroll
-  for (int half = threads / 2; half; half /= 2) counts += __shfl_xor_sync(~0u, counts, half);
-  return Row::sums(tree_of_packs<threads>(log_sum, k).value[0], counts);
-}
-
-/// Sums the k <= Terms terms of a row by short_threads<W, Terms, N, Row> threads and returns the sum to the
-/// first of them. All threads of a warp must call it; those without a row pass k = 0.
-template <int W, int Terms, int N, class Row>
-__device__ Sums<N> short_sum(const Row& row, int k, int thread) {
-  if constexpr (requires { row.template fetch_pack<W>(0); }) {
-    const ShortPacks<W, Terms, N, Row> packs(row, k, thread);
-    if constexpr (has_counts<Row>)
-      if (packs.are_counts()) return sum_of_counts(packs, k, Row::log_term);
-    return sum_of_packs(row, packs, k);
-  } else {
-    constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
-    Sums<N> lane[each][W] = {};
-#pragma unroll
-    for (int p = 0; p < each; ++p)
-      if (const int i = (p * threads + thread) * W; i < k) {
-        Sums<N> next[W];
-        row.load(i, next);
-#pragma unroll
-        for (int w = 0; w < W; ++w) lane[p][w] = lane[p][w] + next[w];
-      }
-    return tree_of_packs<threads>(lane, k);
-  }
 }
 
 /// Sums rows of at most Terms terms.
@@ -181,34 +131,30 @@ void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, s
                        done, count, int(k));
   };
   constexpr int half = short_terms / 2;
-  constexpr bool fewer = short_threads<W, half, N, Row> < short_threads<W, short_terms, N, Row>;
-  if constexpr (has_plain_terms<Row> && fewer)
+  if constexpr (has_plain_terms<Row> &&
+                short_threads<W, half, N, Row> < short_threads<W, short_terms, N, Row>)
     if (k <= half) return run.template operator()<half>();
   run.template operator()<short_terms>();
 }
 
-/// Adds term(l), term(l + Half), term(l + 2 Half), ... below All, in the order of base/sums.hpp.
-template <int All, int Half, int N, class Term>
-__device__ Sums<N> tree_of(const Term& term, int l) {
+/// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
+template <int All, int Half, int N, class Row, class T>
+__device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
   if constexpr (Half == All)
-    return term(l);
+    return l < row.count ? row.of(value[l]) : Sums<N>{};
   else
-    return tree_of<All, 2 * Half, N>(term, l) + tree_of<All, 2 * Half, N>(term, l + Half);
+    return tree_of_column<All, 2 * Half, N>(row, value, l) +
+           tree_of_column<All, 2 * Half, N>(row, value, l + Half);
 }
 
 /// Adds the terms of a piece of a column, of which there are at most All.
 template <int All, int N, class Row>
 __device__ Sums<N> sum_of_column(const Row& row) {
   std::remove_cvref_t<decltype(*row.x)> value[All];
-  if (row.count >= All) {
-#pragma unroll
-    for (int i = 0; i < All; ++i) value[i] = row.x[i * row.step];
-    return tree_of<All, 1, N>([&](int i) { return row.of(value[i]); }, 0);
-  }
 #pragma unroll
   for (int i = 0; i < All; ++i)
     if (i < row.count) value[i] = row.x[i * row.step];
-  return tree_of<All, 1, N>([&](int i) { return i < row.count ? row.of(value[i]) : Sums<N>{}; }, 0);
+  return tree_of_column<All, 1, N>(row, value, 0);
 }
 
 /// Sums pieces of columns, each by one thread, so that a warp reads neighbouring columns.

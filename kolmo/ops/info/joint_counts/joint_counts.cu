@@ -1,5 +1,4 @@
 #include "kolmo/device/small_tables.cuh"
-#include "kolmo/device/table_margins.cuh"
 #include "kolmo/ops/info/joint_counts/joint_counts_terms.hpp"
 #include "kolmo/skeleton/row_sum.cuh"
 
@@ -12,21 +11,14 @@ void launch(const typename Of::A& a, Arena scratch, Stream& s, int row) {
     const T* const joint = a.joint.template as<T>();
     const auto done = Of::done(a, s.status());
     const TableShape shape = table_shape(a);
-    const TableScratch parts(scratch, shape);
-    const cuda::LaneScratch<Of::with_columns> lanes(scratch, shape);
-    if (!cuda::sum_if_small<Of::with_columns>(joint, shape, done, cuda::native(s)) &&
-        !cuda::sum_if_few<Of::with_columns>(joint, shape, done, parts, lanes, cuda::native(s)))
-      sum_tables<Of::with_columns>(joint, shape, done, parts,
-                                   cuda::TableItems{{cuda::native(s), cuda::row_sum_rows[row].config}});
+    if (!cuda::sum_if_small<Of::with_columns>(joint, shape, done, cuda::native(s)))
+      sum_tables<Of::with_columns>(joint, shape, done, TableScratch(scratch, shape),
+                                   cuda::SumItems{cuda::native(s), cuda::row_sum_rows[row].config});
   });
 }
 template <class Of>
-void lay(Arena& arena, const typename Of::A& a, const Site& site) {
-  lay_tables(arena, a, site);
-  cuda::LaneScratch<Of::with_columns>(arena, table_shape(a));
-}
-template <class Of>
-constexpr Impl<typename Of::A> impl{{.rows = cuda::row_sum_rows, .launch = launch<Of>, .lay = lay<Of>}};
+constexpr Impl<typename Of::A> impl{
+    {.rows = cuda::row_sum_rows, .launch = launch<Of>, .lay = lay_tables<typename Of::A>}};
 
 }  // namespace
 
