@@ -26,21 +26,14 @@ struct Bins {
   KOLMO_HD constexpr double edge(std::int64_t i) const {
     return i == count ? max : exact_add(min, exact_mul(double(i), step));
   }
-  /// Whether an estimate, without a branch, decides the bin of v, which is then `bin`: v is in the range and not near an edge.
-  KOLMO_HD constexpr bool sure(double v, int& bin) const {
-    // 1.5 * 2^52 plus an estimate has the nearest edge in its last bits, if that is not negative below the same first bits.
-    const double place = (v - min) * inverse, nearest = place + 0x1.8p52, past = place - (nearest - 0x1.8p52);
-    const auto bits = std::bit_cast<std::uint64_t>(nearest), past_bits = std::bit_cast<std::uint64_t>(past);
-    bin = int(std::uint32_t(bits) - std::uint32_t(past_bits >> 63));
-    return (std::bit_cast<double>(past_bits << 1 >> 1) > unsure) & (bits >> 32 == 0x43380000) &
-           (std::uint32_t(bin) < std::uint32_t(count));
-  }
   /// The bin of v; -1 outside the range (with `clamp`, the nearest bin); always -1 for NaN.
   KOLMO_HD constexpr std::int64_t of(double v, bool clamp) const {
-    int bin = 0;
-    if (sure(v, bin)) return bin;
     if (!(v >= min && v <= max)) return clamp && v < min ? 0 : clamp && v > max ? count - 1 : -1;
-    const int last = int(count) - 1;  // only near an edge do the edges decide
+    // 1.5 * 2^52 plus an estimate has the nearest edge in its last bits. Only near an edge do the edges decide.
+    const double place = (v - min) * inverse, nearest = place + 0x1.8p52, past = place - (nearest - 0x1.8p52);
+    const int last = int(count) - 1;
+    int bin = int(std::uint32_t(std::bit_cast<std::uint64_t>(nearest))) - (past < 0);
+    if ((past < 0 ? -past : past) > unsure) return bin;
     bin = bin < 0 ? 0 : bin > last ? last : bin;
     while (bin > 0 && v < edge(bin)) --bin;
     while (bin < last && v >= edge(bin + 1)) ++bin;
