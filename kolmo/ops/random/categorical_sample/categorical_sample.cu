@@ -1,11 +1,142 @@
-#include <algorithm>
-
-#include "kolmo/ops/random/categorical_sample/weight_sums.cuh"
+#include "kolmo/base/pack.hpp"
+#include "kolmo/device/async.cuh"
+#include "kolmo/device/multiprocessors.cuh"
+#include "kolmo/ops/random/categorical_sample/sample_items.hpp"
 #include "kolmo/skeleton/steps.cuh"
 
 namespace kolmo {
 namespace {
 using A = CategoricalSampleArgs;
+
+/// Sums of blocks of weights, as SumBlock, one for each lane. A warp copies 32 blocks to shared memory, W weights at once and as
+/// they follow each other, and the next 32 while it adds.
+template <class T>
+constexpr int sum_warps = 16 / int(sizeof(T));
+constexpr int sum_residents = 3;
+template <class T, int W>
+struct CopiedBlocks {
+  static constexpr int length = int(WeightBlocks<T>::length);
+  Pack<T, W> pack[sum_warps<T>][2][32][length / W + 1];  // the pad lets lanes read different banks
+};
+template <class T, int W>
+__global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
+    sum_blocks(cuda::EarlyStart early, WeightBlocks<T> of, std::int64_t items) {
+  using Copied = CopiedBlocks<T, W>;
+  constexpr int length = Copied::length, packs = length / W;
+  auto& own = cuda::dynamic_shared<Copied>()->pack[threadIdx.x / 32];
+  const int lane = int(threadIdx.x) % 32;
+  /// A lane's block: where it begins, and its length.
+  struct Block {
+    std::int64_t row, begin, from;
+    int count;
+  };
+  const auto block_of = [&](std::int64_t first) {
+    const std::int64_t item = first + lane < items ? first + lane : items - 1,
+                       row = quotient(item, of.blocks), begin = (item - row * of.blocks) * length,
+                       rest = of.k - begin;
+    return Block{row, begin, row * of.k + begin, int(rest < length ? rest : length)};
+  };
+  const auto read = [&](const Block& b, int stage) {
+#pragma unroll 4
+    for (int i = lane; i < 32 * packs; i += 32) {
+      const int block = i / packs, at = i % packs;
+      const std::int64_t start = __shfl_sync(~0u, b.from, block);
+      if (at * W < __shfl_sync(~0u, b.count, block))
+        cuda::copy_async(&own[stage][block][at],
+                         reinterpret_cast<const Pack<T, W>*>(of.weight + start + at * W), true);
+    }
+    cuda::commit_copies();
+  };
+  early.wait();
+  std::int64_t first = cuda::thread_index() - lane;
+  if (first >= items) return;
+  Block now = block_of(first);
+  read(now, 0);
+  for (int stage = 0; first < items; first += cuda::thread_count(), stage = 1 - stage) {
+    const std::int64_t then = first + cuda::thread_count();
+    Block next = block_of(then < items ? then : first);
+    if (then >= items) next.count = 0;
+    read(next, 1 - stage);
+    cuda::wait_copies<1>();
+    __syncwarp();
+    double sum = 0;
+    bool sound = true;
+#pragma unroll 4
+    for (int i = 0; i < packs; ++i) {
+      if (i * W >= now.count) break;
+      const Pack<T, W> some = own[stage][lane][i];
+#pragma unroll
+      for (int w = 0; w < W; ++w) {
+        sound = sound && is_weight(some.value[w]);
+        sum = exact_add(sum, double(some.value[w]));
+      }
+    }
+    __syncwarp();
+    if (const std::int64_t item = first + lane; item < items) {
+      if (!sound) of.report(now.row, now.begin, now.count);
+      of.before[item + now.row + 1] = sum;
+    }
+    now = next;
+  }
+  cuda::wait_copies<0>();
+}
+
+/// AddBlocks by a warp for a few rows: a lane for each adds, in order, what all have read, while they read what follows.
+constexpr int add_threads = 128, add_rows = 4, add_together = 128;
+template <class T>
+__global__ void __launch_bounds__(add_threads) add_blocks(cuda::EarlyStart early, WeightBlocks<T> of) {
+  __shared__ double shared[add_threads / 32][add_rows][add_together + 2];
+  auto& part = shared[threadIdx.x / 32];
+  const int lane = int(threadIdx.x) % 32;
+  constexpr int each = add_together / 32;
+  early.wait();
+  for (std::int64_t row = cuda::thread_index() / 32 * add_rows; row < of.rows;
+       row += cuda::thread_count() / 32 * add_rows) {
+    const int rows = int(of.rows - row < add_rows ? of.rows - row : add_rows);
+    const std::int64_t step = of.blocks + 1;
+    double* const before = of.before + row * step;
+    /// f(r, e, place) for this lane's sums of each row, of add_together from the first-th on.
+    const auto for_each = [&](std::int64_t first, const auto& f) {
+#pragma unroll
+      for (int r = 0; r < add_rows; ++r)
+#pragma unroll
+        for (int e = 0; e < each; ++e)
+          if (const std::int64_t i = first + lane + 32 * e; r < rows && i <= of.blocks)
+            f(r, e, before + r * step + i);
+    };
+    double next[add_rows][each], sum = 0;
+    const auto read = [&](std::int64_t first) {
+#pragma unroll
+      for (int r = 0; r < add_rows; ++r)
+#pragma unroll
+        for (int e = 0; e < each; ++e) next[r][e] = 0;
+      for_each(first, [&](int r, int e, const double* place) { next[r][e] = *place; });
+    };
+    if (lane < rows) before[lane * step] = 0;
+    read(1);
+    for (std::int64_t first = 1; first <= of.blocks; first += add_together) {
+#pragma unroll
+      for (int r = 0; r < add_rows; ++r)
+#pragma unroll
+        for (int e = 0; e < each; ++e) part[r][lane + 32 * e] = next[r][e];
+      read(first + add_together);
+      __syncwarp();
+      if (lane < rows)
+#pragma unroll 1
+        for (int i = 0; i < add_together; i += 16) {
+          double some[16];
+#pragma unroll
+          for (int j = 0; j < 16; ++j) some[j] = part[lane][i + j];
+#pragma unroll
+          for (int j = 0; j < 16; ++j) part[lane][i + j] = sum = exact_add(sum, some[j]);
+        }
+      __syncwarp();
+      for_each(first, [&](int r, int e, double* place) { *place = part[r][lane + 32 * e]; });
+      __syncwarp();
+    }
+    if (lane < rows && !is_total(sum)) of.status.report(1, row + lane);
+  }
+}
 
 /// first_of of low <= high by a warp, which looks at 32 places at once.
 template <class F>
@@ -21,158 +152,48 @@ __device__ std::int64_t first_by_warp(std::int64_t low, std::int64_t high, const
   return high;
 }
 
-/// Draw `item`, of `row`, by a warp, of which all lanes get it. before[b] is the sum of the row before block b.
-template <class T>
-__device__ std::int64_t draw_by_warp(const DrawCategory<T>& draw, std::int64_t row, std::int64_t item,
-                                     const double* before) {
-  const auto& of = draw.of;
-  const int lane = int(threadIdx.x) % 32;
-  const std::int64_t e = draw.offset + item;
-  const double total = before[of.blocks];
-  if (!is_total(total)) return -1;
-  const Reached reached{draw.uniform(draw.philox(std::uint64_t(e / 2), 0), e % 2) * total, total};
-  const std::int64_t b = first_by_warp(0, of.blocks - 1,
-                                       [&](std::int64_t i) { return reached(before[i + 1]); }),
-                     begin = b * of.length;
-  constexpr int each = int(of.length) / 32;
-  double weight[each], sum = 0, up_to[each];
-#pragma unroll
-  for (int a = 0; a < each; ++a) {
-    const std::int64_t i = begin + 32 * a + lane;
-    weight[a] = i < of.k ? double(of.weight[row * of.k + i]) : 0;
-  }
-#pragma unroll
-  for (int a = 0; a < each; ++a)
-#pragma unroll
-    for (int from = 0; from < 32; ++from) {
-      sum = exact_add(sum, __shfl_sync(~0u, weight[a], from));
-      if (from == lane) up_to[a] = sum;
-    }
-  std::int64_t found = -1;
-#pragma unroll
-  for (int a = each - 1; a >= 0; --a) {
-    const std::int64_t first = begin + 32 * a;
-    const unsigned there = __ballot_sync(~0u, first + lane < of.k && reached(exact_add(before[b], up_to[a])));
-    if (there) found = first + __ffs(int(there)) - 1;
-  }
-  return found;
-}
-
 /// DrawCategory by a warp for each draw: of a few draws each waits for its reads.
 constexpr int draw_block = 128;
 template <class T>
 __global__ void __launch_bounds__(draw_block)
     draw_by_warps(cuda::EarlyStart early, DrawCategory<T> draw, std::int64_t items) {
+  const auto& of = draw.of;
+  const int lane = int(threadIdx.x) % 32;
   early.wait();
   for (std::int64_t item = cuda::thread_index() / 32; item < items; item += cuda::thread_count() / 32) {
-    const std::int64_t row = quotient(item, draw.n),
-                       found = draw_by_warp(draw, row, item, draw.of.before + row * (draw.of.blocks + 1));
-    if (threadIdx.x % 32 == 0) draw.index[item] = found;
-  }
-}
-
-/// All threads of a block wait here, for each other's stores too, whatever brings them here: warps of several roles may do so
-/// at a barrier with a number and a count (PTX ISA 9.0, barrier), not at __syncthreads.
-template <int Threads>
-__device__ void meet() {
-#ifdef __CUDA_ARCH__
-  asm volatile("bar.sync 1, %0;" ::"n"(Threads) : "memory");
-#else
-  __syncthreads();
-#endif
-}
-
-/// Whole rows in one pass. Warps sum the blocks of a row, each 32 of them in turn, while a further warp adds the sums of the
-/// row before and draws from it; the copies run on from row to row. Both rows' sums are in shared memory.
-template <class T>
-constexpr int row_warps = 16 / int(sizeof(T));
-template <class T>
-constexpr int row_threads = 32 * (row_warps<T> + 1);
-constexpr int row_stages = 2, row_residents = 3;
-template <class T, int W>
-using RowBlocks = CopiedBlocks<T, W, row_warps<T>, row_stages>;
-template <class T, int W>
-__global__ void __launch_bounds__(row_threads<T>, row_residents)
-    draw_from_rows(cuda::EarlyStart early, DrawCategory<T> draw) {
-  using Copied = RowBlocks<T, W>;
-  constexpr int packs = Copied::packs, length = Copied::length, warps = row_warps<T>;
-  const auto& of = draw.of;
-  auto* const copied = cuda::dynamic_shared<Copied>();
-  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32, k = int(of.k),
-            groups = (int(of.blocks) + 31) / 32;
-  double* before = reinterpret_cast<double*>(copied + 1);
-  std::int64_t to_other = 1 + 32 * groups;  // the sums of the next row
-  const auto turn = [&] { before += to_other, to_other = -to_other; };
-  early.wait();
-  if (warp == warps) {
-    if (lane < 2) before[lane * to_other] = 0;
-    for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
-      meet<row_threads<T>>();
-      if (lane == 0 && !is_total(add_in_order(before + 1, 32 * groups, 0))) of.status.report(1, row);
-      __syncwarp();
-      for (std::int64_t item = row * draw.n; item < (row + 1) * draw.n; ++item) {
-        const std::int64_t found = draw_by_warp(draw, row, item, before);
-        if (lane == 0) draw.index[item] = found;
+    const std::int64_t row = quotient(item, draw.n), e = draw.offset + item;
+    const double* const before = of.before + row * (of.blocks + 1);
+    const double total = before[of.blocks];
+    std::int64_t found = -1;
+    if (is_total(total)) {
+      const Reached reached{draw.uniform(draw.philox(std::uint64_t(e / 2), 0), e % 2) * total, total};
+      const std::int64_t b = first_by_warp(0, of.blocks - 1,
+                                           [&](std::int64_t i) { return reached(before[i + 1]); }),
+                         begin = b * of.length;
+      constexpr int each = int(of.length) / 32;
+      double weight[each], sum = 0, up_to[each];
+#pragma unroll
+      for (int a = 0; a < each; ++a) {
+        const std::int64_t i = begin + 32 * a + lane;
+        weight[a] = i < of.k ? double(of.weight[row * of.k + i]) : 0;
+      }
+#pragma unroll
+      for (int a = 0; a < each; ++a)
+#pragma unroll
+        for (int from = 0; from < 32; ++from) {
+          sum = exact_add(sum, __shfl_sync(~0u, weight[a], from));
+          if (from == lane) up_to[a] = sum;
+        }
+#pragma unroll
+      for (int a = each - 1; a >= 0; --a) {
+        const std::int64_t first = begin + 32 * a;
+        const unsigned there =
+            __ballot_sync(~0u, first + lane < of.k && reached(exact_add(before[b], up_to[a])));
+        if (there) found = first + __ffs(int(there)) - 1;
       }
     }
-    return;
+    if (lane == 0) draw.index[item] = found;
   }
-  auto& own = copied->pack[warp];
-  /// Up to 32 blocks of a row, which follow each other.
-  struct Group {
-    std::int64_t row;
-    int at;
-  };
-  const auto next = [&](Group& g) {
-    for (g.at += warps; g.at >= groups; g.at -= groups) g.row += gridDim.x;
-  };
-  Group reading{blockIdx.x, warp - warps}, adding = reading;
-  const auto read = [&](int stage) {
-    next(reading);
-    if (reading.row < of.rows) {
-      const int begin = reading.at * 32 * length + lane * W, rest = k - begin;
-      const auto* const from = reinterpret_cast<const Pack<T, W>*>(of.weight + reading.row * of.k + begin);
-#pragma unroll 16
-      for (int j = 0; j < packs; ++j) {
-        const unsigned i = unsigned(lane) + 32 * j, block = i / packs;
-        cuda::copy_async(&own[stage][block][place_in_block<packs>(block, i % packs)], from + 32 * j,
-                         32 * j * W < rest);
-      }
-    }
-    cuda::commit_copies();
-  };
-#pragma unroll 1
-  for (int stage = 0; stage < row_stages; ++stage) read(stage);
-  next(adding);
-  int stage = 0;
-  for (std::int64_t row = blockIdx.x; row < of.rows; row += gridDim.x, turn()) {
-    for (; adding.row == row; next(adding)) {
-      cuda::wait_copies<row_stages - 1>();
-      __syncwarp();
-      const Summed block = sum_of_block(own[stage]);
-      __syncwarp();
-      read(stage);
-      stage = (stage + 1) % row_stages;
-      const int b = adding.at * 32 + lane, begin = b * length;
-      before[1 + b] = block.sum;  // 0 behind the last block, which changes no sum
-      if (!block.sound) of.report(row, begin, k - begin < length ? k - begin : length);
-    }
-    meet<row_threads<T>>();
-  }
-  cuda::wait_copies<0>();
-}
-template <class T, int W>
-std::int64_t shared_of_rows(const WeightBlocks<T>& of) {
-  return std::int64_t(sizeof(RowBlocks<T, W>)) + 2 * 8 * (1 + (of.blocks + 31) / 32 * 32);
-}
-/// Whether draw_from_rows is the way: the rows keep all multiprocessors busy, reading one takes longer than the sums and draws of
-/// another, which are one after the other, and the sums fit in what every GPU from compute capability 8.0 on has for a block.
-template <class T>
-bool by_rows(const DrawCategory<T>& draw) {
-  constexpr std::int64_t least_rows = 132, bytes_of_draw = 1 << 15, most_shared = 99 << 10;
-  const auto& of = draw.of;
-  return of.rows >= least_rows && draw.n > 0 && of.k / draw.n >= bytes_of_draw / int(sizeof(T)) &&
-         shared_of_rows<T, 1>(of) <= most_shared;
 }
 
 /// Many draws from a row of few categories: a block has the row's sums in shared memory, and a guide to them: where draws whose
@@ -228,19 +249,12 @@ __global__ void __launch_bounds__(guide_threads)
 void launch(const A& a, Arena arena, Stream& s, int) {
   visit<double, float>(a.weight.dtype, [&]<class T> {
     const WeightBlocks<T> blocks(arena, a, s.status());
-    const DrawCategory<T> draw(blocks, a);
     const std::int64_t items = blocks.rows * blocks.blocks;
-    const bool rows = by_rows(draw);
     const auto sum = [&]<int W> {
-      constexpr std::int64_t multiprocessors = 132, memory = 228 << 10, reserved = 1 << 10;  // of an H200
-      if (!rows)
-        return cuda::launch_early(
-            sum_blocks<T, W>, cuda::blocks(items, 32 * sum_warps<T>, multiprocessors * sum_residents),
-            32 * sum_warps<T>, sizeof(SummedBlocks<T, W>), cuda::native(s), blocks, items);
-      const std::int64_t shared = shared_of_rows<T, W>(blocks),
-                         residents = std::min<std::int64_t>(memory / (shared + reserved), row_residents);
-      cuda::launch_early(draw_from_rows<T, W>, cuda::blocks(blocks.rows, 1, multiprocessors * residents),
-                         row_threads<T>, std::size_t(shared), cuda::native(s), draw);
+      constexpr int block = 32 * sum_warps<T>;
+      const std::int64_t resident = std::int64_t(cuda::multiprocessors(a.index.device.index)) * sum_residents;
+      cuda::launch_early(sum_blocks<T, W>, cuda::blocks(items, block, resident), block,
+                         sizeof(CopiedBlocks<T, W>), cuda::native(s), blocks, items);
     };
     if (blocks.inside)
       cuda::do_step(SumBlock<T>{blocks}, s);
@@ -248,9 +262,9 @@ void launch(const A& a, Arena arena, Stream& s, int) {
       sum.template operator()<pack_width<T>>();
     else
       sum.template operator()<1>();
-    if (rows) return;
     cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32 * add_rows), add_threads, 0,
                        cuda::native(s), blocks);
+    const DrawCategory<T> draw(blocks, a);
     constexpr std::int64_t few = 1 << 14;  // of more, threads are enough to hide how long reads take
     if (!blocks.inside && draw.items() <= few)
       return cuda::launch_early(draw_by_warps<T>, cuda::blocks(draw.items(), draw_block / 32), draw_block, 0,
