@@ -83,7 +83,6 @@ class OpBase : public OpInfo {
   virtual void sizes(const void* args, Dims& dims) const = 0;
   virtual bool has_flops() const = 0;
   virtual double flops(const void* args) const = 0;
-  virtual double bytes_read_again(const void* args) const = 0;
 
  protected:
   ~OpBase() = default;
@@ -102,8 +101,6 @@ struct OpCode {
   double (*flops)(const Args&) = nullptr;
   std::span<const Case<Args>> cases;
   std::span<const AliasInfo> aliases = {};
-  /// Bytes of inputs that must be read a second time, as no device holds them until then.
-  double (*bytes_read_again)(const Args&) = nullptr;
 };
 
 /// The definition behind an Op.
@@ -146,9 +143,6 @@ class Definition final : public OpBase {
   }
   bool has_flops() const override { return code_.flops != nullptr; }
   double flops(const void* a) const override { return code_.flops ? code_.flops(cast(a)) : 0; }
-  double bytes_read_again(const void* a) const override {
-    return code_.bytes_read_again ? code_.bytes_read_again(cast(a)) : 0;
-  }
 
  private:
   static const Args& cast(const void* a) { return *static_cast<const Args*>(a); }

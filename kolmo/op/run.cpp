@@ -217,7 +217,7 @@ void run_inside(const OpBase& op, const void* args, Arena& arena, Stream& stream
 }
 
 Cost cost(const OpBase& op, const void* args) {
-  Cost c{op.flops(args), op.bytes_read_again(args), 0, op.matrix_products};
+  Cost c{op.flops(args), 0, 0, op.matrix_products};
   for (const FieldInfo& f : op.fields()) {
     if (!f.is_tensor()) continue;
     if (f.is_input()) c.bytes_read += double(f.tensor(args).bytes());

@@ -68,14 +68,6 @@ constexpr Case<A> cases[] = {
      .benchmark_only = true,
      .setup = [](A& a) { a.qubits = {25}; }},
 };
-/// Amplitudes of the outcome are scaled once the norm is known, when all have been read. The caches and registers of an H200
-/// hold 113 MB of a state until then.
-double bytes_read_again(const A& a) {
-  constexpr double held = 113e6;
-  const MeasuredQubits q(a);
-  const double kept = double(q.n / q.outcomes) * double(size_of(a.state.dtype));
-  return double(a.state.size() / q.n) * std::max(0.0, kept - held);
-}
 
 constexpr std::string_view faults[] = {"the norm of the state is 0 or not finite"};
 
@@ -91,8 +83,7 @@ constinit const Definition<A> definition{
      .sizes = [](const A& a, Dims& dims) { dims.set("outcomes", MeasuredQubits(a).outcomes); },
      // Each amplitude takes a squared modulus and its sum, then two products.
      .flops = [](const A& a) { return 6.0 * double(a.state.size()); },
-     .cases = cases,
-     .bytes_read_again = bytes_read_again}};
+     .cases = cases}};
 
 }  // namespace
 
