@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the arrows between layers, which files may include which kinds of files, where #ifdef and <<< may stand, and
-that what tools/new_op left to fill in was filled in.
+"""Checks the arrows between layers, which files may include which kinds of files, where #ifdef and <<< may stand, that
+tools/gpu_code.txt names the files that test __CUDA_ARCH__, and that what tools/new_op left to fill in was filled in.
 
 The table below is the rule: a layer may include itself and the layers named beside it, and nothing else."""
+import functools
 import re
 import subprocess
 import sys
@@ -44,6 +45,16 @@ TOP = {"cli", "python", "bench", "tests", "examples"}  # may include everything 
 CUDA_HEADER = re.compile(r'(cuda|cub/|thrust/|cooperative_groups|mma\.h|nv/|cublas|cudnn|curand)')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
+
+
+ROOT = Path(__file__).resolve().parent.parent
+GPU_CODE = "tools/gpu_code.txt"
+
+
+@functools.cache
+def gpu_code() -> set[str]:
+    lines = (ROOT / GPU_CODE).read_text(encoding="utf-8").splitlines()
+    return {line.split("\t")[0] for line in lines if not line.startswith("#")}
 
 
 def layer(path: str) -> str:
@@ -114,6 +125,11 @@ def faults(path: str, text: str):
             yield text.count("\n", 0, match.start()) + 1, "what tools/new_op left to fill in is not filled in"
     code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
     code = re.sub(r'"(\\.|[^"\\\n])*"', '""', code)
+    tested = re.search(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\b__CUDA_ARCH__\b", code, re.M)
+    if tested and path not in gpu_code():
+        yield code.count("\n", 0, tested.end()) + 1, f"tests __CUDA_ARCH__, which {GPU_CODE} does not give a reason for"
+    elif path in gpu_code() and not tested:
+        yield 1, f"does not test __CUDA_ARCH__, but {GPU_CODE} says so"
     for match in re.finditer(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\bKOLMO_CUDA\b", code, re.M):
         if not path.startswith("kolmo/runtime/"):
             yield code.count("\n", 0, match.end()) + 1, "#ifdef KOLMO_CUDA belongs in kolmo/runtime"
@@ -122,13 +138,16 @@ def faults(path: str, text: str):
 
 
 def main() -> int:
-    root = Path(__file__).resolve().parent.parent
     paths = sys.argv[1:] or sorted(
         subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.hpp", "*.cpp", "*.cu", "*.cuh"],
-                       cwd=root, check=True, capture_output=True, text=True).stdout.split())
+                       cwd=ROOT, check=True, capture_output=True, text=True).stdout.split())
     count = 0
+    for path in sorted(gpu_code()):
+        if not (ROOT / path).is_file():
+            print(f"{GPU_CODE}: {path} is not there", file=sys.stderr)
+            count += 1
     for path in paths:
-        for line, fault in faults(path, (root / path).read_text(encoding="utf-8")):
+        for line, fault in faults(path, (ROOT / path).read_text(encoding="utf-8")):
             print(f"{path}:{line}: {fault}", file=sys.stderr)
             count += 1
     print(f"check_layers: {len(paths)} files, {count} faults")

@@ -27,6 +27,9 @@ WRONG = {
     "kolmo/ops/nn/relu/relu.cu": "void f() { kernel<<<1, 2>>>(); }",
     "kolmo/ops/nn/gelu/gelu.cpp": "#ifdef KOLMO_CUDA\n#endif",
     "kolmo/ops/nn/gelu/gelu.hpp": "/// fill in: formula",
+    "kolmo/ops/nn/gelu/gelu.cu": "#ifdef __CUDA_ARCH__\n#endif",
+    "kolmo/device/b.cuh": "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900\n#endif",
+    "kolmo/base/hd.hpp": "#pragma once",  # tools/gpu_code.txt says that it tests __CUDA_ARCH__
     "kolmo/recurrent/a.hpp": '#include "kolmo/ops/nn/relu/relu_detail.hpp"',
     "kolmo/flow/infer/a.cpp": '#include "cli/table.hpp"',
     "kolmo/io/a.cpp": '#include "kolmo/flow/data/series.hpp"',
@@ -43,6 +46,8 @@ RIGHT = {
     "kolmo/runtime/a.cpp": '#include "kolmo/base/error.hpp"',
     "kolmo/runtime/cuda/cuda_backend.cpp": "#include <cuda_runtime_api.h>",
     "kolmo/runtime/b.cpp": "#ifdef KOLMO_CUDA\n#endif",
+    "kolmo/base/log.hpp": "#ifdef __CUDA_ARCH__\n#endif",
+    "kolmo/base/a.hpp": "// without __CUDA_ARCH__",
     "kolmo/ops/nn/relu/relu.cu": '#include "kolmo/device/grid.cuh"\n#include "kolmo/runtime/cuda/launch.cuh"',
     "kolmo/ops/nn/silu/silu.cu": "".join(f'#include "kolmo/{header}"\n' for header in (
         "base/half.hpp", "op/impl.hpp", "op/inside.hpp", "ops/nn/relu/relu.hpp", "skeleton/elementwise.cuh",
