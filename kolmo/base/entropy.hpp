@@ -15,7 +15,7 @@ namespace kolmo {
 
 namespace detail {
 
-/// n ln n of small counts, rounded.
+/// Counts below it are small: their n ln n is looked up in a table of rounded values.
 inline constexpr int small_counts = 64;
 struct alignas(128) CountTable {
   double value[small_counts];
@@ -131,6 +131,7 @@ struct WeightRows {
         return whole & (any < detail::small_counts);
       }
     }
+    /// Converts a weight that is a small count.
     KOLMO_HD static std::uint32_t small(T weight) {
       if constexpr (std::is_integral_v<T>)
         return std::uint32_t(weight);
@@ -141,7 +142,7 @@ struct WeightRows {
       const std::uint32_t n = small(weight);
       return {{double(weight), count_log_count(n), n == 0 ? 0.0 : 1.0}};
     }
-    /// The sum of the terms of N that are small. Sums of integers are exact in any order.
+    /// Adds the terms of N weights that are small counts. Their total and the number of those above 0 are exact in any order.
     template <int N, class At>
     KOLMO_HD Sums<3> plain_sum(const At& at) const {
       std::uint32_t total = 0, nonzero = 0;

@@ -47,7 +47,7 @@ struct ColumnPieces {
   }
 };
 
-/// The contribution of each row (i < bx) and then of each of the `by` columns of a table to its entropies:
+/// What each row (i < bx) and then each of the `by` columns of a table contributes to its entropies:
 /// sum w; sum_x (w_x ln w_x - sum_y w_xy ln w_xy); bins minus rows > 0; sum_y w_y ln w_y; columns > 0.
 struct TableMargins {
   const Sums<3>* rows;
@@ -58,7 +58,7 @@ struct TableMargins {
     const Sums<3>* rows;
     const Sums<1>* columns;
     std::int64_t bx;
-    /// The sums of a row; of a column its total, with a count below 0.
+    /// Returns the sums of a row, or the total of a column with a count below 0, by which of() knows it.
     KOLMO_HD Sums<3> fetch(std::int64_t i) const {
       return i < bx ? rows[i] : Sums<3>{{columns[i - bx].value[0], 0, -1}};
     }
@@ -106,7 +106,8 @@ struct TableScratch {
   }
 };
 
-/// The column sums of x of the shape. Sums of pieces go to the list named, from which they are summed likewise.
+/// Sums the columns of x. If these are of several pieces, the sums of pieces go to scratch.pieces[list] and are summed in
+/// the same way.
 template <class T, class Run>
 void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratch, int list, const Run& run) {
   const auto [tables, bx, by] = shape;

@@ -31,8 +31,8 @@ __device__ inline void copy_async(T* to, const T* from, bool there) {
 #endif
 }
 
-/// Closes a group of copies. wait<n>() returns once at most the last n groups of this thread are still in
-/// flight.
+/// Closes a group of copies. wait_copies<n>() returns once at most the last n groups of this thread are still
+/// in flight.
 __device__ inline void commit_copies() { __pipeline_commit(); }
 template <int Pending>
 __device__ inline void wait_copies() {

@@ -1,5 +1,5 @@
 #pragma once
-// multiprocessors(device): how many a GPU has. Anonymous namespace: see device/grid.cuh.
+// multiprocessors(device) returns how many multiprocessors a GPU has.
 #ifdef SIMT
 namespace kolmo::cuda {
 namespace {

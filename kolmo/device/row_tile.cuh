@@ -67,7 +67,8 @@ struct RowTile {
   int n, thread;
 
   __device__ RowTile(const T* row, int count, int thread_) : n(count), thread(thread_) {
-    Pack<T, W> raw[E / W];  // loads without a branch are all in flight at once; absent packs load the first
+    Pack<T, W>
+        raw[E / W];  // without a branch all loads are in flight at once; absent packs read the first one
 #pragma unroll
     for (int p = 0; p < E / W; ++p) raw[p] = load_pack<W>(row + (place(p) < n ? place(p) : 0));
 #pragma unroll
@@ -80,7 +81,7 @@ struct RowTile {
 
   __device__ C count() const { return C(n); }
   __device__ int place(int p) const { return (p * Threads + thread) * W; }  ///< the first element of pack p
-  /// Sum of f(element), which may change the element.
+  /// Sum of f(element) over the row; f may change the element that it is given.
   template <class F>
   __device__ C sum(const F& f) {
     C total = 0;
@@ -151,7 +152,7 @@ struct PartWords {
   std::uint32_t word[sizeof(Part) / 4];
 };
 
-/// Joins the parts of Lanes neighbouring lanes of a warp in their order; each of them gets the same bits.
+/// Joins the parts of Lanes neighbouring lanes of a warp in their order; each lane gets the same bits.
 template <int Lanes, class Part>
 __device__ Part join_warp(Part all) {
 #pragma unroll
@@ -165,7 +166,7 @@ __device__ Part join_warp(Part all) {
   return all;
 }
 
-/// Joins the parts of a row in their order, by a block; its first warp gets the result.
+/// Joins the parts of a row in their order by a block; its first warp gets the result.
 template <int Threads, class Part>
 __device__ Part join_parts(const Part* part, std::int64_t parts) {
   const std::int64_t share = (parts + Threads - 1) / Threads, begin = threadIdx.x * share;

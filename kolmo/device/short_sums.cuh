@@ -46,15 +46,15 @@ __device__ void with_terms(const Row& row, const At& at, const Take& take) {
   take([&](const auto& x) { return row.of(x); });
 }
 
-/// The sum of the k <= Terms terms of a row, by short_threads<W, Terms, N, Row> threads, returned to the first of them. All threads
-/// of a warp must call it; those without a row pass k = 0.
+/// Sums the k <= Terms terms of a row by short_threads<W, Terms, N, Row> threads and returns the sum to the
+/// first of them. All threads of a warp must call it; those without a row pass k = 0.
 template <int W, int Terms, int N, class Row>
 __device__ Sums<N> short_sum(const Row& row, int k, int thread) {
   constexpr int threads = short_threads<W, Terms, N, Row>, each = Terms / W / threads;
   const auto at = [&](int p) { return (p * threads + thread) * W; };
   Sums<N> lane[each][W] = {};
   if constexpr (requires { row.template fetch_pack<W>(0); }) {
-    decltype(row.template fetch_pack<W>(0)) next[each] = {};  // terms of zeros are 0
+    decltype(row.template fetch_pack<W>(0)) next[each] = {};  // the terms of zeros are 0
 #pragma unroll
     for (int p = 0; p < each; ++p)
       if (at(p) < k) next[p] = row.template fetch_pack<W>(at(p));
@@ -137,7 +137,7 @@ void launch_short_rows(const Rows& rows, const Done& done, std::int64_t count, s
   run.template operator()<short_terms>();
 }
 
-/// The sum of the terms of values l, l + Half, l + 2 Half, ... of All, in the order of base/sums.hpp.
+/// Adds the terms of values l, l + Half, l + 2 Half, ... below All, in the order of base/sums.hpp.
 template <int All, int Half, int N, class Row, class T>
 __device__ Sums<N> tree_of_column(const Row& row, const T* value, int l) {
   if constexpr (Half == All)

@@ -1,5 +1,5 @@
 #pragma once
-// Sums over small tables (base/table_sums.hpp), each read once. Anonymous namespace: see device/grid.cuh.
+// Sums over small tables (base/table_sums.hpp), each of which is read once.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace kolmo::cuda {
 namespace {
 
-/// The widest table whose margins a warp sums: columns of one piece, and two margins for each thread.
+/// The largest table that is small. Its columns are of one piece, and a thread of a warp has at most two of its margins.
 constexpr int small_rows = 32, small_columns = 32;
 static_assert(small_rows <= ColumnPieces<double>::rows_at_a_time && small_columns == short_terms);
 
-/// The sums of the columns of some tables. Four threads, eight lanes apart, add every fourth row of a column each.
+/// Sums the columns of some tables. Four threads, eight lanes apart, share a column: each adds every fourth row.
 template <class T>
 __device__ void sum_small_columns(const T* weight, int tables, int bx, int by, Sums<1>* to) {
   const int lane = int(threadIdx.x) % 32, part = lane / 8, count = tables * by;
@@ -31,15 +31,16 @@ __device__ void sum_small_columns(const T* weight, int tables, int bx, int by, S
   }
 }
 
-/// A block has `each` tables at a time: groups of threads sum their rows, threads their columns, and `team` threads, 32 or
-/// a power of two that is not below the number of margins, the margins of each. What sum_tables computes, by the same trees.
+/// Computes what sum_tables computes, in the same order of additions. A block has `each` tables at a time. Groups of threads
+/// sum rows, four threads a column, and `team` threads the margins of a table: 32, or a power of two that is at least the
+/// number of margins.
 template <bool WithColumns, int Terms, class T, class Done>
 __global__ void __launch_bounds__(sum_block, WithColumns ? 3 : 4)
     sum_small_tables(EarlyStart early, const T* weight, std::int64_t tables, int bx, int by, int each,
                      int team, Done done) {
   constexpr int W = pack_width<T>, threads = short_threads<W, Terms, 3, typename WeightRows<T>::Row>,
                 groups = sum_block / threads;
-  constexpr int N = WithColumns ? 5 : 3;  // of rows alone the other sums are 0
+  constexpr int N = WithColumns ? 5 : 3;  // without columns the last two sums are 0
   __shared__ Sums<3> rows[groups];
   __shared__ Sums<1> columns[WithColumns ? groups * small_columns / 4 : 1];
   __shared__ Sums<5> totals[groups];
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(sum_block, WithColumns ? 3 : 4)
   }
 }
 
-/// Does what sum_tables does, if the tables are small and their rows aligned; returns whether it did.
+/// Computes what sum_tables computes if the tables are small and their rows aligned, and returns whether they are.
 template <bool WithColumns, class T, class Done>
 bool sum_if_small(const T* weight, const TableShape& shape, const Done& done, cudaStream_t stream) {
   const auto [tables, bx, by] = shape;

@@ -1,5 +1,5 @@
 #pragma once
-// Grids of at most one block for each multiprocessor. Anonymous namespace: see device/grid.cuh.
+// Grids of at most one block for each multiprocessor.
 #include <algorithm>
 
 #include "kolmo/device/multiprocessors.cuh"

@@ -1,7 +1,7 @@
 #pragma once
 // Operators that read the rows of x (a.x: f64, f32, f16 or bf16) and write those of y (a.y): softmax, norms.
-// The result for n elements of a row is a `Part`. Parts of neighbouring elements are joined, in order, to the
-// Part of the whole row; Part{} is that of no elements:
+// What an operator needs to know of n elements of a row is a `Part`. Parts of neighbouring elements are joined, in
+// order, to the Part of the whole row. Part{} is that of no elements:
 //   KOLMO_HD Part join(const Part& a, const Part& b);
 // For the GPU an operator provides
 //   template <class T> struct Softmax {
@@ -10,7 +10,7 @@
 //     explicit Softmax(const SoftmaxArgs&);
 //     bool packed() const;                                  // its own tensors start at multiples of 16 bytes
 //     static constexpr bool reads_columns();                // if it returns true, results() reads values per column
-//     template <class Values> __device__ Part part(Values& x) const;  // of x.count(), x.largest(), x.sum(f)
+//     template <class Values> __device__ Part part(Values& x) const;  // uses x.count(), x.largest(), x.sum(f)
 //     __device__ Whole whole(const Part&) const;            // what every element needs to know of its row
 //     template <int W, bool Held>                           // W results, from element `at` of the row
 //     __device__ Pack<C, W> results(const C* x, std::int64_t at, const Whole&) const;

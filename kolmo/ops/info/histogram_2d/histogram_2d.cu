@@ -16,7 +16,7 @@ struct Shape {
   std::int64_t per_thread;
 };
 constexpr Shape shapes[] = {{256, true, 32}, {512, true, 64}, {256, false, 4}};
-constexpr int halves = 3;  // the row of 16-bit counts
+constexpr int halves = 3;  // the variant that counts in 16 bits
 constexpr Row<NoConfig> variants[] = {
     {"shared, block 256"}, {"shared, block 512"}, {"global, block 256"}, {"shared, 16 bits, block 1024"}};
 constexpr std::int64_t shared_bins = 12 * 1024;  // 48 KiB of 32-bit counts
@@ -29,13 +29,13 @@ __device__ void add(std::int64_t* count, std::uint32_t n) {
   atomicAdd(reinterpret_cast<unsigned long long*>(count), static_cast<unsigned long long>(n));
 }
 
-/// Calls count(bin) for each of the samples from begin to end that is counted, by a block.
+/// Calls count(bin) for each sample from begin to end that is counted. All threads of a block call it.
 template <int Block, class T, class Count>
 __device__ void each_bin(const T* x, const T* y, std::int64_t begin, std::int64_t end, const Bins& bins_x,
                          const Bins& bins_y, bool clamp, const Count& count) {
   constexpr int together = 4;
   for (std::int64_t first = begin + threadIdx.x; first < end; first += Block * together) {
-    T of_x[together], of_y[together];  // reads without a branch are all in flight at once
+    T of_x[together], of_y[together];  // without a branch all reads are in flight at once
 #pragma unroll
     for (int j = 0; j < together; ++j) {
       const std::int64_t i = first + j * Block < end ? first + j * Block : first;
@@ -49,7 +49,8 @@ __device__ void each_bin(const T* x, const T* y, std::int64_t begin, std::int64_
   }
 }
 
-/// Counts that a block alone has are stored, others added.
+/// Counts in 32 bits, in shared memory or in the histogram itself. A block that counts a whole histogram stores its counts,
+/// others add theirs.
 template <class T, int V>
 __global__ void __launch_bounds__(shapes[V].block)
     count(const T* x, const T* y, std::int64_t* counts, std::int64_t n, std::int64_t parts,
@@ -85,8 +86,8 @@ __global__ void __launch_bounds__(shapes[V].block)
   }
 }
 
-/// Blocks, at most one for each multiprocessor, count a share of one histogram each, in 16 bits a bin. Their counts are
-/// added in the end.
+/// Counts in 16 bits. Each block counts a share of one histogram; there are at most as many shares as multiprocessors, and
+/// add_halves adds their counts.
 struct HalfCounts {
   static constexpr int block = 1024;
   static constexpr std::int64_t least_samples = 1 << 16;
@@ -119,7 +120,10 @@ __global__ void __launch_bounds__(HalfCounts::block)
     each_bin<block>(x + b * h.n, y + b * h.n, begin, end, bins_x, bins_y, clamp, [&](std::int64_t bin) {
       const int place = int(bin % 2) * 16;
       if ((atomicAdd(local + bin / 2, 1u << place) >> place & 0xffff) != 0x7fff) return;
-      atomicSub(local + bin / 2, 0x8000u << place);  // long before a carry: a block has fewer threads
+      atomicSub(
+          local + bin / 2,
+          0x8000u
+              << place);  // moves half of the range to the histogram: no carry reaches the next bin, as a block has 1024 threads
       add(counts + b * h.bins + bin, 0x8000);
     });
     __syncthreads();
@@ -128,7 +132,7 @@ __global__ void __launch_bounds__(HalfCounts::block)
   }
 }
 
-/// A warp has neighbouring words, which the warps of a block read of some of the parts each.
+/// Adds the counts of the parts. A block has 32 neighbouring words, and each of its warps adds those of some of the parts.
 constexpr int add_block = 256;
 __global__ void __launch_bounds__(add_block) add_halves(HalfCounts h, std::int64_t* counts) {
   constexpr int warps = add_block / 32;
@@ -193,7 +197,7 @@ void launch(const A& a, Arena arena, Stream& s, int variant) {
   });
 }
 
-/// Shared memory that a block may have on a device: 99 to 227 KB.
+/// Returns how many bytes of shared memory a block may have on a device: 99 to 227 KB.
 std::int64_t most_shared([[maybe_unused]] int device) {
   int bytes = 227 * 1024;
 #ifndef SIMT
@@ -209,7 +213,7 @@ bool fits(const A& a, int variant) {
     return (bins + 1) / 2 * std::int64_t(sizeof(std::uint32_t)) <= most_shared(a.counts.device.index);
   return !shapes[variant].shared || bins <= shared_bins;
 }
-/// Few samples are counted before the bins of a block are added.
+/// Prefers the histogram itself for many bins and few samples: setting counts in shared memory to 0 would take longer than counting.
 int preferred(const A& a) {
   const std::int64_t bins = a.bins_x * a.bins_y, n = a.x.extent[std::size_t(a.x.rank - 1)];
   return bins <= shared_bins ? 0 : n >= 8 * bins && fits(a, halves) ? halves : 2;

@@ -8,15 +8,15 @@ namespace kolmo {
 namespace {
 using A = CategoricalSampleArgs;
 
-/// Sums of blocks of weights, as SumBlock, one for each lane. A warp copies 32 blocks to shared memory, W weights at once and as
-/// they follow each other, and the next 32 while it adds.
+/// Does what SumBlock does, where nobody needs the sums within blocks. A warp copies 32 blocks to shared memory, W weights at a
+/// time in the order of memory; then each lane adds one block, while the next 32 are being copied.
 template <class T>
 constexpr int sum_warps = 16 / int(sizeof(T));
 constexpr int sum_residents = 3;
 template <class T, int W>
 struct CopiedBlocks {
   static constexpr int length = int(WeightBlocks<T>::length);
-  Pack<T, W> pack[sum_warps<T>][2][32][length / W + 1];  // the pad lets lanes read different banks
+  Pack<T, W> pack[sum_warps<T>][2][32][length / W + 1];  // one more pack, so that lanes read different banks
 };
 template <class T, int W>
 __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
   constexpr int length = Copied::length, packs = length / W;
   auto& own = cuda::dynamic_shared<Copied>()->pack[threadIdx.x / 32];
   const int lane = int(threadIdx.x) % 32;
-  /// A lane's block: where it begins, and its length.
+  /// Where a lane's block begins, in its row and in all weights, and its length.
   struct Block {
     std::int64_t row, begin, from;
     int count;
@@ -81,7 +81,8 @@ __global__ void __launch_bounds__(32 * sum_warps<T>, sum_residents)
   cuda::wait_copies<0>();
 }
 
-/// AddBlocks by a warp for a few rows: a lane for each adds, in order, what all have read, while they read what follows.
+/// Does what AddBlocks does, add_rows rows by a warp. All lanes read sums ahead, and for each row one lane adds in order what
+/// they have read.
 constexpr int add_threads = 128, add_rows = 4, add_together = 128;
 template <class T>
 __global__ void __launch_bounds__(add_threads) add_blocks(cuda::EarlyStart early, WeightBlocks<T> of) {
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(add_threads) add_blocks(cuda::EarlyStart early
     const int rows = int(of.rows - row < add_rows ? of.rows - row : add_rows);
     const std::int64_t step = of.blocks + 1;
     double* const before = of.before + row * step;
-    /// f(r, e, place) for this lane's sums of each row, of add_together from the first-th on.
+    /// Calls f(r, e, place) for this lane's sums among the add_together from number `first` on, in each row.
     const auto for_each = [&](std::int64_t first, const auto& f) {
 #pragma unroll
       for (int r = 0; r < add_rows; ++r)
@@ -138,21 +139,22 @@ __global__ void __launch_bounds__(add_threads) add_blocks(cuda::EarlyStart early
   }
 }
 
-/// first_of of low <= high by a warp, which looks at 32 places at once.
+/// Returns first_of(low, high, f) for low <= high by a warp, which looks at 32 places at once.
 template <class F>
 __device__ std::int64_t first_by_warp(std::int64_t low, std::int64_t high, const F& f) {
   const int lane = int(threadIdx.x) % 32;
   while (low < high) {
     const std::int64_t each = (high - low + 31) / 32, at = low + (lane + 1) * each - 1;
     const unsigned there = __ballot_sync(~0u, at >= high || f(at));
-    const int first = there ? __ffs(int(there)) - 1 : 32;  // behind what the lane before `first` looked at
+    const int first = there ? __ffs(int(there)) - 1
+                            : 32;  // the result lies behind the place that the lane before `first` looked at
     const std::int64_t last = low + (first + 1) * each - 1;
     low += first * each, high = last < high ? last : high;
   }
   return high;
 }
 
-/// DrawCategory by a warp for each draw: of a few draws each waits for its reads.
+/// Does what DrawCategory does, each draw by a warp. Few draws by a thread each would wait for one read after the other.
 constexpr int draw_block = 128;
 template <class T>
 __global__ void __launch_bounds__(draw_block)
@@ -196,8 +198,8 @@ __global__ void __launch_bounds__(draw_block)
   }
 }
 
-/// Many draws from a row of few categories: a block has the row's sums in shared memory, and a guide to them: where draws whose
-/// first bits are g begin, at guide[g], and end. A thread takes both draws of a block of random words.
+/// Takes many draws from a row of few categories. A block has the sums of the row in shared memory and a guide to them: a draw
+/// whose first bits are g finds its category from guide[g] to guide[g + 1]. A thread takes both draws of a block of random words.
 constexpr int guide_bits = 10, guided_categories = 2048, guided_draws = 8192, guide_threads = 256;
 template <class T>
 __global__ void __launch_bounds__(guide_threads)
@@ -265,7 +267,7 @@ void launch(const A& a, Arena arena, Stream& s, int) {
     cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32 * add_rows), add_threads, 0,
                        cuda::native(s), blocks);
     const DrawCategory<T> draw(blocks, a);
-    constexpr std::int64_t few = 1 << 14;  // of more, threads are enough to hide how long reads take
+    constexpr std::int64_t few = 1 << 14;  // more draws hide the time of reads by their number
     if (!blocks.inside && draw.items() <= few)
       return cuda::launch_early(draw_by_warps<T>, cuda::blocks(draw.items(), draw_block / 32), draw_block, 0,
                                 cuda::native(s), draw, draw.items());

@@ -8,7 +8,7 @@ namespace kolmo {
 namespace {
 using A = LeakyIntegrateFireArgs;
 
-// Of a block: as many warps take steps, and as many move, as a multiprocessor has schedulers.
+// In a block as many warps take steps as a multiprocessor has schedulers, and as many move currents and spikes.
 constexpr int leaky_neurons = 128, leaky_group = 16, leaky_ahead = 4;
 
 template <class T>
@@ -17,9 +17,9 @@ struct LeakyGroups {
   unsigned waits[2][leaky_group + 1][leaky_neurons];  ///< before each step, and after the last
 };
 
-/// All steps of the neurons of a block. As there may be too few threads to hide the time of a read, one half of them takes the
-/// steps, a neuron each, and the other brings currents to shared memory, groups of steps ahead, and writes the spikes of the
-/// group before.
+/// Takes all steps of the neurons of a block. One half of the threads takes the steps, a neuron each. As there may be too few
+/// threads to hide the time of a read, the other half copies currents to shared memory, groups of steps ahead, and writes the
+/// spikes of the group before.
 template <class T>
 __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> f) {
   auto& [input, waits_of] = *cuda::dynamic_shared<LeakyGroups<T>>();
@@ -46,7 +46,8 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       const std::int64_t left = f.steps - group * leaky_group;
       if (left > 0)
 #pragma unroll
-        for (int k = 0; k < leaky_group; ++k, from += f.neurons)  // zeros behind the last step and neuron
+        for (int k = 0; k < leaky_group;
+             ++k, from += f.neurons)  // copies zeros behind the last step and neuron
           cuda::copy_async(to + k * leaky_neurons, from, there && k < left);
       cuda::commit_copies();
     };
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       cuda::wait_copies<leaky_ahead - 1>();
     }
     T v = there ? f.potential[i] : T(0);
-    // Steps of the present group, and after it, in which the neuron waits.
+    // For how many steps from the begin of the group on the neuron waits.
     auto waits = unsigned(there && f.waiting[i] > 0 ? f.waiting[i] : 0);
     for (std::int64_t group = 0; group <= groups; ++group) {
       __syncthreads();
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
         T now[leaky_group];
 #pragma unroll
         for (int k = 0; k < leaky_group; ++k) now[k] = input[unsigned(group) % (leaky_ahead + 1)][k][lane];
-        __syncwarp();  // ptxas would move the reads to where their values are waited for
+        __syncwarp();  // else ptxas moves each read to where its value is used
         waits_of[group % 2][0][lane] = waits;
 #pragma unroll
         for (unsigned k = 0; k < leaky_group; ++k) {
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
   }
 }
 
-/// Few steps by packs of 16 bytes; many one neuron by one, so that there are more threads.
+/// Few steps are taken by a thread for each pack of 16 bytes, many by a thread for each neuron, so that there are more threads.
 void launch(const A& a, Arena, Stream& s, int) {
   visit<double, float>(a.current.dtype, [&]<class T> {
     const LeakyPacks<T, pack_width<T>> packs(a);
