@@ -214,7 +214,8 @@ bool fits(const MatmulArgs& x, int variant) {
 
 /// Estimated microseconds on a device whose multiprocessors are those of an H200, without the cost that all plans have in
 /// common. A multiprocessor computes its share of the blocks in the time of their arithmetic, but not faster than one block
-/// takes for its steps; then it writes the tiles. Several parts additionally pass through memory and a second kernel.
+/// takes for its steps; then it writes the tiles. If k is split, the parts' sums additionally pass through memory and a
+/// second kernel.
 template <class Shape>
 double estimate(const MatmulArgs& x, const Shape& shape, const Plan& plan, double of_element) {
   constexpr double of_byte = 2.5e-7, of_combine = 4;

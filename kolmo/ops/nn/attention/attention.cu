@@ -45,7 +45,7 @@ std::int64_t attention_blocks(const A& a, int of_block) {
   return n.batch * n.kv_heads * ((rows_of_group(a) + of_block - 1) / of_block);
 }
 
-/// The table row of the tiles for f32 or f64.
+/// Index of the shape of tiles for f32 or f64.
 int tile_shape_of(const A& a) {
   const bool single = a.q.dtype == DType::f32;
   const int large = shape_of(a), few = few_tile_shapes + large,
@@ -66,8 +66,9 @@ int rows_of_block(const A& a) {
 
 std::int64_t attention_blocks(const A& a) { return attention_blocks(a, rows_of_block(a)); }
 
-/// Keys are split if there are too few blocks for the multiprocessors, each part of 256 or more, or of 64 in tiles: results
-/// depend on the shapes and on how many multiprocessors the device has.
+/// The number of parts that the keys are split into, if there are too few blocks for the multiprocessors.
+/// Each part has at least 256 keys, or 64 in tiles. The number, and so the last bits of the results, depend on
+/// the shapes and on how many multiprocessors the device has.
 int parts_of_keys(const A& a) {
   const std::int64_t least_keys = is_narrow(a) ? 256 : 64;
   const std::int64_t wanted_blocks = cuda::multiprocessors(a.q.device.index) * (has_few_rows(a) ? 1 : 2);

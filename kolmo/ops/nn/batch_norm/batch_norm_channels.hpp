@@ -106,9 +106,9 @@ struct PrepareChannel {
         map(m),
         shape(a) {}
   std::int64_t items() const { return shape.c; }
-  /// By the running statistics.
+  /// Computes the map from the running statistics.
   KOLMO_HD void operator()(std::int64_t i) const { prepare(i, running_mean[i], running_variance[i]); }
-  /// By those of the batch, from the sums of the channel.
+  /// Computes the map from the statistics of the batch, which follow from the sums of the channel.
   KOLMO_HD void operator()(std::int64_t i, const Sums<2>& sums) const {
     const double count = double(shape.n) * double(shape.s), deviation = sums.value[0] / count,
                  average = exact_add(double(x[i * shape.s]), deviation),
@@ -124,7 +124,7 @@ struct PrepareChannel {
   KOLMO_HD void prepare(std::int64_t i, double average, double variance) const {
     const double inverse = 1 / std::sqrt(variance + eps);
     map[i] = {C(average), C(scale ? double(scale[i]) * inverse : inverse), shift ? C(shift[i]) : C(0)};
-    if (mean) mean[i] = average;  // may be `scale` or `shift`
+    if (mean) mean[i] = average;  // these outputs may overwrite `scale` or `shift`
     if (rstd) rstd[i] = inverse;
   }
 };

@@ -131,9 +131,10 @@ bool fits(const A& a, int row) {
   return size_of(a.x.dtype) == plan_size(plan);
 }
 
-/// No tiles for less than a quarter of their channels, or with tensor cores a sixteenth. Small ones where there are few
-/// with few terms each. Wide ones, of many pixels, if there are two for each multiprocessor and few channels are missing in
-/// them.
+/// Chooses a variant. Groups that would fill less than a quarter of a tile's channels (a sixteenth, with
+/// tensor cores) are computed directly, without tiles. Small tiles are taken if there are few of them with
+/// few terms each. Wide tiles, with many pixels, are taken if there are two for each multiprocessor and few of
+/// their channels are empty.
 int preferred(const A& a) {
   const Conv2dSizes s(a);
   const int multiprocessors = cuda::multiprocessors(a.y.device.index);

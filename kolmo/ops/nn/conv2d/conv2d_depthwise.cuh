@@ -26,7 +26,7 @@ struct DepthwisePlan {
         columns(s.columns, s.channels, 1, s.outputs),
         packs(int(s.outputs / width)),
         strips((columns.out + conv_strip - 1) / conv_strip) {
-    // A band reads two rows more than it has: as few bands as occupy the device.
+    // A band must read two more rows than it writes. So there are only as many bands as occupy the device.
     constexpr std::int64_t least = 4;
     const std::int64_t threads = std::int64_t(multiprocessors) * 4 * depthwise_block,
                        of_band = s.images * strips * packs,

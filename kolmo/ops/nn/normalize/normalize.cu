@@ -12,7 +12,7 @@ struct LargerOrNan {
   }
 };
 
-/// The largest magnitude, of elements in registers: those of absent packs are others of the row once more.
+/// The largest magnitude of elements in registers. Packs beyond the end of the row repeat others of the row.
 template <class T, int Threads, int W, int E>
 __device__ Compute<T> largest_magnitude(const cuda::RowTile<T, Threads, W, E>& x) {
   Compute<T> most = 0;

@@ -104,8 +104,8 @@ bool fits(const A& a, int row) {
   return a.h.dtype == DType::f32 && resets_after(a) && a.h.size() > 0 && packed(a.x) && packed(a.h) &&
          packed(a.weight_ih) && packed(a.weight_hh);
 }
-/// One kernel where its blocks, one a multiprocessor, keep most of the device busy to the end. Few states are bound by memory,
-/// and have products of their own.
+/// Chooses one kernel if its blocks, one for each multiprocessor, keep most of the device busy to the end. Few
+/// states are limited by the speed of memory, for which matmul has its own kernels.
 template <class A>
 int preferred(const A& a) {
   if (!fits(a, 1)) return 0;
