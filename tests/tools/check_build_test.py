@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from check_build import (  # noqa: E402
-    KERNELS, MORE_KERNELS, kernel_faults, kernels_in, kernels_of, object_faults, operators_in, processor_seconds, time_faults)
+    KERNELS, MORE_KERNELS, ROOT, kernel_faults, kernels_in, kernels_of, object_faults, operators_in, processor_seconds, time_faults)
 
 LOG = """# ninja log v5
 0\t9000\t1\ta.cpp.o\tx
@@ -56,6 +56,13 @@ class Budgets(unittest.TestCase):
         self.assertEqual(len(quietly(kernel_faults, known | {"dense/matmul": (MORE_KERNELS["dense/matmul"][0] + 1, 1)})), 1)
         self.assertIn("no exception", quietly(kernel_faults, known | {"dense/matmul": (24, 1)})[0])
         self.assertIn("no kernel was found", quietly(kernel_faults, {})[0])
+
+    def test_contributing_says_the_same(self):
+        page = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
+        caps = sorted(cap for cap, _ in MORE_KERNELS.values())
+        self.assertEqual(MORE_KERNELS["dense/matmul"][0], caps[-1])
+        self.assertIn(f"At most {KERNELS} kernels an operator and architecture", page)
+        self.assertIn(f"up to {caps[-2]}, and {caps[-1]} for `matmul`", page)
 
     def test_the_sources_of_a_folder_count_together(self):
         with tempfile.TemporaryDirectory() as name:
