@@ -7,14 +7,20 @@ namespace kolmo {
 #if defined(__x86_64__) && !defined(__AVX512BW__)
 namespace detail {
 
+#ifdef __clang__
+#define KOLMO_WIDE_VECTORS ""
+#else
+#define KOLMO_WIDE_VECTORS ",prefer-vector-width=512"
+#endif
+
 // All that f calls is compiled into these functions, for their instruction set. No multiplications and
 // additions are fused there either.
 template <class F>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"), gnu::flatten,
-  gnu::noinline]] void
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl" KOLMO_WIDE_VECTORS), gnu::flatten, gnu::noinline]] void
 by_avx512(const F& f) {
   f();
 }
+#undef KOLMO_WIDE_VECTORS
 template <class F>
 [[gnu::target("avx2"), gnu::flatten, gnu::noinline]] void by_avx2(const F& f) {
   f();
