@@ -1,7 +1,7 @@
 #pragma once
 // Terms of entropy-like sums over non-negative weights (counts or probabilities), in nats, with the same bits
-// on every device. A negative or NaN weight makes the sums of its row NaN, from which the end of the row knows it: terms
-// are not checked one by one.
+// on every device. Terms are not checked one by one: a negative or NaN weight makes the sums of its row NaN,
+// and the sums are checked in the end.
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -15,7 +15,7 @@ namespace kolmo {
 
 namespace detail {
 
-/// Counts below it are small: their n ln n is looked up in a table of rounded values.
+/// Counts below this number are small: a table of rounded values holds their n ln n.
 inline constexpr int small_counts = 64;
 struct alignas(128) CountTable {
   double value[small_counts];
@@ -42,7 +42,8 @@ static __device__ const CountTable count_table_on_gpu = count_table;
 
 }  // namespace detail
 
-/// x + 2^52 has a small integer x in its last bits. These and the way back are cheaper than conversions.
+/// Converts a small integer, which x + 2^52 has in its last bits. This and the way back are cheaper than
+/// conversions. Other numbers give any result.
 KOLMO_HD constexpr std::uint32_t small_count(double x) {
 #ifdef __CUDA_ARCH__
   if (!std::is_constant_evaluated()) return std::uint32_t(__double2loint(exact_add(x, 0x1p52)));
@@ -57,12 +58,13 @@ KOLMO_HD constexpr bool is_small_count(double x) {
   const std::uint32_t n = small_count(x);
   return n < detail::small_counts && of_small_count(n) == x;
 }
-/// n ln n.
+/// n ln n of a small count.
 KOLMO_HD constexpr double count_log_count(std::uint32_t n) {
   return KOLMO_OF_SIDE(detail::count_table, detail::count_table_on_gpu).value[n];
 }
 
-/// x ln x; 0 for x = 0, NaN for x < 0. Small counts are looked up, others computed, once for a kernel's code.
+/// x ln x; 0 for x = 0, NaN for x < 0. Small counts are looked up. The code that computes others stands once
+/// in a kernel.
 KOLMO_HD constexpr double x_log_x(double x) {
   if (is_small_count(x)) return count_log_count(small_count(x));
   double factor = x, scaled = x;
@@ -77,11 +79,12 @@ KOLMO_HD constexpr double x_log_x(double x) {
 /// Sets negative values to 0: rounding may push a non-negative quantity slightly below 0. NaN stays NaN.
 KOLMO_HD constexpr double not_below_zero(double x) { return x < 0 ? 0 : x; }
 
-/// Of operators on weights, reported by report_weights.
+/// The faults that report_weights reports, for operators on weights.
 inline constexpr std::string_view weight_faults[] = {"weights are negative, not finite or too large to sum",
                                                      "weights sum to 0"};
 
-/// Reports what makes the sums of a row of weights unusable: `log_sum` of terms w ln w, and `total` where it divides.
+/// Reports a row whose sums cannot be used: `log_sum` of terms w ln w is not finite, or `total`, by which the
+/// operator divides, is 0.
 KOLMO_HD inline void report_weights(const Status& status, std::int64_t row, double log_sum, double total) {
   if (!(log_sum - log_sum == 0))
     status.report(0, row);
@@ -112,7 +115,8 @@ struct WeightRows {
       const double w = double(weight);
       return {{w, x_log_x(w), double(weight > 0)}};
     }
-    /// Whether at(0) ... at(N - 1) are all small counts: of_plain() looks up their terms, without a branch between them.
+    /// Whether at(0) ... at(N - 1) are all small counts. If they are, of_plain() looks up their terms without
+    /// a branch between them.
     template <int N, class At>
     KOLMO_HD static bool are_plain(const At& at) {
       if constexpr (std::is_integral_v<T>) {
@@ -120,7 +124,7 @@ struct WeightRows {
         for (int i = 0; i < N; ++i) any |= std::make_unsigned_t<T>(at(i));
         return any < detail::small_counts;
       } else {
-        if (N > 1 && !are_plain<1>(at)) return false;  // often the first one tells
+        if (N > 1 && !are_plain<1>(at)) return false;  // often the first one is enough to tell
         std::uint32_t any = 0;
         bool whole = true;
         for (int i = 0; i < N; ++i) {
@@ -142,7 +146,8 @@ struct WeightRows {
       const std::uint32_t n = small(weight);
       return {{double(weight), count_log_count(n), n == 0 ? 0.0 : 1.0}};
     }
-    /// Adds the terms of N weights that are small counts. Their total and the number of those above 0 are exact in any order.
+    /// Adds the terms of N weights that are small counts. Their total and the number of those above 0 are
+    /// exact in any order.
     template <int N, class At>
     KOLMO_HD Sums<3> plain_sum(const At& at) const {
       std::uint32_t total = 0, nonzero = 0;
@@ -177,14 +182,14 @@ KOLMO_HD constexpr double divergence_term(double p, double q) {
   }
   return exact_mul(p, log_scaled(exact_quotient(over, under), k));
 }
-/// The same where both are moderate.
+/// p ln(p / q) if both are moderate numbers.
 KOLMO_HD constexpr double plain_divergence_term(double p, double q) {
   return exact_mul(p, log_scaled(exact_quotient(p, q), 0));
 }
-/// Whether it is that for the p and q of at(0) ... at(N - 1).
+/// Whether plain_divergence_term serves for the p and q of at(0) ... at(N - 1).
 template <int N, class At>
 KOLMO_HD bool are_plain_divergences(const At& at) {
-  if (N > 1 && !are_plain_divergences<1>(at)) return false;  // often the first one tells
+  if (N > 1 && !are_plain_divergences<1>(at)) return false;  // often the first one is enough to tell
   bool all = true;
   for (int i = 0; i < N; ++i) {
     const auto x = at(i);

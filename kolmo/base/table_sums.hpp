@@ -1,6 +1,6 @@
 #pragma once
-// Sums over tables of non-negative weights, with the same bits on every device: of rows, of columns, and of what these add to
-// entropies.
+// Sums over tables of non-negative weights, with the same bits on every device: the sums of rows, those of
+// columns, and what these contribute to entropies.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -19,8 +19,9 @@ struct StoreSums {
   KOLMO_HD void operator()(std::int64_t row, const Sums<N>& s) const { to[row] = s; }
 };
 
-/// Column sums of pieces of at most rows_at_a_time rows of tables of shape (bx, by). Row (table * pieces + p) * by + y of the
-/// job is column y of a table's piece p. T may be Sums<1>, for the pieces of pieces.
+/// Column sums of pieces of at most rows_at_a_time rows of tables of shape (bx, by). Row
+/// (table * pieces + p) * by + y of the job is column y of piece p of a table. With T = Sums<1> it adds up
+/// sums of pieces in the same way.
 template <class T>
 struct ColumnPieces {
   static constexpr int rows_at_a_time = 32;
@@ -58,7 +59,7 @@ struct TableMargins {
     const Sums<3>* rows;
     const Sums<1>* columns;
     std::int64_t bx;
-    /// Returns the sums of a row, or the total of a column with a count below 0, by which of() knows it.
+    /// Returns the sums of a row, or the total of a column. A count of -1 marks the latter for of().
     KOLMO_HD Sums<3> fetch(std::int64_t i) const {
       return i < bx ? rows[i] : Sums<3>{{columns[i - bx].value[0], 0, -1}};
     }
@@ -73,7 +74,7 @@ struct TableMargins {
   KOLMO_HD Row operator()(std::int64_t table) const { return {rows + table * bx, columns + table * by, bx}; }
 };
 
-/// Leading dimensions flattened to a number of tables, and the rows and columns of each.
+/// The shape of tables: their number, which the leading dimensions give, and the rows and columns of each.
 struct TableShape {
   std::int64_t tables = 1, bx, by;
 
@@ -106,8 +107,8 @@ struct TableScratch {
   }
 };
 
-/// Sums the columns of x. If these are of several pieces, the sums of pieces go to scratch.pieces[list] and are summed in
-/// the same way.
+/// Sums the columns of x. If they consist of several pieces, the sums of pieces go to scratch.pieces[list]
+/// and are summed in the same way.
 template <class T, class Run>
 void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratch, int list, const Run& run) {
   const auto [tables, bx, by] = shape;
@@ -118,7 +119,7 @@ void sum_columns(const T* x, const TableShape& shape, const TableScratch& scratc
   if (pieces > 1) sum_columns(to, TableShape{tables, pieces, by}, scratch, 1 - list, run);
 }
 
-/// Calls done(table, sums of TableMargins) for every table; `run` is that of sum_rows.
+/// Calls done(table, sums) for every table, with the sums of TableMargins; `run` is that of sum_rows.
 template <bool WithColumns, class T, class Done, class Run>
 void sum_tables(const T* weight, const TableShape& shape, const Done& done, const TableScratch& scratch,
                 const Run& run) {

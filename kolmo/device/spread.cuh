@@ -8,22 +8,23 @@
 namespace kolmo::cuda {
 namespace {
 
-/// Shared memory of which a multiprocessor has no place for two blocks, if a block may have as much; 0 for a grid of more
-/// blocks than multiprocessors.
+/// The shared memory with which a multiprocessor has no place for a second block, if a block may have as
+/// much. 0 if the grid has more blocks than there are multiprocessors.
 inline std::size_t shared_to_spread([[maybe_unused]] unsigned blocks, [[maybe_unused]] int device) {
 #ifndef SIMT
   int all = 0, most = 0;
   const bool known =
       cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) == cudaSuccess &&
       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess;
-  if (!known) (void)cudaGetLastError();  // the launch would report it
+  if (!known) (void)cudaGetLastError();  // clears the error, which the launch would report
   if (blocks <= unsigned(multiprocessors(device)) && all / 2 < most) return std::size_t(all / 2);
 #endif
   return 0;
 }
 
-/// launch_early(...) of a kernel whose blocks share multiprocessors badly. It starts early if each has one to itself: blocks
-/// that wait for the grid before then take the place of its blocks, not one beside another.
+/// Launches a kernel whose blocks slow each other down when they share a multiprocessor. It starts early,
+/// before the grid ahead of it has ended, if each block has a multiprocessor to itself: its waiting blocks
+/// then take the places of blocks that end, and do not gather on one multiprocessor.
 template <class... P, class... A>
 void launch_spread(void (*kernel)(EarlyStart, P...), unsigned blocks, unsigned block, std::size_t shared,
                    const Stream& s, A&&... args) {

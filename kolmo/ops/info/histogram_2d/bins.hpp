@@ -11,8 +11,8 @@ namespace kolmo {
 /// last edge is max. Bin i is [edge(i), edge(i + 1)); the last bin includes max. 1 / step must be finite.
 struct Bins {
   double min, max, step, inverse;
-  double
-      unsure;  ///< by how much, in bins, the roundings of an estimate and of an edge can differ, with a margin
+  /// By how much, in bins, the roundings of an estimate and of an edge can differ, with a margin.
+  double unsure;
   std::int64_t count;
 
   constexpr Bins(double low, double high, std::int64_t n)
@@ -29,7 +29,8 @@ struct Bins {
   /// The bin of v; -1 outside the range (with `clamp`, the nearest bin); always -1 for NaN.
   KOLMO_HD constexpr std::int64_t of(double v, bool clamp) const {
     if (!(v >= min && v <= max)) return clamp && v < min ? 0 : clamp && v > max ? count - 1 : -1;
-    // 1.5 * 2^52 plus an estimate has the nearest edge in its last bits. Only near an edge do the edges decide.
+    // Adding 1.5 * 2^52 to an estimate leaves the number of the nearest edge in its last bits. The edges
+    // themselves are compared only near an edge, where roundings could decide.
     const double place = (v - min) * inverse, nearest = place + 0x1.8p52, past = place - (nearest - 0x1.8p52);
     const int last = int(count) - 1;
     int bin = int(std::uint32_t(std::bit_cast<std::uint64_t>(nearest))) - (past < 0);

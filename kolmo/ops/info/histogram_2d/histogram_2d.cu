@@ -9,7 +9,8 @@ namespace kolmo {
 namespace {
 using A = Histogram2dArgs;
 
-/// A block counts `per_thread` samples per thread of one histogram, in shared memory if the bins fit.
+/// A shape of the kernel that counts in 32 bits: its threads per block, whether it counts in shared memory,
+/// for which the bins must fit, and its samples per thread.
 struct Shape {
   int block;
   bool shared;
@@ -120,10 +121,8 @@ __global__ void __launch_bounds__(HalfCounts::block)
     each_bin<block>(x + b * h.n, y + b * h.n, begin, end, bins_x, bins_y, clamp, [&](std::int64_t bin) {
       const int place = int(bin % 2) * 16;
       if ((atomicAdd(local + bin / 2, 1u << place) >> place & 0xffff) != 0x7fff) return;
-      atomicSub(
-          local + bin / 2,
-          0x8000u
-              << place);  // moves half of the range to the histogram: no carry reaches the next bin, as a block has 1024 threads
+      // Moves half of the range to the histogram. No carry reaches the next bin, as a block has 1024 threads.
+      atomicSub(local + bin / 2, 0x8000u << place);
       add(counts + b * h.bins + bin, 0x8000);
     });
     __syncthreads();
@@ -202,7 +201,7 @@ std::int64_t most_shared([[maybe_unused]] int device) {
   int bytes = 227 * 1024;
 #ifndef SIMT
   if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
-    (void)cudaGetLastError();  // the next launch would report it
+    (void)cudaGetLastError();  // clears the error, which the next launch would report
 #endif
   return bytes;
 }

@@ -110,7 +110,7 @@ constinit const Definition<SoftmaxArgs> definition{
      .source = "Bridle 1989",
      .determinism = Determinism::run_to_run,
      .in_place = true},
-    // A comparison, a difference, an exponential (20 operations), a sum and a quotient for each element.
+    // Each element takes a comparison, a difference, an exponential (20 operations), a sum and a quotient.
     {.flops = [](const A& a) { return 24.0 * double(a.x.size()); }, .cases = cases, .aliases = aliases}};
 
 }  // namespace

@@ -63,7 +63,7 @@ constinit const Definition<A> definition{
      .source = "Devroye 1986; Salmon et al., SC 2011",
      .determinism = Determinism::everywhere,
      .faults = faults},
-    // A sum over each row, and a product for each draw. Comparisons and integer operations are not counted.
+    // A row takes its sum, and each draw a product. Comparisons and integer operations are not counted.
     {.check = check,
      .flops = [](const A& a) { return double(a.weight.size()) + double(a.index.size()); },
      .cases = cases}};

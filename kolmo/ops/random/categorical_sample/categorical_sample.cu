@@ -267,7 +267,7 @@ void launch(const A& a, Arena arena, Stream& s, int) {
     cuda::launch_early(add_blocks<T>, cuda::blocks(blocks.rows, add_threads / 32 * add_rows), add_threads, 0,
                        cuda::native(s), blocks);
     const DrawCategory<T> draw(blocks, a);
-    constexpr std::int64_t few = 1 << 14;  // more draws hide the time of reads by their number
+    constexpr std::int64_t few = 1 << 14;  // with more draws, their number hides the time of reads
     if (!blocks.inside && draw.items() <= few)
       return cuda::launch_early(draw_by_warps<T>, cuda::blocks(draw.items(), draw_block / 32), draw_block, 0,
                                 cuda::native(s), draw, draw.items());

@@ -8,7 +8,8 @@ namespace kolmo {
 namespace {
 using A = LeakyIntegrateFireArgs;
 
-// In a block as many warps take steps as a multiprocessor has schedulers, and as many move currents and spikes.
+// In a block, as many warps take steps as a multiprocessor has schedulers, and as many copy currents and
+// spikes.
 constexpr int leaky_neurons = 128, leaky_group = 16, leaky_ahead = 4;
 
 template <class T>
@@ -46,12 +47,12 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       const std::int64_t left = f.steps - group * leaky_group;
       if (left > 0)
 #pragma unroll
-        for (int k = 0; k < leaky_group;
-             ++k, from += f.neurons)  // copies zeros behind the last step and neuron
+        // Behind the last step and neuron, zeros are copied.
+        for (int k = 0; k < leaky_group; ++k, from += f.neurons)
           cuda::copy_async(to + k * leaky_neurons, from, there && k < left);
       cuda::commit_copies();
     };
-    // A neuron fires where its waiting changes.
+    // Writes the spikes of a group. A neuron fires in a step that changes how long it waits.
     const auto write = [&](std::int64_t group) {
       const auto* const waits = &waits_of[group % 2][0][lane];
       bool* to = f.spike + group * leaky_group * f.neurons + i;
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
       cuda::wait_copies<leaky_ahead - 1>();
     }
     T v = there ? f.potential[i] : T(0);
-    // For how many steps from the begin of the group on the neuron waits.
+    // The number of steps that the neuron waits, counted from the begin of the group.
     auto waits = unsigned(there && f.waiting[i] > 0 ? f.waiting[i] : 0);
     for (std::int64_t group = 0; group <= groups; ++group) {
       __syncthreads();
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(2 * leaky_neurons) leaky_steps(LeakyNeuron<T> 
         T now[leaky_group];
 #pragma unroll
         for (int k = 0; k < leaky_group; ++k) now[k] = input[unsigned(group) % (leaky_ahead + 1)][k][lane];
-        __syncwarp();  // else ptxas moves each read to where its value is used
+        __syncwarp();  // otherwise ptxas moves each read to where its value is used
         waits_of[group % 2][0][lane] = waits;
 #pragma unroll
         for (unsigned k = 0; k < leaky_group; ++k) {
