@@ -17,7 +17,7 @@
 namespace kolmo::cli {
 namespace {
 
-// Read by the signal handler; the text is prepared in advance.
+// The signal handler reads these. It can only write a text that was prepared in advance.
 char farewell[4096] = "\nkolmo: interrupted\n";
 std::atomic<bool> exits = false, signalled = false;
 std::atomic<int> watched = -1;  // the end of a pipe that the handler writes to
@@ -27,7 +27,7 @@ struct Writers {
   std::vector<std::function<void()>> list;
   bool finished = false;
 };
-/// Never destroyed: the thread that waits for a signal lives as long as the process.
+/// The writers are never destroyed, because the thread that waits for a signal lives as long as the process.
 Writers& writers() {
   static auto& w = *new Writers;
   return w;

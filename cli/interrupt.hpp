@@ -15,8 +15,8 @@ void say_at_interrupt(const std::string& text);
 /// signal's number; a second signal does not wait for it.
 void write_at_interrupt(std::function<void()> write);
 
-/// What write_at_interrupt would write is written by the caller from here on; the first signal is ignored.
-/// Does not return if a signal came before.
+/// Says that the caller now writes what write_at_interrupt() would write; the next signal is ignored. Does
+/// not return if a signal came before.
 void finish_interrupts();
 
 }  // namespace kolmo::cli

@@ -25,7 +25,8 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-/// A temporary file: a line of JSON, then the values (f64, by row), then the trial of each row (i32), if there are trials.
+/// Writes the work to a temporary file: a line of JSON, then the values (f64, by row), then the trial of each
+/// row (i32), if there are trials.
 File written(const ClusterWork& work) {
   File file(std::tmpfile());
   if (!file) fail<Error>("--scheduler: cannot make a temporary file");
@@ -79,7 +80,7 @@ struct Program {
   Program& operator=(const Program&) = delete;
   ~Program() { wait(); }
 
-  /// What waitpid says.
+  /// Waits for the end of the program and returns its status as waitpid() gives it.
   int wait() {
     int status = 0;
     output.reset();
@@ -110,10 +111,10 @@ void run_on_cluster(const std::string& address, const ClusterWork& work, Finishe
   std::size_t room = 0;
   std::string error;
   bool complete = false;
-  FinishedWork::Records records;  // of a target
+  FinishedWork::Records records;  // records of one target
   while (!complete && ::getline(&line, &room, program.output.get()) > 0) {
     const auto said = nlohmann::json::parse(line, nullptr, false);
-    if (said.is_discarded()) continue;  // of something else that runs there
+    if (said.is_discarded()) continue;  // another program printed this line
     if (said.contains("error")) error = said["error"];
     complete = said.contains("end");
     if (!said.contains("records")) continue;

@@ -26,8 +26,9 @@ std::vector<double> discrete_local_values(const Series& series, const Estimation
 void check_states(const Series& series, std::span<const std::int32_t> variables,
                   const EstimatorOptions& options);
 
-/// The mean of the estimate of a task without z over all orders of the rows of x: its bias, as information is 0 there. Exact,
-/// not drawn: how often states of x and of y that occur a and b times meet in N rows is hypergeometric.
+/// The bias of the estimate of a task without z: the mean of the estimate over all orders of the rows of x, as the
+/// information is 0 there. It is exact, not drawn: how often states of x and of y that occur a and b times meet in N
+/// rows has a hypergeometric distribution.
 /// Source: Vinh, Epps, Bailey, J. Mach. Learn. Res. 11, 2837 (2010).
 double discrete_bias(const Series& series, const EstimationTask& task, const EstimatorOptions& options);
 
