@@ -126,7 +126,7 @@ def test_a_kernel_that_starts_early_waits_for_those_before_it(elements):
 
 @pytest.mark.parametrize(("rows", "k"), [(1, (1 << 24) + 4), (2, 9000004), (2, 2200000), (3, 5000008), (5, 2000000)])
 def test_long_rows_that_a_grid_holds(rows, k):
-    """Of few rows each block holds items a grid apart, of more a range of them; most rows here end in a part of an item."""
+    """Several blocks share a row. Most of these lengths end in a part of what a block reads at once."""
     x, scale, shift = random(rows, k), random(k), random(k)
     torch.testing.assert_close(kolmo.softmax(x).double(), torch.softmax(x.double(), -1), rtol=208 * 2**-24, atol=0)
     want = torch.nn.functional.layer_norm(x.double(), (k,), scale.double(), shift.double())

@@ -1,4 +1,4 @@
-"""What a file may look like, how that is said, and what is remarked about it; slips of the command line; progress; traces."""
+"""Tests which files are read, by which options, and with which remarks; also slips of the command line, progress and traces."""
 import gzip
 import json
 import os

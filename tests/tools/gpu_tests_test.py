@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/gpu_tests.py records of a build that needs no GPU: its programs are played by scripts."""
+"""Tests what tools/gpu_tests.py records. Scripts stand in for the programs of a build, so that no GPU is needed."""
 import json
 import subprocess
 import sys
