@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-60}
 build=${BUILD:-build/fuzz}
-clang=${CLANG:-$(command -v clang++-14 || command -v clang++ || true)}
+clang=${CLANG:-$(command -v clang++-14 || command -v clang++-19 || command -v clang++ || true)}
 [ -n "$clang" ] || { echo "fuzz: no clang++; install clang-14 and libclang-rt-14-dev" >&2; exit 1; }
 launcher=$(command -v ccache || true)
 export CCACHE_NOHASHDIR=1  # so that another copy of the tree shares the cache

@@ -1,6 +1,6 @@
 # Compiles every test kernel with nvcc and checks that the emulator defines no symbol that those objects define too, so
 # that one program may hold both versions. Call with -DNVCC, -DNM, -DPROGRAM (the emulated version) and -DOUT.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 
 function(symbols_of file result)
   execute_process(COMMAND ${NM} --defined-only -g ${file} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 CMAKE = """\
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 project(author LANGUAGES CXX)
 if(WITH_CUDA)
   enable_language(CUDA)
