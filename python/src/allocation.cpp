@@ -22,6 +22,7 @@ class Imported {
 };
 
 Imported ndarray{"numpy", "ndarray"}, numpy_empty{"numpy", "empty"}, numpy_dtype{"numpy", "dtype"};
+Imported numpy_is_masked{"numpy.ma", "is_masked"};
 Imported empty{"kolmo._arrays", "empty"}, take{"kolmo._arrays", "take"};
 Imported current_stream{"kolmo._arrays", "current_stream"}, result{"kolmo._arrays", "result"};
 
@@ -49,6 +50,12 @@ nb::tuple tuple_of(std::span<const std::int64_t> shape) {
 
 bool is_numpy(nb::handle array) {
   return PyObject_TypeCheck(array.ptr(), reinterpret_cast<PyTypeObject*>(ndarray.get().ptr()));
+}
+
+bool is_plain_numpy(nb::handle array) { return array.type().is(ndarray.get()); }
+
+bool is_masked(nb::handle array) {
+  return is_numpy(array) && nb::hasattr(array, "mask") && nb::cast<bool>(numpy_is_masked.get()(array));
 }
 
 nb::object allocate_like(nb::handle example, DType dtype, std::span<const std::int64_t> shape,

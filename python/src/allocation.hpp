@@ -10,6 +10,10 @@ namespace kolmo::python {
 
 /// Whether this is an array of NumPy, or of a class derived from it.
 bool is_numpy(nb::handle array);
+/// Whether this is an array of NumPy itself, which has no mask.
+bool is_plain_numpy(nb::handle array);
+/// Whether this is an array of NumPy that has masked elements.
+bool is_masked(nb::handle array);
 /// Makes a new array in the library of `example` (in NumPy if there is none), by kolmo._arrays. Null if that
 /// library cannot make an array that is written later.
 nb::object allocate_like(nb::handle example, DType dtype, std::span<const std::int64_t> shape, Device device);

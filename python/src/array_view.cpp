@@ -1,5 +1,7 @@
 #include "python/src/array_view.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -13,13 +15,12 @@ constexpr DType by_size(std::size_t bytes, DType one, DType two, DType four, DTy
   return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : eight;
 }
 
-/// The dtype of a buffer's format, as the module `struct` of Python writes it.
-DType dtype_of_format(const char* format, std::size_t bytes, const std::string& name) {
-  const std::string_view full = format ? format : "B";
-  const bool marked = !full.empty() && std::string_view("@=<>!").find(full[0]) != full.npos;
-  const bool swapped = bytes > 1 && marked && (full[0] == '>' || full[0] == '!');
-  const std::string_view code = full.substr(marked);
-  if (!swapped && code.size() == 1) switch (code[0]) {
+/// The dtype that a code of the module `struct` of Python names. Exporters disagree on the size of some integers, so their
+/// number of bytes decides.
+std::optional<DType> dtype_of_code(std::string_view code, std::size_t bytes) {
+  if (code == "Zd") return DType::c128;
+  if (code == "Zf") return DType::c64;
+  if (code.size() == 1) switch (code[0]) {
       case 'd':
         return DType::f64;
       case 'f':
@@ -45,12 +46,20 @@ DType dtype_of_format(const char* format, std::size_t bytes, const std::string& 
       default:
         break;
     }
-  if (!swapped && code == "Zd") return DType::c128;
-  if (!swapped && code == "Zf") return DType::c64;
+  return {};
+}
+
+/// The dtype of a buffer's format, with the byte order that may stand before its code.
+DType dtype_of_format(const char* format, std::size_t bytes, const std::string& name) {
+  const std::string_view full = format ? format : "B";
+  const bool marked = !full.empty() && std::string_view("@=<>!").find(full[0]) != full.npos;
+  const bool swapped = bytes > 1 && marked && (full[0] == '>' || full[0] == '!');
+  const std::optional<DType> dtype = dtype_of_code(full.substr(marked), bytes);
+  if (!swapped && dtype && size_of(*dtype) == bytes) return *dtype;
   fail<InvalidArgument>(name +
                         (swapped ? " has bytes in the order of another machine (format '"
                                  : " has elements that no operator takes (format '") +
-                        std::string(full) + "')");
+                        std::string(full) + "' of " + std::to_string(bytes) + " bytes)");
 }
 
 DType dtype_of(dlpack::DataType given, const std::string& name) {
@@ -70,6 +79,7 @@ Device device_of(dlpack::Device d, const std::string& name) {
 }
 
 void check_rank(int rank, const std::string& name) {
+  if (rank < 0) fail<InvalidArgument>(name + " has a negative number of dimensions");
   if (rank > max_rank)
     fail<InvalidArgument>(name + " has " + std::to_string(rank) + " dimensions; a tensor has at most 6");
 }
@@ -78,6 +88,30 @@ void check_alignment(const Tensor& t, const std::string& name) {
   const std::size_t unit = size_of(real_of(t.dtype));
   if (reinterpret_cast<std::uintptr_t>(t.data) % unit)
     fail<InvalidArgument>(name + " is not aligned; kolmo.contiguous(" + name + ") copies it");
+}
+
+/// Refuses what an exporter must not say: negative extents, more elements than can be counted, or elements without memory.
+void check_extents(const Tensor& t, const std::string& name) {
+  const auto shape = t.shape();
+  for (const std::int64_t extent : shape)
+    if (extent < 0) fail<InvalidArgument>(name + " has a negative extent");
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
+  if (!t.data) fail<InvalidArgument>(name + " has elements and no memory");
+  auto bytes = std::int64_t(size_of(t.dtype));
+  for (const std::int64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes))
+      fail<InvalidArgument>(name + " has more elements than can be counted");
+}
+
+/// Refuses what a buffer cannot say of its elements: that they are dates, or that a mask leaves some of them out.
+void check_meaning(nb::handle array, const std::string& name) {
+  if (is_plain_numpy(array)) return;
+  const nb::object kind = nb::getattr(nb::getattr(array, "dtype", nb::none()), "kind", nb::none());
+  if (kind.equal(nb::str("M")) || kind.equal(nb::str("m")))
+    fail<InvalidArgument>(name +
+                          " holds dates or times, and operators take numbers; astype('int64') gives them");
+  if (is_masked(array))
+    fail<InvalidArgument>(name + " has masked elements; filled(value) gives each of them a value");
 }
 
 /// Whether Python's buffer protocol can read the array. A type has the protocol or not: an array of JAX on a
@@ -98,26 +132,36 @@ ArrayView::ArrayView(nb::handle array, const std::string& name, Stream* stream) 
     throw nb::type_error((name + " takes an array (NumPy, PyTorch, or any with __dlpack__), not " +
                           nb::type_name(array.type()).c_str())
                              .c_str());
+  check_extents(tensor, name);
   check_alignment(tensor, name);
 }
 
 void ArrayView::read_buffer(nb::handle array, const std::string& name) {
+  check_meaning(array, name);
   Py_buffer& buffer = held_.buffer;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_RECORDS_RO)) {
-    nb::python_error error;  // dates and other elements have no format
+    buffer.obj = nullptr;    // some exporters leave it there
+    nb::python_error error;  // of dates and other elements without a format
     fail<InvalidArgument>(name + " cannot be read: " + nb::str(error.value()).c_str());
   }
   read_only = buffer.readonly;
   check_rank(buffer.ndim, name);
   const auto bytes = std::size_t(buffer.itemsize);
-  tensor = {buffer.buf, dtype_of_format(buffer.format, bytes, name), {}, buffer.ndim, {}, {}};
+  const DType dtype = dtype_of_format(buffer.format, bytes, name);
+  for (int d = 0; buffer.suboffsets && d < buffer.ndim; ++d)
+    if (buffer.suboffsets[d] >= 0)
+      fail<InvalidArgument>(name + " has rows behind pointers; kolmo reads strides");
+  Extents shape;
+  if (!buffer.shape && buffer.ndim > 1) fail<InvalidArgument>(name + " has dimensions without extents");
+  for (int d = 0; d < buffer.ndim; ++d)
+    shape.push(buffer.shape ? buffer.shape[d] : buffer.len / buffer.itemsize);
+  tensor = kolmo::tensor(buffer.buf, dtype, shape);
+  if (!buffer.strides) return;  // in order, as ctypes leaves it
   for (int d = 0; d < buffer.ndim; ++d) {
-    const auto at = std::size_t(d);
-    tensor.extent[at] = buffer.shape[d];
     if (buffer.strides[d] % buffer.itemsize)
       fail<InvalidArgument>(name + " has strides that are no multiples of its elements; kolmo.contiguous(" +
                             name + ") copies it");
-    tensor.stride[at] = buffer.strides[d] / buffer.itemsize;
+    tensor.stride[std::size_t(d)] = buffer.strides[d] / buffer.itemsize;
   }
 }
 
