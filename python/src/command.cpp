@@ -4,7 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "kolmo/runtime/device.hpp"
-#include "python/src/module.hpp"
+#include "python/src/released.hpp"
 
 namespace kolmo::python {
 
@@ -18,7 +18,7 @@ void add_command(nb::module_& module) {
         argv.push_back(nullptr);
         return kolmo::command(static_cast<int>(arguments.size()), argv.data());
       },
-      nb::arg("arguments"), nb::call_guard<nb::gil_scoped_release, CurrentDevice>(),
+      nb::arg("arguments"), nb::call_guard<Released, CurrentDevice>(),
       "Runs the kolmo command in this process, whose signal handlers it replaces; returns the exit status.");
 }
 

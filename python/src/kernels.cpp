@@ -8,6 +8,7 @@
 #include "python/src/allocation.hpp"
 #include "python/src/array_view.hpp"
 #include "python/src/module.hpp"
+#include "python/src/released.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -48,7 +49,7 @@ void launch(const Kernel& kernel, const std::vector<unsigned>& grid, const std::
     else
       fail<InvalidArgument>(name + " is on the CPU; pass a CUDA array or a scalar such as numpy.int32(3)");
   }
-  const nb::gil_scoped_release released;
+  const Released released;
   const std::scoped_lock lock(queue->mutex);
   kernel.queue(extent(grid, "grid"), extent(block, "block"), shared, queue->stream, all);
 }

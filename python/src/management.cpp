@@ -15,7 +15,7 @@
 #include "kolmo/tune/store.hpp"
 #include "kolmo/tune/tune.hpp"
 #include "kolmo/tune/tune_call.hpp"
-#include "python/src/module.hpp"
+#include "python/src/released.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -47,6 +47,7 @@ std::string metrics_json() {
 /// Calls a Python function. Exceptions of Kolmo's kinds that it raises become Kolmo's own.
 template <class... A>
 decltype(auto) call(const auto& function, const A&... arguments) {
+  const Callback entered;
   try {
     return function(arguments...);
   } catch (const nb::python_error& error) {

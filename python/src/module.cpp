@@ -5,12 +5,14 @@
 #include "kolmo/version.hpp"
 #include "python/src/operator.hpp"
 #include "python/src/owned_array.hpp"
+#include "python/src/released.hpp"
 #include "python/src/streams.hpp"
 
 namespace kolmo::python {
 
 NB_MODULE(_kolmo, module) {
   nb::set_leak_warnings(false);  // operators live as long as the module
+  add_released(module);
   add_errors(module);
   add_flow(module);
   add_command(module);

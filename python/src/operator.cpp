@@ -14,6 +14,7 @@
 #include "kolmo/op/counted.hpp"
 #include "kolmo/runtime/device.hpp"
 #include "python/src/allocation.hpp"
+#include "python/src/released.hpp"
 #include "python/src/values.hpp"
 
 namespace kolmo::python {
@@ -248,7 +249,7 @@ void Operator::Call::make_output(std::size_t i) {
 }
 
 void Operator::Call::run() {
-  const nb::gil_scoped_release released;
+  const Released released;
   const std::scoped_lock lock(queue->mutex);
   kolmo::run(op.entry_, args.data(), queue->stream);
 }

@@ -7,6 +7,7 @@
 
 #include "kolmo/runtime/device.hpp"
 #include "python/src/dlpack.hpp"
+#include "python/src/released.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -59,7 +60,7 @@ void order(OwnedArray& a, nb::handle stream) {
   }
   const std::int64_t handle = stream.is_none() ? 1 : nb::cast<std::int64_t>(stream);
   if (handle == -1) return;
-  const nb::gil_scoped_release released;
+  const Released released;
   const CurrentDevice current(a.array.tensor.device);
   const std::scoped_lock lock(a.stream->mutex);
   Stream& own = a.stream->stream;

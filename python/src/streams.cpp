@@ -9,6 +9,7 @@
 
 #include "cli/context.hpp"
 #include "kolmo/runtime/device.hpp"
+#include "python/src/released.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -90,7 +91,7 @@ void add_streams(nb::module_& module) {
       .def(
           "synchronize",
           [](SharedStream& s) {
-            const nb::gil_scoped_release released;
+            const Released released;
             const std::scoped_lock lock(s.mutex);
             s.stream.synchronize();
           },
@@ -98,7 +99,7 @@ void add_streams(nb::module_& module) {
       .def(
           "check_data",
           [](SharedStream& s, bool checked) {
-            const nb::gil_scoped_release released;
+            const Released released;
             const std::scoped_lock lock(s.mutex);
             s.stream.check_data(checked);
           },

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "kolmo/runtime/cpu/interrupt.hpp"
+#include "python/src/released.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -31,7 +32,7 @@ struct Waiting {
   }
   /// Whether the work has ended.
   bool wait() {
-    const nb::gil_scoped_release others;
+    const Released others;
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, pause, [&] { return ended; });
   }
@@ -44,7 +45,7 @@ struct Join {
   ~Join() {
     if (!thread.joinable()) return;
     waiting.interrupt = true;
-    const nb::gil_scoped_release others;
+    const Released others;
     thread.join();
   }
 };
@@ -57,11 +58,12 @@ void wait_for(const std::function<void(Advance&)>& work, nb::handle progress) {
   {
     const Join join{waiting, thread};
     const auto report = [&] {
+      const Callback entered;
       const double total = waiting.advance.total;
       if (total > 0 && !progress.is_none()) progress(waiting.advance.done.load(), total);
     };
     while (!waiting.wait()) {
-      if (PyErr_CheckSignals()) throw nb::python_error();
+      if (const Callback entered; PyErr_CheckSignals()) throw nb::python_error();
       report();
     }
     thread.join();
