@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/interrupt.hpp"
 #include "kolmo/base/error.hpp"
 #include "kolmo/flow/request/options_json.hpp"
 #include "kolmo/version.hpp"
@@ -19,6 +20,11 @@ extern char** environ;
 
 namespace kolmo::cli {
 namespace {
+
+/// Nothing is imported from the current folder, where the data may be: Python names it '' in its path. Option -P does the same
+/// from Python 3.11 on.
+constexpr const char* start =
+    "import sys; sys.path[:] = [p for p in sys.path if p]; from kolmo.distributed import main; main()";
 
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -52,7 +58,7 @@ File written(const ClusterWork& work) {
   return file;
 }
 
-/// A program that reads a file and whose output is read here. Ends with its reader.
+/// A program that reads a file and whose output is read here. It ends with its reader, and by the signal that ends it.
 struct Program {
   pid_t id = 0;
   File output;
@@ -75,6 +81,7 @@ struct Program {
     if (status)
       fail<Error>("--scheduler: cannot run " + words[0] + " (" + std::strerror(status) +
                   "); KOLMO_PYTHON names another Python");
+    pass_interrupts_on(id);
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -85,6 +92,7 @@ struct Program {
     int status = 0;
     output.reset();
     if (id > 0) ::waitpid(std::exchange(id, 0), &status, 0);
+    pass_interrupts_on(0);
     return status;
   }
 };
@@ -106,7 +114,7 @@ void run_on_cluster(const std::string& address, const ClusterWork& work, Finishe
   const char* named = std::getenv("KOLMO_PYTHON");
   const std::string python = named && *named ? named : "python3";
   const File input = written(work);
-  Program program({python, "-m", "kolmo.distributed", address}, input.get());
+  Program program({python, "-c", start, address}, input.get());
   char* line = nullptr;
   std::size_t room = 0;
   std::string error;
@@ -128,7 +136,7 @@ void run_on_cluster(const std::string& address, const ClusterWork& work, Finishe
   if (!error.empty()) fail<Error>("--scheduler: " + error);
   if (!complete)
     fail<Error>(
-        "--scheduler: " + python + " -m kolmo.distributed ended with status " +
+        "--scheduler: kolmo.distributed in " + python + " ended with status " +
         std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)) +
         "; it needs the Python package: pip install 'kolmo[dask]' (KOLMO_PYTHON names another Python)");
 }

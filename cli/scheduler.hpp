@@ -18,8 +18,8 @@ struct ClusterWork {
 };
 
 /// Has the cluster with the Dask scheduler at `address` compute the records of these targets, and adds those of each to
-/// `finished` as they come. Runs `python3 -m kolmo.distributed`; the environment variable KOLMO_PYTHON names another
-/// interpreter. Throws Error if there is none, if it lacks the package kolmo or Dask, if the scheduler cannot be reached,
+/// `finished` as they come. Runs kolmo.distributed in `python3`, which imports nothing from the current folder; the environment
+/// variable KOLMO_PYTHON names another interpreter. Throws Error if there is none, if it lacks the package kolmo or Dask, if the scheduler cannot be reached,
 /// and with the message of what failed there.
 void run_on_cluster(const std::string& address, const ClusterWork& work, FinishedWork& finished,
                     Progress& progress);

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from kolmo._kolmo import Error, InvalidArgument
@@ -20,13 +21,19 @@ def options(given: Mapping[str, Any]) -> Iterable[str]:
             yield str(value)
 
 
+def _start() -> str:
+    """The program of the command's process: this package, found where this process finds modules but for the current folder."""
+    path = [p for p in sys.path if p] + [str(Path(__file__).parents[1])]
+    return f"import sys; sys.path[:] = {path!r}; from kolmo.__main__ import main; main()"
+
+
 def command(*arguments: str, **given: Any) -> Any:
     """Runs `kolmo ARGUMENTS --json` and returns what it prints. Its progress and notes go to standard error."""
-    line = [sys.executable, "-m", "kolmo", *arguments, *options(given), "--json"]
-    done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
+    line = [*arguments, *options(given), "--json"]
+    done = subprocess.run([sys.executable, "-c", _start(), *line], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode == 2:
-        raise InvalidArgument(f"kolmo {' '.join(line[3:])}: refused; standard error says why")
+        raise InvalidArgument(f"kolmo {' '.join(line)}: refused; standard error says why")
     try:
         return json.loads(done.stdout)
     except ValueError:
-        raise Error(f"kolmo {' '.join(line[3:])}: ended with status {done.returncode}") from None
+        raise Error(f"kolmo {' '.join(line)}: ended with status {done.returncode}") from None

@@ -1,7 +1,7 @@
 """Networks of transfer entropy on a cluster of Dask: each target is a task, and each worker its cores or its GPU.
 
-``python -m kolmo.distributed ADDRESS`` is how ``kolmo network --scheduler ADDRESS`` computes: it reads the data from standard
-input, and writes a line of JSON for each target that is finished.
+``main`` is how ``kolmo network --scheduler ADDRESS`` computes: it reads the data from standard input, and writes a line of JSON
+for each target that is finished.
 """
 from __future__ import annotations
 
@@ -111,9 +111,3 @@ def main() -> None:
         os._exit(1)
     except Exception as e:  # whatever it is, the command says it
         _say({"error": str(e) or repr(e)})
-
-
-if __name__ == "__main__":
-    from kolmo import distributed  # under the name that workers know
-
-    distributed.main()
