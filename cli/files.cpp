@@ -21,7 +21,7 @@ using Identity = std::tuple<dev_t, ino_t, std::string>;
 Identity identity_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) return {status.st_dev, status.st_ino, ""};
-  const auto full = std::filesystem::absolute(path);
+  const auto full = std::filesystem::absolute(link_end(path));
   if (::stat(full.parent_path().c_str(), &status) != 0) return {0, 0, full.string()};
   return {status.st_dev, status.st_ino, full.filename().string()};
 }
@@ -49,6 +49,19 @@ void declare(std::string_view option, const std::string& path, bool output) {
                             kept.option + " " + file_label(kept.path));
     }
   declared().push_back(std::move(file));
+}
+
+/// Writes a result into the folder for temporary files, and says where, or why not.
+std::string kept_elsewhere(const std::string& path, const std::string& content) {
+  const auto name = std::filesystem::path(path).filename().string();
+  std::error_code error;
+  const auto folder = std::filesystem::temp_directory_path(error);
+  if (error) return "it is lost, as there is no folder for temporary files";
+  try {
+    return "it is in " + file_label(write_new_file(folder.string(), "kolmo", name, content));
+  } catch (const Error& e) {
+    return std::string("it is lost: ") + e.what();
+  }
 }
 
 }  // namespace
@@ -99,12 +112,7 @@ void write_results(const std::vector<std::pair<std::string, std::string>>& files
       write_file(path, content);
     } catch (const Error& e) {
       failures += (failures.empty() ? "" : "; ") + std::string(e.what());
-      if (!is_regular(path)) continue;
-      const auto name = std::filesystem::path(path).filename().string();
-      const auto kept =
-          std::filesystem::temp_directory_path() / ("kolmo-" + std::to_string(::getpid()) + "-" + name);
-      write_file(kept.string(), content);
-      failures += "; it is in " + file_label(kept.string());
+      if (is_regular(path)) failures += "; " + kept_elsewhere(path, content);
     }
   if (!failures.empty()) fail<Error>(failures);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/io/atomic_file.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -20,6 +21,8 @@ namespace {
 // The signal handler reads these. It can only write a text that was prepared in advance.
 char farewell[4096] = "\nkolmo: interrupted\n";
 std::atomic<bool> exits = false, signalled = false;
+std::atomic<pid_t> helper = 0;
+constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<int> watched = -1;  // the end of a pipe that the handler writes to
 
 struct Writers {
@@ -33,7 +36,9 @@ Writers& writers() {
   return w;
 }
 
+/// Temporary files are removed even when nobody reads what is said.
 void say_farewell() {
+  remove_temporary_files();
   if (::write(STDERR_FILENO, farewell, std::strlen(farewell)) < 0) _exit(1);
 }
 
@@ -45,6 +50,7 @@ extern "C" void on_interrupt(int signal) {
     errno = saved;
     return;
   }
+  if (const pid_t other = helper.load()) ::kill(other, signal);
   say_farewell();
   if (exits) _exit(128 + signal);
   std::signal(signal, SIG_DFL);
@@ -62,6 +68,7 @@ void write_when_signalled(int pipe) {
     } catch (const std::exception& e) {
       std::fprintf(stderr, "\nkolmo: %s", e.what());
     }
+  if (const pid_t other = helper.load()) ::kill(other, signal);
   say_farewell();
   _exit(128 + signal);
 }
@@ -72,7 +79,20 @@ void handle_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  handle_ending_signals(action);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void handle_ending_signals(const struct sigaction& action) {
+  for (const int signal : ending_signals) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
+}
+
+void ignore_interrupts() {
+  for (const int signal : ending_signals) std::signal(signal, SIG_IGN);
 }
 
 void say_at_interrupt(const std::string& text) {
@@ -90,6 +110,8 @@ void write_at_interrupt(std::function<void()> write) {
   std::thread(write_when_signalled, ends[0]).detach();
   watched = ends[1];
 }
+
+void pass_interrupts_on(pid_t process) { helper = process; }
 
 void finish_interrupts() {
   Writers& w = writers();

@@ -1,12 +1,24 @@
 #pragma once
+#include <sys/types.h>
+
+#include <csignal>
 #include <functional>
 #include <string>
 
 namespace kolmo::cli {
 
-/// From here on SIGINT and SIGTERM end the process with a line on standard error. Files are written beside
-/// their target and renamed when complete, so no partial output is left. stream has handlers of its own.
+/// From here on SIGINT, SIGTERM and SIGHUP end the process with a line on standard error, and leave no temporary file.
+/// SIGHUP stays ignored if it was, as nohup wants it. SIGXFSZ is ignored: a file that becomes too long is an error of writing.
 void handle_interrupts();
+
+/// Gives those signals another handler.
+void handle_ending_signals(const struct sigaction& action);
+
+/// From here on those signals are ignored.
+void ignore_interrupts();
+
+/// Such a signal ends another process too, until this is called with 0.
+void pass_interrupts_on(pid_t process);
 
 /// Replaces the line, and makes the exit status 128 + the signal's number, instead of death by the signal.
 void say_at_interrupt(const std::string& text);
