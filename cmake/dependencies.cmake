@@ -9,5 +9,5 @@ find_package(SQLite3 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(ZLIB REQUIRED)
 find_package(Boost REQUIRED)
-find_library(OPENBLAS openblas REQUIRED)
+find_library(OPENBLAS openblas REQUIRED)  # opened when it is needed
 find_library(MICROHTTPD microhttpd REQUIRED)

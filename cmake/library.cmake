@@ -117,7 +117,7 @@ target_include_directories(kolmo_lib PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(kolmo_lib
   PUBLIC Threads::Threads nlohmann_json::nlohmann_json
-  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 openblas microhttpd OpenSSL::Crypto ZLIB::ZLIB ${CMAKE_DL_LIBS})
+  PRIVATE hwy::hwy hwy::hwy_contrib fmt::fmt SQLite::SQLite3 microhttpd OpenSSL::Crypto ZLIB::ZLIB ${CMAKE_DL_LIBS})
 kolmo_part(kolmo_lib kolmo_core ${sources})
 kolmo_part(kolmo_lib kolmo_light ${light})
 target_compile_options(kolmo_light PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -47,6 +47,8 @@ endif()
 add_custom_command(TARGET kolmo_python POST_BUILD
   COMMAND ${sanitized} ${Python_EXECUTABLE} ${package}/_stubs.py ${package} VERBATIM)
 if(SKBUILD)
+  # A wheel carries what the extension is linked to. NumPy loads its OpenBLAS at import, too.
+  target_link_options(kolmo_python PRIVATE -Wl,--no-as-needed ${OPENBLAS} -Wl,--as-needed)
   install(TARGETS kolmo_python LIBRARY DESTINATION kolmo)
   install(FILES ${package}/ops.pyi ${package}/_analyses.pyi DESTINATION kolmo)
 endif()

@@ -5,7 +5,8 @@ namespace kolmo {
 
 /// Computes c = alpha op(a) op(b) + beta c by OpenBLAS, on the calling thread alone, for row-major matrices
 /// whose rows are lda, ldb and ldc elements apart; c is m x n, and op transposes if the flag is set. beta = 0
-/// ignores c. Any thread may call, several at once.
+/// ignores c. Any thread may call, several at once. The first call loads OpenBLAS, and throws Unsupported if there
+/// is none, and OutOfMemory if it cannot start in what `ulimit -v` leaves it.
 struct GemmShape {
   bool transpose_a = false, transpose_b = false;
   int m, n, k;
