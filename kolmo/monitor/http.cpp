@@ -1,14 +1,18 @@
 #include "kolmo/monitor/http.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <list>
 #include <thread>
@@ -36,6 +40,26 @@ Response response(const std::string& body, const char* type) {
          "'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}})
     MHD_add_response_header(r.get(), name, value);
   return r;
+}
+
+/// Sockets that listen, + 1; 0 is a free place.
+std::array<std::atomic<int>, 64> listeners{};
+
+/// A child of fork() has no thread that would answer: it closes what listens, so that the port is free when this process ends.
+/// For connections, which are shut down at their end, it does not matter who else has them open.
+void close_in_children(int listening) {
+  static const int once = ::pthread_atfork(nullptr, nullptr, [] {
+    for (auto& place : listeners)
+      if (const int socket = place.exchange(0)) ::close(socket - 1);
+  });
+  if (once != 0) throw std::bad_alloc();
+  for (auto& place : listeners)
+    if (int none = 0; place.compare_exchange_strong(none, listening + 1)) return;
+}
+
+void forget_listener(int listening) {
+  for (auto& place : listeners)
+    if (int known = listening + 1; place.compare_exchange_strong(known, 0)) return;
 }
 
 /// Whether a Host header names this machine: by an address, as localhost, or as the server was told.
@@ -74,6 +98,7 @@ struct HttpServer::State {
   bool loopback;
   std::list<Connection> connections;  // the oldest first
   MHD_Daemon* daemon = nullptr;
+  int listener = -1;
   Socket stop{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::thread thread;
 
@@ -133,6 +158,13 @@ struct HttpServer::State {
     return p.last.get();
   }
 
+  /// Those who wait to be accepted would be found again and again.
+  bool out_of_descriptors() const {
+    const int another = ::fcntl(stop.get(), F_DUPFD_CLOEXEC, 0);
+    if (another >= 0) ::close(another);
+    return another < 0;
+  }
+
   void serve() {
     sigset_t pipe;
     ::sigemptyset(&pipe), ::sigaddset(&pipe, SIGPIPE);
@@ -141,13 +173,15 @@ struct HttpServer::State {
     pollfd ready[] = {{MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, POLLIN, 0},
                       {stop.get(), POLLIN, 0}};
     for (;;) {
-      constexpr int half_a_second = 500;
-      int wait = connections.empty() ? -1 : half_a_second;
+      // Also without connections: after one that found no file descriptor the daemon listens again only when it runs.
+      constexpr int half_a_second = 500, soon = 20;
+      int wait = half_a_second;
       if (MHD_UNSIGNED_LONG_LONG most = 0; MHD_get_timeout(daemon, &most) == MHD_YES && most < half_a_second)
         wait = int(most);
       ::poll(ready, 2, wait);
       if (ready[1].revents) return;
       MHD_run(daemon);
+      if (ready[0].revents && connections.empty()) ::poll(ready + 1, 1, out_of_descriptors() ? soon : 0);
       cut_old();
     }
   }
@@ -184,11 +218,12 @@ HttpServer::HttpServer(Socket listening, std::map<std::string, Resource> paths, 
                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_STRICT_FOR_CLIENT, 1,
                        MHD_OPTION_NOTIFY_CONNECTION, State::on_connection, &s, MHD_OPTION_END);
   if (!s.daemon || s.stop.get() < 0) fail<Error>("metrics: the server cannot be started");
-  listening.release();  // the daemon closes it
+  close_in_children(s.listener = listening.release());  // the daemon closes it here
   s.thread = std::thread([&s] { s.serve(); });
 }
 
 HttpServer::~HttpServer() {
+  forget_listener(state_->listener);
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(state_->stop.get(), &one, sizeof one);
   state_->thread.join();

@@ -1,5 +1,7 @@
 #include "kolmo/monitor/server.hpp"
 
+#include <unistd.h>
+
 #include <cstring>
 
 #include "kolmo/base/error.hpp"
@@ -24,6 +26,7 @@ std::string page() {
 }  // namespace
 
 struct Server::Parts {
+  pid_t process = ::getpid();
   Watch watch;
   std::unique_ptr<HttpServer> http;  // the last member, since it uses the watch
 };
@@ -52,6 +55,9 @@ Server::Server(const std::string& address) : parts_(std::make_unique<Parts>()) {
   url_ = a.url();
 }
 
-Server::~Server() = default;
+Server::~Server() {
+  // A child of fork() has none of the threads: nothing there can be joined or destroyed.
+  if (parts_ && parts_->process != ::getpid()) static_cast<void>(parts_.release());
+}
 
 }  // namespace kolmo::monitor

@@ -12,7 +12,8 @@ namespace kolmo::monitor {
 /// `address`: "127.0.0.1:9750", "[::1]:9750", or a port alone, which means 127.0.0.1; port 0 selects a free
 /// port. Anyone who can reach the address can read everything and change nothing. Throws InvalidArgument for
 /// a malformed address and Error if it cannot be bound, for example because the port is taken. What is read
-/// may be as old as twenty times what it takes to collect it, a second at most.
+/// may be as old as twenty times what it takes to collect it, a second at most. A child of fork() serves nothing and does not
+/// keep the port.
 class Server {
  public:
   explicit Server(const std::string& address);
