@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kolmo/io/byte_reader.hpp"
 #include "kolmo/io/table.hpp"
 #include "kolmo/runtime/array.hpp"
 
@@ -17,6 +18,9 @@ namespace kolmo {
 /// Source: NEP 1, "A simple file format for NumPy arrays", and numpy.lib.format.
 Array parse_npy(std::span<const std::byte> bytes, const std::string& name);
 Array read_npy(const std::string& path);
+
+/// The table of an NPY file (see to_table), of which little more than the table itself is in memory at a time.
+Table read_npy_table(ByteReader& file, const std::string& name, const TableOptions& options = {});
 
 /// Whether the bytes start with the magic string of NPY, which is this long.
 inline constexpr std::size_t npy_magic_bytes = 6;

@@ -1,6 +1,7 @@
 #include "kolmo/io/npy_header.hpp"
 
 #include <charconv>
+#include <span>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/npy.hpp"
@@ -112,22 +113,27 @@ bool is_npy(std::span<const std::byte> bytes) {
   return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(magic);
 }
 
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& name) {
-  require(is_npy(bytes), name + ": not an NPY file: it does not start with \\x93NUMPY");
-  require(bytes.size() >= 10, name + ": NPY file is truncated in its header");
-  const auto byte = [&](std::size_t i) { return std::to_integer<std::size_t>(bytes[i]); };
+NpyHeader read_npy_header(ByteReader& bytes, const std::string& name) {
+  constexpr std::size_t longest = std::size_t(1) << 20;  // NumPy refuses more than 10,000 bytes unless told
+  const auto truncated = [&](bool whole) { require(whole, name + ": NPY file is truncated in its header"); };
+  const auto ahead = [&](std::size_t n) { return bytes.peek(n); };
+  require(is_npy(std::as_bytes(std::span(ahead(npy_magic_bytes)))),
+          name + ": not an NPY file: it does not start with \\x93NUMPY");
+  truncated(ahead(10).size() == 10);
+  const auto byte = [&](std::size_t i) { return std::size_t(static_cast<unsigned char>(ahead(12)[i])); };
   const std::size_t major = byte(6), minor = byte(7);
   require(major >= 1 && major <= 3 && minor == 0, name + ": NPY version " + std::to_string(major) + "." +
                                                       std::to_string(minor) +
                                                       " is not supported; want 1.0 to 3.0");
   const std::size_t start = major == 1 ? 10 : 12;
+  truncated(ahead(start).size() == start);
   std::size_t length = byte(8) | byte(9) << 8;
-  if (major > 1 && bytes.size() >= start) length |= byte(10) << 16 | byte(11) << 24;
-  require(bytes.size() >= start && bytes.size() - start >= length,
-          name + ": NPY file is truncated in its header");
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + start, length);
-  NpyHeader header = Dictionary(text, name).parse();
-  header.bytes = start + length;
+  if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
+  require(length <= longest, name + ": NPY header is longer than 1 MiB");
+  std::string text(start + length, '\0');
+  truncated(bytes.read(text.data(), text.size()) == text.size());
+  NpyHeader header = Dictionary(std::string_view(text).substr(start), name).parse();
+  header.bytes = text.size();
   return header;
 }
 

@@ -1,3 +1,5 @@
+#include "kolmo/io/npy_table.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,79 +25,91 @@ std::string why_unusable(T element) {
   return "";
 }
 
-/// Where the series of an array lie: the number of trials, of rows in each, and of columns.
-struct SeriesShape {
-  std::size_t trials = 1, rows = 1, width = 1;
-  std::size_t row_stride = 1, column_stride = 1;  // in elements
-};
+}  // namespace
 
-SeriesShape series_shape(const Array& array, bool transpose, const std::string& name) {
-  const auto shape = array.tensor.shape();
+TableFill::TableFill(DType dtype, std::span<const std::int64_t> shape, bool fortran_order,
+                     const std::string& name, const TableOptions& options,
+                     const std::vector<std::string>& names)
+    : dtype_(dtype),
+      options_(options),
+      at_(shape, fortran_order),
+      column_dimension_(shape.size()),
+      in_trials_(shape.size() == 3) {
+  require(!complexes.has(dtype), name + ": NPY array is complex; a series holds real numbers");
   const std::size_t rank = shape.size();
   if (rank < 1 || rank > 3)
     fail<InvalidArgument>(
         name + ": NPY array has " + std::to_string(rank) +
         " dimensions; series want 1 (time), 2 (time, columns) or 3 (trials, time, columns)");
   for (const std::int64_t extent : shape) require(extent > 0, name + ": NPY array is empty");
-  SeriesShape s;
-  if (rank == 3) s.trials = std::size_t(shape[0]);
-  s.rows = std::size_t(shape[rank == 3 ? 1 : 0]);
-  if (rank > 1) s.width = std::size_t(shape[rank - 1]);
-  s.row_stride = s.width;
-  if (transpose) {
-    std::swap(s.rows, s.width);
-    std::swap(s.row_stride, s.column_stride);
-  }
-  require(s.trials <= std::size_t(std::numeric_limits<std::int32_t>::max()),
+  row_dimension_ = in_trials_;
+  if (rank > 1) column_dimension_ = rank - 1;
+  if (options.transpose) std::swap(row_dimension_, column_dimension_);
+  const auto extent = [&](std::size_t d) { return d < rank ? std::size_t(shape[d]) : 1; };
+  if (in_trials_) trials_ = extent(0);
+  rows_ = extent(row_dimension_);
+  const std::size_t width = extent(column_dimension_);
+  require(trials_ <= std::size_t(std::numeric_limits<std::int32_t>::max()),
           name + ": NPY array has more than 2^31 trials");
-  if (s.width > most_columns)
-    fail<InvalidArgument>(name + ": NPY array has " + std::to_string(s.width) + " columns, at most " +
+  if (width > most_columns)
+    fail<InvalidArgument>(name + ": NPY array has " + std::to_string(width) + " columns, at most " +
                           std::to_string(most_columns) + " are read; --transpose makes rows columns");
-  return s;
+  if (!names.empty() && names.size() != width)
+    fail<InvalidArgument>(name + ": " + std::to_string(names.size()) + " names for " + std::to_string(width) +
+                          " columns");
+  table_.file = name;
+  table_.columns.assign(width, std::vector<double>(trials_ * rows_));
+  table_.faults.resize(width);
+  table_.names = names, table_.named = !names.empty();
+  for (std::size_t c = names.size(); c < width; ++c) table_.names.push_back(std::to_string(c));
 }
 
-}  // namespace
+template <class T>
+void TableFill::put(T element) {
+  const std::size_t t = (in_trials_ ? at_[0] * rows_ : 0) + at_[row_dimension_], c = at_[column_dimension_];
+  double& value = table_.columns[c][t];
+  value = double(element);
+  std::string fault = why_unusable(element);
+  const bool missing = !options_.cells.missing.empty() && marks_missing(value, options_.cells);
+  if (!missing && fault.empty()) return;
+  value = std::numeric_limits<double>::quiet_NaN();
+  if (missing) return;
+  auto& faults = table_.faults[c];
+  const auto place = std::upper_bound(faults.begin(), faults.end(), t,
+                                      [](std::size_t row, const Fault& f) { return row < f.row; });
+  fault = table_.file + ":" + std::to_string(t + 1) + ":" + column_label(table_, c) + ": " + fault;
+  if (place != faults.end() || faults.size() < Table::max_faults) faults.insert(place, {t, fault});
+  if (faults.size() > Table::max_faults) faults.pop_back();
+}
+
+void TableFill::add(const std::byte* elements, std::size_t count) {
+  visit<double, float, Half, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t,
+        std::uint32_t, std::uint16_t, std::uint8_t, bool>(dtype_, [&]<class T>() {
+    for (std::size_t i = 0; i < count; ++i, at_.next()) {
+      T element;
+      std::memcpy(&element, elements + i * sizeof(T), sizeof(T));
+      put(element);
+    }
+  });
+}
+
+Table TableFill::finish() && {
+  const std::size_t width = table_.columns.size();
+  for (std::size_t t = 0; in_trials_ && t < trials_ * rows_; ++t)
+    table_.trial.push_back(std::int32_t(t / rows_));
+  if (!options_.transpose && width >= 2 * rows_)
+    table_.remarks.push_back({"transposed", "the array has " + std::to_string(rows_) + " rows and " +
+                                                std::to_string(width) +
+                                                " columns; rows are time: if they are series, give "
+                                                "--transpose"});
+  return std::move(table_);
+}
 
 Table to_table(const Array& array, const std::string& name, const TableOptions& options,
                const std::vector<std::string>& names) {
-  require(!complexes.has(array.tensor.dtype), name + ": NPY array is complex; a series holds real numbers");
-  const SeriesShape s = series_shape(array, options.transpose, name);
-  const std::size_t rows = s.trials * s.rows;
-  Table table;
-  table.file = name;
-  table.columns.assign(s.width, std::vector<double>(rows));
-  table.faults.resize(s.width);
-  if (!names.empty() && names.size() != s.width)
-    fail<InvalidArgument>(name + ": " + std::to_string(names.size()) + " names for " +
-                          std::to_string(s.width) + " columns");
-  table.names = names, table.named = !names.empty();
-  for (std::size_t c = names.size(); c < s.width; ++c) table.names.push_back(std::to_string(c));
-  visit<double, float, Half, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t,
-        std::uint32_t, std::uint16_t, std::uint8_t, bool>(array.tensor.dtype, [&]<class T>() {
-    for (std::size_t t = 0; t < rows; ++t) {
-      const std::size_t start = t / s.rows * s.rows * s.width + t % s.rows * s.row_stride;
-      for (std::size_t c = 0; c < s.width; ++c) {
-        T element;
-        std::memcpy(&element, array.bytes().data() + (start + c * s.column_stride) * sizeof(T), sizeof(T));
-        double& value = table.columns[c][t];
-        value = double(element);
-        const std::string fault = why_unusable(element);
-        const bool missing = !options.cells.missing.empty() && marks_missing(value, options.cells);
-        if (missing || !fault.empty()) value = std::numeric_limits<double>::quiet_NaN();
-        if (missing || fault.empty() || table.faults[c].size() == Table::max_faults) continue;
-        table.faults[c].push_back(
-            {t, name + ":" + std::to_string(t + 1) + ":" + column_label(table, c) + ": " + fault});
-      }
-    }
-  });
-  if (array.tensor.shape().size() == 3)
-    for (std::size_t t = 0; t < rows; ++t) table.trial.push_back(std::int32_t(t / s.rows));
-  if (!options.transpose && s.width >= 2 * s.rows)
-    table.remarks.push_back({"transposed", "the array has " + std::to_string(s.rows) + " rows and " +
-                                               std::to_string(s.width) +
-                                               " columns; rows are time: if they are series, give "
-                                               "--transpose"});
-  return table;
+  TableFill fill(array.tensor.dtype, array.tensor.shape(), false, name, options, names);
+  fill.add(array.bytes().data(), std::size_t(array.tensor.size()));
+  return std::move(fill).finish();
 }
 
 }  // namespace kolmo

@@ -6,22 +6,12 @@
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/byte_reader.hpp"
+#include "kolmo/io/csv_cell.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/io/npy.hpp"
 #include "kolmo/io/text_reader.hpp"
 
 namespace kolmo {
-namespace {
-
-std::string quoted(const std::string& name) {
-  if (name.find_first_of(",;\t\r\n\"#% ") == std::string::npos) return name;
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
-
-}  // namespace
-
 std::string column_label(const Table& table, std::size_t column) {
   const std::string index = std::to_string(column);
   if (!table.named || table.names[column] == index) return "column " + index;
@@ -71,10 +61,8 @@ Table select_rows(Table table, const std::string& range) {
 Table read_table(const std::string& path, const TableOptions& options) {
   const std::string label = file_label(path);
   ByteReader bytes = open_bytes(path);
-  if (is_npy(std::as_bytes(std::span(bytes.peek(npy_magic_bytes))))) {
-    const std::string content = bytes.rest(label);
-    return to_table(parse_npy(std::as_bytes(std::span(content)), label), label, options);
-  }
+  if (is_npy(std::as_bytes(std::span(bytes.peek(npy_magic_bytes)))))
+    return read_npy_table(bytes, label, options);
   require(!path.ends_with(".npy"), label + ": not an NPY file: it does not start with \\x93NUMPY");
   return read_text(bytes, label, options);
 }
@@ -82,7 +70,7 @@ Table read_table(const std::string& path, const TableOptions& options) {
 void write_csv(const std::string& path, const Table& table) {
   AtomicFile file(path);
   std::string buffer;
-  for (std::size_t c = 0; c < table.names.size(); ++c) buffer += (c ? "," : "") + quoted(table.names[c]);
+  for (std::size_t c = 0; c < table.names.size(); ++c) buffer += (c ? "," : "") + csv_cell(table.names[c]);
   buffer += '\n';
   for (std::size_t t = 0; t < table.rows(); ++t) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
