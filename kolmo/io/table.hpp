@@ -63,7 +63,7 @@ Table select_rows(Table table, const std::string& range);
 Table read_table(const std::string& path, const TableOptions& options = {});
 
 /// Writes CSV: a header row, then numbers in the shortest form that reads back to the same double; NaN is
-/// "NaN".
+/// "NaN". Names are cells as csv_cell makes them.
 void write_csv(const std::string& path, const Table& table);
 
 }  // namespace kolmo

@@ -52,8 +52,11 @@ const save = (() => {
   };
   const rowsOf = (holder) => (holder.rows ? holder.rows() : Array.from(holder.querySelectorAll("tr"), (row) =>
     Array.from(row.cells, (cell) => cell.dataset.key ?? cell.textContent)));
-  const csvOf = (holder) => rowsOf(holder).map((row) => row.map((cell) =>
-    (/[",;\t\r\n]|^[#% ]| $/.test(cell) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\r\n") + "\r\n";
+  const cellOf = (text) => { // as csv_cell of kolmo/io: a spreadsheet runs no name
+    const formula = /^[=+\-@\t\r\n]./s.test(text) && Number.isNaN(Number(text));
+    return formula || /[",;\t\r\n]|^[#% ]| $/.test(text) ? `"${formula ? "'" : ""}${String(text).replaceAll('"', '""')}"` : text;
+  };
+  const csvOf = (holder) => rowsOf(holder).map((row) => row.map(cellOf).join(",")).join("\r\n") + "\r\n";
 
   const button = (text, name, act) => {
     const b = make("button", { type: "button", "aria-label": `Save ${name} as ${text}` }, text);

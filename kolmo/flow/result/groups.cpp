@@ -26,10 +26,9 @@ VariableGroups parse_groups(const std::string& text, const std::string& name,
                             const std::vector<std::string>& variables) {
   VariableGroups groups{{}, std::vector<std::size_t>(variables.size(), unlisted)};
   const std::string content = text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
-  RowSplitter rows(content, ',', name);
+  RowSplitter rows(content, ',', name, Comments::anywhere);
   std::vector<RowSplitter::Field> cells;
-  std::size_t blank_line = 0;
-  for (bool first = true; rows.next(cells, blank_line); first = false) {
+  for (bool first = true; rows.next(cells); first = false) {
     const std::string at = name + ":" + std::to_string(rows.line()) + ": ";
     require(cells.size() == 2,
             at + "has " + std::to_string(cells.size()) + " cells instead of two, variable,group");

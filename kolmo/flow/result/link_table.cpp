@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "kolmo/io/csv_cell.hpp"
+
 namespace kolmo {
 namespace {
 
@@ -67,20 +69,6 @@ Totals::Totals(const NetworkDocument& network)
     flow[link.source][0] += strength(link), flow[link.target][1] += strength(link);
     ++links[link.source][0], ++links[link.target][1];
   }
-}
-
-std::string csv_cell(std::string_view text) {
-  const bool outer_blank = !text.empty() && (text.front() == ' ' || text.front() == '\t' ||
-                                             text.back() == ' ' || text.back() == '\t');
-  const bool comment = text.starts_with('%') || text.starts_with('#');
-  if (!outer_blank && !comment && text.find_first_of(",;\t\"\r\n") == std::string_view::npos)
-    return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
 }
 
 std::string link_table_csv(const NetworkDocument& document) {

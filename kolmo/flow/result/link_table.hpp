@@ -37,10 +37,6 @@ struct Totals {
   std::vector<std::array<int, 2>> links;
 };
 
-/// A cell of CSV (RFC 4180). It is put in double quotes, with quotes doubled, if it holds a comma, a quote, a
-/// line break or outer blanks, or begins with a character that starts a comment.
-std::string csv_cell(std::string_view text);
-
 /// The links of the document as CSV, in its order, one row each. Columns: source, target, lag, lag_time (only
 /// with a time step), value, bias_corrected, z, surrogate_mean, surrogate_std, surrogate_q95, p_value,
 /// p_at_floor (true or false), p_adjusted, significant (true or false), surrogates, units. Numbers read back

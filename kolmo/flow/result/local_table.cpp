@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/io/csv_cell.hpp"
 
 namespace kolmo {
 namespace {
