@@ -35,12 +35,16 @@ void InputOptions::add(CLI::App& c) {
       ->type_name("LIST");
   add_choice(c, "--decimal", decimal_, decimal_names,
              "decimal mark of a text; with a comma, semicolons, tabs or blanks separate columns");
+  add_choice(
+      c, "--comments", comments_, comments_names,
+      "lines of a text that begin with # or %: left out above the first row of numbers and refused below it, "
+      "left out anywhere, or none of them: they are rows");
   c.add_flag("--transpose", transpose_, "rows of FILE are series, columns are time");
 }
 
 TableOptions InputOptions::table() const {
   const bool comma = decimal_ == 1;
-  return {header_, {comma ? ',' : '.', marks_in(missing_, comma ? ';' : ',')}, transpose_};
+  return {header_, {comma ? ',' : '.', marks_in(missing_, comma ? ';' : ',')}, transpose_, comments_};
 }
 
 nlohmann::ordered_json InputOptions::used() const {
@@ -48,6 +52,7 @@ nlohmann::ordered_json InputOptions::used() const {
   if (header_ != Header::automatic) j["header"] = header_names[std::size_t(header_)];
   if (!missing_.empty()) j["na"] = missing_;
   if (decimal_) j["decimal"] = decimal_names[std::size_t(decimal_)];
+  if (comments_ != Comments::above) j["comments"] = comments_names[std::size_t(comments_)];
   if (transpose_) j["transpose"] = true;
   return j;
 }

@@ -10,7 +10,7 @@ class App;
 
 namespace kolmo::cli {
 
-/// How FILE is read: `--header`, `--na`, `--decimal` and `--transpose`.
+/// How FILE is read: `--header`, `--na`, `--decimal`, `--comments` and `--transpose`.
 class InputOptions {
  public:
   void add(CLI::App& command);
@@ -23,6 +23,7 @@ class InputOptions {
   Header header_ = Header::automatic;
   std::string missing_;
   std::int32_t decimal_ = 0;
+  Comments comments_ = Comments::above;
   bool transpose_ = false;
 };
 

@@ -51,6 +51,21 @@ Cell parse_number(std::string_view text, char decimal) {
   return {Cell::number, value};
 }
 
+/// How a text is read as a missing value, if it may have been meant so: not a date or a number in another form.
+std::string missing_hint(std::string_view text, const CellFormat& format) {
+  constexpr std::size_t longest = 20;
+  const char separator = format.decimal == ',' ? ';' : ',';
+  const bool possible = text.size() <= longest && printable(text) == text &&
+                        text.find(separator) == text.npos && text.find('\'') == text.npos &&
+                        !only_digits_and(text, "+-.,:/ eEdDxXTZ");
+  if (!possible) return "";
+  const bool plain = text.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == text.npos;
+  const std::string word(text);
+  const std::string given = text[0] == '-' ? "='" + word + "'" : plain ? " " + word : " '" + word + "'";
+  return "; --na" + given + " reads it as a missing value";
+}
+
 }  // namespace
 
 bool marks_missing(double value, const CellFormat& format) {
@@ -90,7 +105,7 @@ std::string explain(std::string_view text, Cell::Kind kind, const CellFormat& fo
       only_digits_and(text, "+-.,eE \t")) {
     return shown + " is more than one number; separate columns with one kind of separator, and see --decimal";
   }
-  return shown + " is not a number";
+  return shown + " is not a number" + missing_hint(text, format);
 }
 
 }  // namespace kolmo

@@ -8,7 +8,8 @@
 namespace kolmo {
 namespace {
 
-bool starts_comment(std::string_view rest) {
+bool starts_comment(std::string_view rest, Comments comments) {
+  if (comments == Comments::none) return false;
   return rest.starts_with('%') || (rest.starts_with('#') && !rest.starts_with("#N/A"));
 }
 
@@ -24,22 +25,56 @@ std::size_t count_separators(std::string_view row, char separator) {
   return n;
 }
 
-std::vector<std::string_view> first_rows(std::string_view content, std::size_t enough) {
+std::vector<std::string_view> first_rows(std::string_view content, std::size_t enough, Comments comments) {
   std::vector<std::string_view> rows;
   while (rows.size() < enough && !content.empty()) {
     const std::size_t length = std::min(content.find_first_of("\r\n"), content.size());
     std::string_view row = content.substr(0, length);
     row.remove_prefix(std::min(row.find_first_not_of(" \t"), row.size()));
-    if (!row.empty() && !starts_comment(row)) rows.push_back(row);
+    if (!row.empty() && !starts_comment(row, comments)) rows.push_back(row);
     content.remove_prefix(std::min(length + 1, content.size()));
   }
   return rows;
 }
 
+/// What commas do in a table that was said to have decimal commas.
+struct CommaUse {
+  bool separate =
+      false;  ///< a cell between blanks, semicolons or tabs, outside quotes, holds two, or one that is not beside digits
+  bool quoted = false;  ///< a cell in quotes holds one
+};
+
+CommaUse commas_in(const std::vector<std::string_view>& rows) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  CommaUse use;
+  for (const std::string_view row : rows) {
+    bool open = false, comma_in_cell = false;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const char c = row[i], before = i > 0 ? row[i - 1] : ' ', after = i + 1 < row.size() ? row[i + 1] : ' ';
+      if (c == '"') open = !open;
+      use.quoted |= open && c == ',' && digit(after);
+      if (open) continue;
+      if (c == ' ' || c == '\t' || c == ';') comma_in_cell = false;
+      if (c != ',') continue;
+      use.separate |= comma_in_cell || before == '"' || after == '"' || (!digit(before) && !digit(after));
+      comma_in_cell = true;
+    }
+  }
+  return use;
+}
+
 }  // namespace
 
-char find_separator(std::string_view content, char decimal) {
-  const auto rows = first_rows(content, sampled_rows);
+char find_separator(std::string_view content, char decimal, Comments comments, const std::string& name) {
+  const auto rows = first_rows(content, sampled_rows, comments);
+  if (decimal == ',')
+    if (const CommaUse use = commas_in(rows); use.separate) {
+      if (use.quoted) return ',';
+      fail<InvalidArgument>(
+          name +
+          ": --decimal , needs columns that are separated by semicolons, tabs or blanks, or numbers in "
+          "quotes; commas separate the columns of this file");
+    }
   for (const bool equally : {true, false}) {
     for (const char separator : {';', '\t', ','}) {
       const auto fits = [&](std::string_view row) {
@@ -55,32 +90,14 @@ char find_separator(std::string_view content, char decimal) {
   return ' ';
 }
 
-std::size_t count_first_rows(std::string_view content, std::size_t enough) {
-  return first_rows(content, enough).size();
+std::size_t count_first_rows(std::string_view content, std::size_t enough, Comments comments) {
+  return first_rows(content, enough, comments).size();
 }
 
-bool separated_by_commas(std::string_view content) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (const std::string_view row : first_rows(content, sampled_rows)) {
-    bool open = false, comma_in_cell = false;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const char c = row[i];
-      if (c == '"') open = !open;
-      if (open) continue;
-      if (c == ' ' || c == '\t' || c == ';') comma_in_cell = false;
-      if (c != ',') continue;
-      const bool beside_digit = (i > 0 && digit(row[i - 1])) || (i + 1 < row.size() && digit(row[i + 1]));
-      if (comma_in_cell || !beside_digit) return true;
-      comma_in_cell = true;
-    }
-  }
-  return false;
-}
-
-bool RowSplitter::next(std::vector<Field>& fields, std::size_t& blank_line) {
+bool RowSplitter::next(std::vector<Field>& fields) {
   fields.clear();
   unescaped_.clear();
-  if (!find_row(blank_line)) return false;
+  if (!find_row()) return false;
   const std::size_t start = at_;
   split(fields);
   if (!cut()) return true;
@@ -88,14 +105,14 @@ bool RowSplitter::next(std::vector<Field>& fields, std::size_t& blank_line) {
   return false;
 }
 
-bool RowSplitter::find_row(std::size_t& blank_line) {
-  blank_line = 0;
+bool RowSplitter::find_row() {
+  skipped_ = {};
   while (!ended()) {
     const std::size_t start = at_;
     line_ = next_line_;
     skip_blanks();
-    const bool blank = at_line_end(), comment = !blank && starts_comment(content_.substr(at_));
-    // "#N/A" is a cell. If the content ends within it, it cannot be told from a comment.
+    const bool blank = at_line_end(), comment = !blank && starts_comment(content_.substr(at_), comments_);
+    // "#N/A" is a cell, and cannot be told from a comment where the content ends within it.
     const bool undecided = !whole_ && content_.size() - at_ < std::string_view("#N/A").size();
     if (!blank && !comment && !undecided) {
       at_ = start;
@@ -107,7 +124,7 @@ bool RowSplitter::find_row(std::size_t& blank_line) {
       at_ = start, next_line_ = line_;
       return false;
     }
-    if (blank && !blank_line) blank_line = line_;
+    skipped_.add({blank ? line_ : 0, comment ? line_ : 0});
   }
   return false;
 }

@@ -5,19 +5,26 @@
 #include <string_view>
 #include <vector>
 
+#include "kolmo/io/table_options.hpp"
+
 namespace kolmo {
 
 /// The separator of a text table: the first of ';', tab and ',' that occurs equally often in each of the
-/// first rows, else the first of them that occurs at all, else ' ', which stands for blanks. ',' separates
-/// nothing if it is the decimal mark.
-char find_separator(std::string_view content, char decimal = '.');
+/// first rows, else the first of them that occurs at all, else ' ', which stands for blanks. If ',' is the decimal mark, it
+/// separates only where numbers are in quotes: "1,5","2,5". Throws InvalidArgument, naming the file, if commas seem to
+/// separate the columns, and none are in quotes.
+char find_separator(std::string_view content, char decimal, Comments comments, const std::string& name);
 
 /// The number of rows, without comments, in the first lines of `content`, up to `enough`.
-std::size_t count_first_rows(std::string_view content, std::size_t enough);
+std::size_t count_first_rows(std::string_view content, std::size_t enough, Comments comments);
 
-/// Whether commas seem to separate the columns of a table although it was said to have decimal commas: a cell
-/// between blanks, semicolons or tabs, outside quotes, holds two commas, or one that is not beside a digit.
-bool separated_by_commas(std::string_view content);
+/// What is said of lines that may not stand between rows.
+inline constexpr const char* blank_between_rows =
+    "an empty line between rows; remove it, or write NaN for what is missing";
+inline constexpr const char* comment_between_rows =
+    "a line that begins as a comment stands between rows, and time would jump over it; --comments none reads "
+    "such lines as rows, "
+    "--comments anywhere leaves them out";
 
 /// The rows that find_separator looks at.
 inline constexpr std::size_t sampled_rows = 8;
@@ -31,18 +38,33 @@ class RowSplitter {
     std::size_t line;
   };
 
+  /// The first line of each kind that was skipped; 0: none.
+  struct Skipped {
+    std::size_t blank = 0, comment = 0;
+    void add(const Skipped& later) {
+      if (!blank) blank = later.blank;
+      if (!comment) comment = later.comment;
+    }
+  };
+
   /// `line`: the number of the content's first line. `whole`: the text ends with the content; otherwise the
   /// content is a part of it, which may end anywhere.
-  RowSplitter(std::string_view content, char separator, const std::string& name, std::size_t line = 1,
-              bool whole = true)
-      : content_(content), name_(name), separator_(separator), whole_(whole), next_line_(line) {}
+  RowSplitter(std::string_view content, char separator, const std::string& name, Comments comments,
+              std::size_t line = 1, bool whole = true)
+      : content_(content),
+        name_(name),
+        separator_(separator),
+        comments_(comments),
+        whole_(whole),
+        next_line_(line) {}
 
-  /// Reads the next row; false at the end of the content, also if it cuts the row. `blank_line` is set to the
-  /// first empty line before it, or 0. Throws InvalidArgument, "NAME:LINE: ...", for an unclosed quote, for
-  /// text after a closing quote, and for more than most_columns cells.
-  bool next(std::vector<Field>& fields, std::size_t& blank_line);
-  /// Moves to the next row without reading it; false at the end of the content.
-  bool find_row(std::size_t& blank_line);
+  /// Reads the next row; false at the end of the content, also if it cuts the row. Throws InvalidArgument, "NAME:LINE: ...",
+  /// for an unclosed quote, for text after a closing quote, and for more than most_columns cells.
+  bool next(std::vector<Field>& fields);
+  /// Goes to the next row without reading it; false at the end of the content.
+  bool find_row();
+  /// What the last call skipped before the row.
+  const Skipped& skipped() const { return skipped_; }
 
   std::size_t line() const { return line_; }            // where the last row starts, from 1
   std::size_t next_line() const { return next_line_; }  // line of position()
@@ -64,7 +86,9 @@ class RowSplitter {
   std::string_view content_;
   const std::string& name_;
   char separator_;
+  Comments comments_;
   bool whole_;
+  Skipped skipped_;
   std::size_t at_ = 0, line_ = 0, next_line_;
   std::deque<std::string> unescaped_;
 };

@@ -23,9 +23,8 @@ namespace {
 using Row = std::vector<RowSplitter::Field>;
 
 /// Whether a line is neither blank nor a comment.
-bool holds_a_row(const std::string& line) {
-  const auto first = line.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && line[first] != '%' && line[first] != '#';
+bool holds_a_row(const std::string& line, Comments comments) {
+  return count_first_rows(line, 1, comments) > 0;
 }
 
 }  // namespace
@@ -45,7 +44,8 @@ RowStream::RowStream(const std::string& path, bool follow, const std::atomic<boo
     if (S_ISDIR(status.st_mode)) fail<InvalidArgument>(label_ + ": is a directory, not a file");
     regular_ = S_ISREG(status.st_mode);
     std::string text, line;
-    for (int rows = 0; rows < 2 && next_line(line); text += line) rows += holds_a_row(line);
+    for (int rows = 0; rows < 2 && next_line(line); text += line)
+      rows += holds_a_row(line, options_.comments);
     if (stop_) return;
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     if (is_gzip(text))
@@ -55,11 +55,10 @@ RowStream::RowStream(const std::string& path, bool follow, const std::atomic<boo
     TableOptions head_options = options_;
     head_options.transpose = false;
     head_ = parse_text(text, label_, head_options);
-    separator_ = find_separator(text, options_.cells.decimal);
-    RowSplitter splitter(text, separator_, label_);
+    separator_ = find_separator(text, options_.cells.decimal, options_.comments, label_);
+    RowSplitter splitter(text, separator_, label_, options_.comments);
     Row row;
-    std::size_t blank = 0;
-    for (bool first = true; splitter.next(row, blank); first = false) {
+    for (bool first = true; splitter.next(row); first = false) {
       if (first) cells_ = row.size(), first_line_ = splitter.line();
       judge(row);
     }
@@ -82,15 +81,16 @@ bool RowStream::next(std::span<const std::size_t> columns, std::vector<double>& 
   }
   std::string line;
   while (next_line(line)) {
-    RowSplitter splitter(line, separator_, label_, line_);
+    RowSplitter splitter(line, separator_, label_, options_.comments, line_);
     Row row;
-    std::size_t blank = 0;
-    if (!splitter.next(row, blank)) {
-      if (blank && !blank_line_) blank_line_ = blank;
+    if (!splitter.next(row)) {
+      skipped_.add(splitter.skipped());
       continue;
     }
-    if (blank_line_)
-      fail_at(blank_line_, "an empty line between rows; remove it, or write NaN for what is missing");
+    if (skipped_.blank) fail_at(skipped_.blank, blank_between_rows);
+    const std::size_t comment = std::exchange(skipped_.comment, 0);
+    if (comment && !above_rows_ && options_.comments == Comments::above)
+      fail_at(comment, comment_between_rows);
     if (std::exchange(at_successor_, false) && head_.named && row.size() == cells_ &&
         std::all_of(columns.begin(), columns.end(),
                     [&](std::size_t c) { return row[c].text == head_.names[c]; }))
@@ -98,6 +98,7 @@ bool RowStream::next(std::span<const std::size_t> columns, std::vector<double>& 
     if (row.size() != cells_)
       fail_at(line_, "the row has " + std::to_string(row.size()) + (row.size() == 1 ? " cell" : " cells") +
                          ", the first one has " + std::to_string(cells_));
+    above_rows_ = false;
     judge(row);
     for (const std::size_t c : columns) {
       const Cell cell = parse_cell(row[c].text, options_.cells);
@@ -192,7 +193,7 @@ bool RowStream::open_successor() {
   }
   ::close(descriptor_);
   descriptor_ = next;
-  position_ = 0, line_ = 0, blank_line_ = 0, at_successor_ = true;
+  position_ = 0, line_ = 0, skipped_ = {}, at_successor_ = above_rows_ = true;
   return true;
 }
 

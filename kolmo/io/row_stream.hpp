@@ -48,12 +48,13 @@ class RowStream {
   const TableOptions options_;
   const std::atomic<bool>& stop_;
   int descriptor_;
-  bool regular_ = false, ended_ = false, at_successor_ = false;
+  bool regular_ = false, ended_ = false, at_successor_ = false,
+       above_rows_ = false;  // of a file that followed another
   std::string buffer_;
-  // Positions in buffer_: where the next line starts, and how far it was searched.
-  std::size_t at_ = 0, searched_ = 0;
-  std::uint64_t position_ = 0;  // position in the file
-  std::size_t line_ = 0, blank_line_ = 0;
+  std::size_t at_ = 0, searched_ = 0;  // in buffer_: next line starts; searched so far
+  std::uint64_t position_ = 0;         // in the file
+  std::size_t line_ = 0;
+  RowSplitter::Skipped skipped_;
 
   Table head_;
   std::size_t head_rows_given_ = 0, cells_ = 0;

@@ -11,7 +11,11 @@ namespace kolmo {
 enum class Header : std::int32_t { automatic, yes, no };
 inline constexpr std::string_view header_names[] = {"auto", "yes", "no"};
 
-/// How cells are written.
+/// What lines are that begin with % or #: comments above the first row of numbers, comments wherever they stand, or rows.
+enum class Comments : std::int32_t { above, anywhere, none };
+inline constexpr std::string_view comments_names[] = {"above", "anywhere", "none"};
+
+/// What stands in cells.
 struct CellFormat {
   char decimal = '.';  ///< either '.' or ','
   /// What means a missing value besides the usual marks. Numbers are compared by their value.
@@ -23,6 +27,7 @@ struct TableOptions {
   Header header = Header::automatic;
   CellFormat cells;
   bool transpose = false;  ///< rows of the file are columns of the table
+  Comments comments = Comments::above;
 };
 
 /// The longest row of a text table in bytes, with its line ends, and the most cells in one.

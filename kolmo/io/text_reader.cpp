@@ -50,7 +50,7 @@ class Builder {
   void add(const Row& row, std::size_t line) {
     const std::size_t width = table_.columns.size(), r = table_.rows();
     if (row.size() != width) {
-      const bool halves = separator_ == ',' && row.size() == 2 * width;
+      const bool halves = options_.cells.decimal == '.' && separator_ == ',' && row.size() == 2 * width;
       fail<InvalidArgument>(at(line) + ": the row has " + std::to_string(row.size()) +
                             (row.size() == 1 ? " cell" : " cells") + ", line " + std::to_string(first_line_) +
                             " has " + std::to_string(width) +
@@ -105,16 +105,16 @@ Table parse_text(std::string_view content, const std::string& name, const TableO
 }
 
 Table read_text(ByteReader& bytes, const std::string& name, const TableOptions& options) {
-  TextRows text(bytes, name, options.cells.decimal);
+  TextRows text(bytes, name, options);
   if (options.transpose) return read_transposed(text, name, options);
   Builder builder(name, text.separator(), options);
   Row row;
-  std::size_t blank_line = 0, rows = 0;
-  require(text.next(row, blank_line), name + ": the file holds no rows, only tabs");
+  std::size_t rows = 0;
+  require(text.next(row), name + ": the file holds no rows, only tabs");
   builder.begin(row, text.line());
   if (!builder.named()) builder.add(row, text.line()), ++rows;
-  for (std::uint64_t first_end = text.position(); text.next(row, blank_line); ++rows) {
-    if (rows > 0 && blank_line) refuse_blank_line(name, blank_line);
+  for (std::uint64_t first_end = text.position(); text.next(row); ++rows) {
+    if (rows > 0) text.refuse_skipped();
     builder.add(row, text.line());
     if (first_end && bytes.expected() > text.position()) {
       const std::uint64_t length = std::max<std::uint64_t>(text.position() - first_end, 1);

@@ -15,7 +15,8 @@ namespace kolmo {
 ///   Text above a number in a first row that holds numbers too is an error: it is neither header nor data.
 ///   A first row of numbers that looks like a header (see HeaderGuess) is data, and a remark says so.
 ///   `options.header` says instead what the first row is.
-/// - Lines that start with % or # are comments. A byte order mark, CRLF and CR line ends are accepted.
+/// - Lines that start with % or # are comments above the first row of numbers; `options.comments` says what they are below it,
+///   where they are an error unless it says so. A byte order mark, CRLF and CR line ends are accepted.
 /// - Quoted cells follow RFC 4180: "" within quotes is one quote; separators and line ends may be quoted.
 /// - Missing (NaN): an empty cell, or NA, N/A, #N/A, NaN, null, none, "." in any case, and what the options
 ///   name.

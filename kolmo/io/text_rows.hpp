@@ -14,14 +14,16 @@ namespace kolmo {
 /// text.
 class TextRows {
  public:
-  /// Reads as far as is necessary to find the separator. Both arguments must outlive this object.
-  TextRows(ByteReader& bytes, const std::string& name, char decimal);
+  /// Reads as far as it takes to find the separator. The first two arguments must outlive it.
+  TextRows(ByteReader& bytes, const std::string& name, const TableOptions& options);
   TextRows(const TextRows&) = delete;
   TextRows& operator=(const TextRows&) = delete;
 
   char separator() const { return separator_; }
-  /// Reads the next row; false at the end. Its cells are valid until the next call.
-  bool next(std::vector<RowSplitter::Field>& fields, std::size_t& blank_line);
+  /// The next row; false at the end. Its cells are valid until the next call.
+  bool next(std::vector<RowSplitter::Field>& fields);
+  /// Throws if an empty line or, unless comments may be anywhere, a comment stood before the last row.
+  void refuse_skipped() const;
   std::size_t line() const { return splitter_->line(); }  // where the last row starts, from 1
   std::uint64_t position() const { return before_ + splitter_->position(); }  // position behind that row
 
@@ -38,7 +40,9 @@ class TextRows {
   std::string window_;
   std::size_t piece_ = std::size_t(16) << 10;  // how much is read at once; grows
   std::uint64_t before_ = 0;
-  std::size_t line_ = 1;  // line of the window's start
+  std::size_t line_ = 1;  // of the window's start
+  Comments comments_;
+  RowSplitter::Skipped skipped_;
   bool ended_ = false;
   char separator_ = ',';
   std::optional<RowSplitter> splitter_;

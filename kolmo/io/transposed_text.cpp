@@ -119,17 +119,11 @@ std::vector<std::string_view> texts_of(const std::vector<RowSplitter::Field>& ro
   return texts;
 }
 
-void refuse_blank_line(const std::string& name, std::size_t line) {
-  fail<InvalidArgument>(name + ":" + std::to_string(line) +
-                        ": an empty line between rows; remove it, or write NaN for what is missing");
-}
-
 Table read_transposed(TextRows& text, const std::string& name, const TableOptions& options) {
   Transposed builder(name, options);
   std::vector<RowSplitter::Field> row;
-  std::size_t blank_line = 0;
-  for (std::size_t rows = 0; text.next(row, blank_line); ++rows) {
-    if (rows > 0 && blank_line) refuse_blank_line(name, blank_line);
+  for (std::size_t rows = 0; text.next(row); ++rows) {
+    if (rows > 0) text.refuse_skipped();
     builder.add(row, text.line());
   }
   return std::move(builder).finish();

@@ -12,7 +12,6 @@ namespace kolmo {
 /// missing.
 bool is_header(const std::vector<std::string_view>& cells, const CellFormat& format);
 std::vector<std::string_view> texts_of(const std::vector<RowSplitter::Field>& row);
-[[noreturn]] void refuse_blank_line(const std::string& name, std::size_t line);
 
 /// Reads a text table whose rows are series; see parse_text.
 Table read_transposed(TextRows& text, const std::string& name, const TableOptions& options);
