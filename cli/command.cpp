@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/point_decimals.hpp"
 #include "cli/suggest.hpp"
 #include "kolmo/flow/analysis/network_analysis.hpp"
 #include "kolmo/io/atomic_file.hpp"
@@ -28,6 +29,11 @@ int complain(std::string message, int status) {
   std::cout.flush();
   std::fprintf(stderr, "kolmo: %s\n", printable(message, 1 << 16).c_str());
   return status;
+}
+
+/// The status, or 1 if what was printed cannot be written.
+int printed(int status) {
+  return std::cout.flush() ? status : complain("cannot write to standard output", 1);
 }
 
 /// CLI11's message, what may have been meant, and the help command with more information.
@@ -53,7 +59,9 @@ void refuse_nan(CLI::App& command) {
     } catch (const CLI::OptionNotFound&) {}  // there are no more
     if (bounded)
       option->check([](const std::string& text) {
-        return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : std::string();
+        double value = 0;
+        return CLI::detail::lexical_cast(text, value) && std::isnan(value) ? text + " is not a number"
+                                                                           : std::string();
       });
   }
 }
@@ -96,10 +104,9 @@ int parse_and_run(int argc, char** argv) {
     write_trace();
     finish_monitoring();
     keep_misses();
-    if (!std::cout.flush()) return complain("cannot write to standard output", 1);
-    return context.status;
+    return printed(context.status);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
+    if (e.get_exit_code() == 0) return printed(app.exit(e));
     return complain(usage_error(app, e, argc, argv), 2);
   } catch (const InvalidArgument& e) {
     return complain(e.what(), 2);
@@ -115,5 +122,6 @@ int parse_and_run(int argc, char** argv) {
 
 int kolmo::command(int argc, char** argv) {
   cli::handle_interrupts();
+  const cli::PointDecimals points;
   return cli::parse_and_run(argc, argv);
 }

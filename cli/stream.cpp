@@ -7,6 +7,7 @@
 
 #include "cli/analysis.hpp"
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/option.hpp"
 #include "cli/table.hpp"
 #include "kolmo/flow/analysis/variables.hpp"
@@ -66,7 +67,7 @@ void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop;
   action.sa_flags = SA_RESETHAND;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  handle_ending_signals(action);
 }
 
 /// Prints windows when they are finished or refused. Several threads may call it.
@@ -168,9 +169,9 @@ void summarize(const PipelineReport& r, const StreamFlags& o, const Stream& stre
        {std::pair(r.failed, "failed"), {r.dropped, "dropped"}, {r.rejected, "refused"}})
     if (count) std::fprintf(stderr, ", %llu %s", static_cast<unsigned long long>(count), name);
   if (r.done)
-    std::fprintf(stderr, "; latency p50 %s, p95 %s, p99 %s, %.3g %% within %s", duration(r.p50).c_str(),
-                 duration(r.p95).c_str(), duration(r.p99).c_str(), 100 * r.within_objective,
-                 duration(r.objective).c_str());
+    std::fprintf(stderr, "; latency p50 %s, p95 %s, p99 %s, %s %% within %s", duration(r.p50).c_str(),
+                 duration(r.p95).c_str(), duration(r.p99).c_str(),
+                 significant(100 * r.within_objective, 3).c_str(), duration(r.objective).c_str());
   std::fprintf(stderr, "; device: %s\n", describe(stream).c_str());
 }
 

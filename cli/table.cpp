@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
+
+#include "kolmo/base/number_text.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -37,6 +38,10 @@ void TextTable::add(std::vector<std::string> cells) {
 }
 
 void TextTable::print(std::ostream& out) const {
+  for (const std::string& line : lines()) out << line << '\n';
+}
+
+std::vector<std::string> TextTable::lines() const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < titles_.size(); ++c) {
     widths.push_back(width(titles_[c]));
@@ -50,10 +55,11 @@ void TextTable::print(std::ostream& out) const {
       text += (c ? "  " : "") + (right_[c] ? gap + cell : cell + gap);
     }
     text.erase(text.find_last_not_of(' ') + 1);
-    out << text << '\n';
+    return text;
   };
-  line(titles_, true);
-  for (const auto& row : rows_) line(row, false);
+  std::vector<std::string> all{line(titles_, true)};
+  for (const auto& row : rows_) all.push_back(line(row, false));
+  return all;
 }
 
 std::string paint(Color color, const std::string& text) {
@@ -64,11 +70,7 @@ std::string paint(Color color, const std::string& text) {
   return on ? "\033[" + std::to_string(int(color)) + "m" + text + "\033[0m" : text;
 }
 
-std::string significant(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
-  return text;
-}
+std::string significant(double value, int digits) { return significant_text(value, digits); }
 
 std::string percent(double share, int digits) {
   if (std::isnan(share)) return "-";
@@ -83,9 +85,7 @@ std::string duration(double seconds) {
   } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
   const auto* unit = units;
   while (unit->size > 1e-9 && seconds < unit->size) ++unit;
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3g %s", seconds / unit->size, unit->name);
-  return text;
+  return significant(seconds / unit->size, 3) + ' ' + unit->name;
 }
 
 }  // namespace kolmo::cli

@@ -15,6 +15,7 @@ class TextTable {
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   void print(std::ostream& out) const;
+  std::vector<std::string> lines() const;
 
  private:
   std::vector<std::string> titles_;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <sstream>
 
 #include "cli/table.hpp"
 #include "kolmo/base/error.hpp"
@@ -96,12 +95,7 @@ class Columns {
     };
     TextTable table(chosen(columns_, [](const Column& c) { return std::string(c.title); }));
     for (const auto& row : rows_) table.add(chosen(row, [](const std::string& cell) { return cell; }));
-    std::ostringstream out;
-    table.print(out);
-    std::vector<std::string> lines;
-    std::istringstream in(out.str());
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
+    return table.lines();
   }
 
   std::vector<Column> columns_;

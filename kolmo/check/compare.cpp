@@ -1,17 +1,14 @@
 #include "kolmo/check/compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace kolmo::check {
 namespace {
 
-std::string number(long double v) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.17Lg", v);
-  return text;
-}
+std::string number(long double v) { return fmt::format("{:.17g}", v); }
 
 const char* part_name(bool is_complex, std::int64_t k) { return !is_complex ? "" : k % 2 ? ".im" : ".re"; }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kolmo/base/number_text.hpp"
+
 namespace kolmo::check {
 namespace {
 
@@ -85,10 +87,9 @@ void expect(bool ok, const std::string& what) {
 void expect_near(double got, double want, double tolerance, const std::string& what) {
   const bool equal = got == want || (std::isnan(got) && std::isnan(want));
   if (equal || std::abs(got - want) <= tolerance * std::max(1.0, std::abs(want))) return;
-  char numbers[160];
-  std::snprintf(numbers, sizeof numbers, ": got %.17g, want %.17g, apart by %.3g, allowed %.3g", got, want,
-                std::abs(got - want), tolerance * std::max(1.0, std::abs(want)));
-  fail<Error>(what + numbers);
+  fail<Error>(what + ": got " + significant_text(got, 17) + ", want " + significant_text(want, 17) +
+              ", apart by " + significant_text(std::abs(got - want), 3) + ", allowed " +
+              significant_text(tolerance * std::max(1.0, std::abs(want)), 3));
 }
 
 void expect_invalid(const std::function<void()>& f, std::string_view part) {

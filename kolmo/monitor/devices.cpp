@@ -3,14 +3,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
+#include <string>
 
 #include "kolmo/runtime/cpu/parallel.hpp"
 #include "kolmo/runtime/device.hpp"
 #include "kolmo/runtime/metrics.hpp"
+#include "kolmo/runtime/system_file.hpp"
 
 namespace kolmo::monitor {
 namespace {
@@ -24,7 +26,7 @@ void set(std::string_view name, metrics::Labels labels, const std::optional<doub
 }
 
 std::optional<double> number_in(const fs::path& file) {
-  std::ifstream in(file);
+  SystemFile in(file);
   double value = 0;
   if (in >> value) return value;
   return {};
@@ -32,11 +34,13 @@ std::optional<double> number_in(const fs::path& file) {
 
 /// The number after `key` in the first line that begins with it.
 std::optional<double> number_after(const fs::path& file, std::string_view key) {
-  std::ifstream in(file);
+  SystemFile in(file);
   for (std::string line; std::getline(in, line);)
     if (line.starts_with(key)) {
-      std::istringstream rest(line.substr(line.find_first_not_of(": \t", key.size())));
-      if (double value = 0; rest >> value) return value;
+      double value = 0;
+      const char* const from =
+          line.data() + std::min(line.find_first_not_of(": \t", key.size()), line.size());
+      if (std::from_chars(from, line.data() + line.size(), value).ec == std::errc()) return value;
     }
   return {};
 }
@@ -60,7 +64,7 @@ std::optional<double> clock_hertz() {
 std::optional<double> temperature() {
   std::error_code none;
   for (const auto& zone : fs::directory_iterator("/sys/class/thermal", none)) {
-    std::ifstream in(zone.path() / "type");
+    SystemFile in(zone.path() / "type");
     std::string type;
     in >> type;
     if (type != "x86_pkg_temp" && type != "k10temp" && type != "zenpower") continue;
@@ -71,7 +75,7 @@ std::optional<double> temperature() {
 
 /// Resident memory of this process, in bytes.
 double resident_bytes() {
-  std::ifstream in("/proc/self/statm");
+  SystemFile in("/proc/self/statm");
   double size = 0, resident = 0;
   in >> size >> resident;
   return resident * double(sysconf(_SC_PAGESIZE));
@@ -81,7 +85,7 @@ struct Ticks {
   double busy = 0, all = 0;
 };
 Ticks machine_ticks() {
-  std::ifstream in("/proc/stat");
+  SystemFile in("/proc/stat");
   std::string cpu;
   double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
   in >> cpu >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal;

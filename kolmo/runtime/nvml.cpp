@@ -2,9 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <fstream>
 #include <mutex>
 #include <regex>
+
+#include "kolmo/runtime/system_file.hpp"
 
 namespace kolmo {
 
@@ -219,7 +220,7 @@ std::vector<std::pair<std::size_t, std::uint64_t>> Nvml::xid_errors() {
 }
 
 std::string nvidia_driver() {
-  std::ifstream file("/proc/driver/nvidia/version");
+  SystemFile file("/proc/driver/nvidia/version");
   std::string line;
   std::smatch found;
   if (std::getline(file, line) && std::regex_search(line, found, std::regex(R"(\s(\d+\.\d+(\.\d+)?)\s)")))

@@ -1,7 +1,6 @@
 #include "kolmo/tune/clocks.hpp"
 
 #include <cstdlib>
-#include <sstream>
 
 #include "kolmo/runtime/nvml.hpp"
 
@@ -12,11 +11,13 @@ namespace {
 std::string visible(int index) {
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!list) return std::to_string(index);
-  std::istringstream in(list);
-  std::string word;
-  for (int i = 0; i <= index; ++i)
-    if (!std::getline(in, word, ',')) return "";
-  return word;
+  std::string_view rest = list;
+  for (; index > 0; --index) {
+    const auto comma = rest.find(',');
+    if (comma == rest.npos) return "";
+    rest.remove_prefix(comma + 1);
+  }
+  return std::string(rest.substr(0, rest.find(',')));
 }
 
 const Nvml::Gpu* find(Device device) {

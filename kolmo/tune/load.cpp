@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "kolmo/runtime/system_file.hpp"
 
 namespace kolmo::tune {
 
@@ -14,9 +15,9 @@ Load machine_load() {
   for (std::filesystem::directory_iterator task("/proc/self/task", error), end; !error && task != end;
        task.increment(error)) {
     double ran = 0, waited = 0;  // nanoseconds
-    if (std::ifstream(task->path() / "schedstat") >> ran >> waited) load.stalled += waited * 1e-9;
+    if (SystemFile(task->path() / "schedstat") >> ran >> waited) load.stalled += waited * 1e-9;
   }
-  std::ifstream stat("/proc/stat");
+  SystemFile stat("/proc/stat");
   std::string name;
   double user = 0, nice = 0, system = 0, idle = 0, io = 0, irq = 0, soft = 0, steal = 0;
   if (stat >> name >> user >> nice >> system >> idle >> io >> irq >> soft >> steal)

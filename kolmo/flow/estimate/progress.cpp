@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "kolmo/base/number_text.hpp"
+
 namespace kolmo {
 namespace {
 
@@ -57,7 +59,7 @@ std::string Progress::line(double seconds) const {
 
 double progress_seconds() {
   const char* given = std::getenv("KOLMO_PROGRESS_SECONDS");
-  const double seconds = given ? std::strtod(given, nullptr) : 0;
+  const double seconds = given ? number_in(given).value_or(0) : 0;
   return seconds > 0 && seconds <= 1e6 ? seconds : 60;
 }
 

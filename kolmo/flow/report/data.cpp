@@ -9,6 +9,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 
 namespace kolmo {
@@ -22,7 +23,7 @@ constexpr int kCellCharacters = 4;
 std::uint32_t largest_code(int characters) { return (std::uint32_t(1) << (6 * characters)) - 1; }
 
 /// A p-value rounded to the digits that the page shows, so that a large network has few different ones.
-double shown(double p) { return std::strtod(fmt::format("{:.3g}", p).c_str(), nullptr); }
+double shown(double p) { return number_in(significant_text(p, 3)).value_or(p); }
 
 int characters_for(std::size_t largest) {
   int characters = 1;

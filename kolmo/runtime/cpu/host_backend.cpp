@@ -5,12 +5,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 #include "kolmo/runtime/memory/pool.hpp"
 #include "kolmo/runtime/memory/size_class.hpp"
+#include "kolmo/runtime/system_file.hpp"
 
 namespace kolmo {
 namespace {
@@ -26,7 +26,7 @@ struct HostEvent {
 };
 
 std::string cpu_name() {
-  std::ifstream info("/proc/cpuinfo");
+  SystemFile info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   return "CPU";

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <condition_variable>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "kolmo/runtime/cpu/interrupt.hpp"
+#include "kolmo/runtime/system_file.hpp"
 
 namespace kolmo {
 namespace {
@@ -242,7 +242,7 @@ ThreadPool& pool() {
 /// Reads the quota of this process's control group. In a container that group is often reported as "/", the
 /// root of what the container sees.
 int own_cpu_quota() {
-  std::ifstream groups("/proc/self/cgroup");
+  SystemFile groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);)
     if (line.starts_with("0::/")) return cpu_quota("/sys/fs/cgroup", line.substr(line == "0::/" ? 4 : 3));
   return 0;
@@ -253,7 +253,7 @@ int own_cpu_quota() {
 int cpu_quota(const std::string& root, const std::string& group) {
   int least = 0;
   for (std::string path = group;; path.resize(path.rfind('/'))) {
-    std::ifstream file(root + path + "/cpu.max");  // "max 100000", or microseconds in a period
+    SystemFile file(root + path + "/cpu.max");  // "max 100000", or microseconds in a period
     double quota = 0, period = 0;
     if (file >> quota >> period && quota > 0 && period > 0) {
       const int cores = int(std::min(1e6, std::ceil(quota / period)));

@@ -1,8 +1,9 @@
 #include "kolmo/runtime/memory/stats.hpp"
 
-#include <cstdio>
+#include <cmath>
 #include <map>
 
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/runtime/memory/front.hpp"
 #include "kolmo/runtime/memory/pool.hpp"
 
@@ -12,9 +13,7 @@ std::string bytes_text(double bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
   while (bytes >= 1024 && unit < 4) bytes /= 1024, ++unit;
-  char text[32];
-  std::snprintf(text, sizeof text, unit ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
-  return text;
+  return significant_text(bytes, unit ? 3 : 15) + ' ' + units[unit];
 }
 
 namespace memory {
@@ -81,14 +80,13 @@ TracePool Pool::snapshot() const {
 
 std::string Pool::state() const {
   const PoolStats s = stats();
-  char share[64];
-  std::snprintf(share, sizeof share, "%.0f %% external, %.0f %% internal", 100 * s.external_fragmentation(),
-                100 * s.internal_fragmentation());
+  const auto percent = [](double share) { return std::to_string(std::llround(100 * share)) + " %"; };
   std::string text = bytes_text(double(s.live_bytes)) + " live in " + std::to_string(s.live) +
                      " buffers (peak " + bytes_text(double(s.peak_bytes)) + "), " +
                      bytes_text(double(s.reserved_bytes)) + " reserved in " + std::to_string(s.chunks) +
                      " chunks, largest free block " + bytes_text(double(s.largest_free)) +
-                     ", fragmentation " + share;
+                     ", fragmentation " + percent(s.external_fragmentation()) + " external, " +
+                     percent(s.internal_fragmentation()) + " internal";
   if (s.limit_bytes != ~0ull) text += ", limit " + bytes_text(double(s.limit_bytes));
   return text;
 }
