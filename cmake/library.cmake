@@ -8,6 +8,12 @@ function(kolmo_options target)
   if(KOLMO_WERROR)
     list(APPEND cxx -Werror -Wno-error=array-bounds -Wno-error=maybe-uninitialized)  # g++ 12 gives these warnings for correct code
   endif()
+  if(NOT KOLMO_SANITIZE AND NOT KOLMO_NATIVE AND CMAKE_BUILD_TYPE STREQUAL "Release")  # as distributions build
+    list(APPEND cxx -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong)
+    target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now)
+  endif()
+  # Places in messages are those in the tree, on every machine.
+  list(APPEND cxx -fmacro-prefix-map=${PROJECT_BINARY_DIR}/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   if(KOLMO_UNITY)
     list(APPEND cxx -Wno-subobject-linkage)  # g++ takes an included source for a header
   endif()
