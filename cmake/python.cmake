@@ -51,6 +51,9 @@ if(SKBUILD)
   target_link_options(kolmo_python PRIVATE -Wl,--no-as-needed ${OPENBLAS} -Wl,--as-needed)
   install(TARGETS kolmo_python LIBRARY DESTINATION kolmo)
   install(FILES ${package}/ops.pyi ${package}/_analyses.pyi DESTINATION kolmo)
+  file(GLOB nanobind_license ${nanobind_ROOT}/../../nanobind-*.dist-info/licenses/LICENSE)
+  install(CODE "execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/licenses.sh ${SKBUILD_METADATA_DIR}/licenses
+    \"${nanobind_license}\" $<TARGET_FILE:kolmo_python> COMMAND_ERROR_IS_FATAL ANY)")
 endif()
 
 # The same package with the operators of examples/own_operators: a new operator needs no edit of Python, which a test shows.

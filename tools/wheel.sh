@@ -6,8 +6,8 @@
 # libraries of a GPU's driver (libcuda, libnvidia-ml) or of a CUDA toolkit; Kolmo opens these when it runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=$PWD/out/wheel tools=$PWD/.venv/wheel
-glibc=36  # Debian 12 has glibc 2.36
+out=$PWD/out/wheel tools=$PWD/.venv/wheel tree=$PWD
+glibc=36  # 2.36, of Debian 12
 work=$(mktemp -d "${TMPDIR:-/tmp}/kolmo_wheel.XXXXXX")
 commit=$PWD/COMMIT  # tells a source distribution, which is no git repository, its commit
 trap 'rm -rf "$work" "$commit"' EXIT
@@ -37,12 +37,7 @@ licenses=$(echo "$PWD"/*.dist-info/licenses)
 mapfile -t carried < <(grep -oP '"purl": "pkg:deb/debian/\K[^@]+' ./*.dist-info/sboms/*.json | sort -u)
 libraries=(*.libs/*)
 if [ ${#carried[@]} = 0 ] || [ ${#libraries[@]} -lt ${#carried[@]} ]; then echo "wheel: no packages of what it carries" >&2; exit 1; fi
-for package in "${carried[@]}" libhwy-dev libfast-float-dev nlohmann-json3-dev libcli11-dev libboost-math-dev libkissfft-dev; do
-  cp -L "/usr/share/doc/$package/copyright" "$licenses/$package.txt"
-done
-cp -L "$tools"/lib/python3*/site-packages/nanobind-*.dist-info/licenses/LICENSE "$licenses/nanobind.txt"
-mapfile -t common < <(grep -hoP '/usr/share/common-licenses/\K[A-Za-z0-9]+(-[0-9.]*[0-9])?' "$licenses"/*.txt | sort -u)
-for name in "${common[@]}"; do cp -L "/usr/share/common-licenses/$name" "$licenses/$name.txt"; done
+"$tree/tools/licenses.sh" "$licenses" "$(echo "$tools"/lib/python3*/site-packages/nanobind-*.dist-info/licenses/LICENSE)" "${carried[@]}"
 for file in "$licenses"/*.txt; do sed -i "/^License-File: LICENSE$/a License-File: ${file##*/}" ./*.dist-info/METADATA; done
 cd - >/dev/null
 mkdir "$work/done"

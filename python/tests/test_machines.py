@@ -1,0 +1,141 @@
+"""What a process of Python does around Kolmo: it ends, forks, sets a locale, runs out of file descriptors."""
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+def run(program, *, seconds=120, **environment):
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=seconds, check=False,
+                          env={**os.environ, **environment})
+
+
+CALLS = {
+    "operator": "kolmo.matmul(x, x)",
+    "short operator": "kolmo.softmax(x[:3])",
+    "analysis": "kolmo.mutual_information(x[:, 0], x[:, 1], surrogates=200)",
+    "network": "kolmo.TransferEntropyNetwork(max_lag=2, surrogates=500, progress=lambda done, total: None).fit(x[:, :4])",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_daemon_thread_in_a_call_does_not_disturb_the_end(call):
+    program = f"""
+import threading, time, kolmo, numpy as np
+x = np.random.default_rng(0).random((700, 700))
+begun = threading.Event()
+def work():
+    while True:
+        begun.set()
+        {CALLS[call]}
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+time.sleep(0.3)
+print("end", flush=True)
+"""
+    for _ in range(5):
+        done = run(program)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", ""), done
+
+
+def test_the_thread_that_ends_python_may_go_on_calling():
+    program = """
+import atexit, kolmo, numpy as np
+class Last:
+    def __del__(self):
+        print(kolmo.softmax(np.zeros(2)), flush=True)
+last = Last()
+atexit.register(lambda: print("bye", kolmo.softmax(np.zeros(2))))
+"""
+    done = run(program)
+    assert done.returncode == 0 and "bye [0.5 0.5]" in done.stdout, done
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_forked_child_does_not_keep_the_port():
+    program = """
+import os, time, kolmo
+server = kolmo.monitor.serve("127.0.0.1:0")
+address = server.url[len("http://"):-1]
+child = os.fork()
+if not child:
+    time.sleep(0 if FAST else 5)
+    raise SystemExit(7)
+server.close()
+again = kolmo.monitor.serve(address)
+assert again.url == server.url
+again.close()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    for fast in (True, False):
+        done = run(f"FAST = {fast}" + program)
+        assert (done.returncode, done.stdout) == (0, "7\n"), done
+
+
+def test_the_server_answers_again_after_file_descriptors_ran_out():
+    program = """
+import os, resource, socket, time, urllib.request, kolmo
+server = kolmo.monitor.serve("127.0.0.1:0")
+read = lambda: urllib.request.urlopen(server.url + "metrics", timeout=20).read()
+read()
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+port = int(server.url.rsplit(":", 1)[1][:-1])
+held = []
+waiting = [socket.socket() for _ in range(3)]
+try:
+    while True:
+        held.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+for s in waiting:
+    s.connect(("127.0.0.1", port))
+begin, used = time.monotonic(), time.process_time()
+time.sleep(2)
+busy = (time.process_time() - used) / (time.monotonic() - begin)
+for s in waiting:
+    s.close()
+for fd in held:
+    os.close(fd)
+assert b"kolmo_build_info" in read()
+for _ in range(20):
+    read()
+print(busy < 0.3)
+"""
+    for _ in range(3):
+        done = run(program)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", ""), done
+
+
+@pytest.mark.skipif(not shutil.which("localedef"), reason="there is no localedef")
+def test_the_locale_of_the_process_changes_nothing(tmp_path):
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], capture_output=True, text=True,
+                          check=False)
+    if made.returncode:
+        pytest.skip(f"no locale can be made: {made.stderr}")
+    program = """
+import json, locale, os, kolmo, numpy as np
+if os.environ["GERMAN"]:
+    locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+    assert locale.localeconv()["decimal_point"] == ","
+x = np.random.default_rng(0).random((60, 62))
+net = kolmo.TransferEntropyNetwork(max_lag=1, surrogates=19, estimator="gaussian", alpha=0.05, noise=1e-8, seed=3)
+result = net.fit(x)
+document = result.to_dict()
+document.pop("date")
+print(json.dumps(document))
+result.report(os.environ["REPORT"])
+print(kolmo.transfer_entropy(x[:, 0], x[:, 1], noise=0.25, surrogates=19, seed=1).value)
+help(kolmo.TransferEntropyNetwork)
+"""
+    seen = []
+    for german in ("", "1"):
+        report = tmp_path / "report.html"
+        done = run(program, GERMAN=german, REPORT=str(report), LOCPATH=str(tmp_path), PYTHONHASHSEED="0")
+        assert done.returncode == 0, done.stderr
+        seen.append((done.stdout, report.read_text(encoding="utf-8")))
+    assert seen[0] == seen[1]
+    assert "0.05" in seen[0][0]
