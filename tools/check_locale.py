@@ -2,7 +2,7 @@
 """Checks that no code of the product reads or writes numbers by the locale of the process, which in Python is the program's: with
 de_DE a comma is its decimal mark. Such code uses kolmo/base/number_text.hpp, fmt, std::from_chars, fast_float or JSON instead.
 
-With object files or libraries as arguments, checks also that none of them calls std::to_string or std::stod of a floating number."""
+With object files or libraries as arguments, checks also that none of them calls std::to_string of a floating number."""
 import re
 import subprocess
 import sys
@@ -18,7 +18,7 @@ RULES = {
                          r"%[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:l|L)?[aAeEfFgG]"),
 }
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-SYMBOL = re.compile(r"__gnu_cxx::__(?:to_xstring|stoa)<|std::(?:__cxx11::)?to_string\((?:float|double|long double)\)")
+SYMBOL = "__gnu_cxx::__to_xstring<"  # of libstdc++, called by std::to_string of a floating number alone
 
 
 def problems(path: str, text: str) -> list[str]:
@@ -33,8 +33,7 @@ def problems(path: str, text: str) -> list[str]:
 
 def symbols(file: str) -> list[str]:
     names = subprocess.run(["nm", "-C", file], capture_output=True, text=True, check=True).stdout
-    numbers = [line.split(" ", 2)[-1] for line in names.splitlines() if SYMBOL.search(line)]
-    return [f"{file}: {name}" for name in numbers if "int" not in name.partition("(")[2]]
+    return [f"{file}: std::to_string of a floating number"] if SYMBOL in names else []
 
 
 def main() -> int:

@@ -22,6 +22,12 @@ check() {  # check <name> <command...>
   fi
 }
 
+locale_free() {  # with the objects of the last build of `make test`
+  local objects=()
+  if [ -e build/ci/libkolmo.a ]; then objects=(build/ci/libkolmo.a build/ci/libkolmo_command.a); fi
+  python3 tools/check_locale.py "${objects[@]}"
+}
+
 headers() {
   cmake --preset ci >/dev/null && cmake --build --preset ci -j "$jobs" --target kolmo_headers |
     grep -vE '^\[|^ninja: no work'
@@ -86,6 +92,7 @@ types() {  # mypy --strict on the package, with the types that the last build of
 check layers python3 tools/check_layers.py
 check sizes python3 tools/check_size.py
 check numbers python3 tools/check_numbers.py
+check locale locale_free
 check clang-format clang-format-14 --dry-run --Werror "${cxx[@]}"
 check headers headers
 check clang-tidy tidy

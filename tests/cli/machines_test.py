@@ -83,6 +83,21 @@ class Memory(CommandTest):
         self.assertIn("ulimit -v", run.stderr)
 
 
+    @needs("asan" not in KOLMO, "AddressSanitizer reserves terabytes of address space")
+    def test_npy_takes_little_more_than_its_numbers(self):
+        from run_test import npy
+        long = self.file("long.npy", npy(range(200), (100, 2)))
+        os.truncate(long, 3 << 30)
+        run = self.limited(300000, "entropy", "long.npy", "--x", "0", OPENBLAS_NUM_THREADS="1")
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("NPY file is too long: the header says 200 elements of 8 bytes", run.stderr)
+        rows = 10_000_000
+        large = self.file("large.npy", npy([], (rows,), "<f4", "f"))
+        os.truncate(large, large.stat().st_size + 4 * rows)  # 40 MB of zeros, 80 MB as doubles
+        run = self.limited(120000 + 80000 + 30000, "entropy", "large.npy", "--x", "0", "--rows", "0:100")
+        self.assertIn("constant", run.stderr)
+
+
 class Output(CommandTest):
     def setUp(self):
         super().setUp()

@@ -6,6 +6,7 @@
 
 #include "kolmo/flow/result/network_json.hpp"
 #include "kolmo/flow/test/statistics.hpp"
+#include "kolmo/io/csv_cell.hpp"
 
 namespace kolmo {
 namespace {
@@ -64,6 +65,9 @@ TEST(LinkTable, CsvCellsReadBack) {
   EXPECT_EQ(csv_cell("#1"), "\"#1\"");
   EXPECT_EQ(csv_cell("\""), "\"\"\"\"");
   EXPECT_EQ(csv_cell(""), "");
+  for (const char* formula : {"=1+1", "+a", "-2+3", "@SUM(A1)", "\tx", "\r=1"})
+    EXPECT_EQ(csv_cell(formula), std::string("\"'") + formula + "\"");
+  for (const char* harmless : {"-1.5", "-", "a=1", "1e-5"}) EXPECT_EQ(csv_cell(harmless), harmless);
 }
 
 TEST(NetworkJson, LinksHaveNamesAndDerivedValues) {

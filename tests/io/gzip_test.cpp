@@ -93,7 +93,9 @@ TEST(Gzip, TablesAreReadByTheirContent) {
   EXPECT_EQ(read_table(folder / "a.npy.gz").columns[1], (std::vector<double>{2, 4, 6}));
   std::ofstream(folder / "twice.gz") << packed(packed("1,2\n"));
   EXPECT_EQ(message_of<InvalidArgument>([&] { read_table(folder / "twice.gz"); }),
-            (folder / "twice.gz") + ": is a gzip archive within another; want CSV, TSV or NPY");
+            (folder / "twice.gz") +
+                ": is a gzip archive within another; Kolmo reads CSV, TSV and NPY: gunzip -c '" +
+                (folder / "twice.gz") + "' > '" + (folder / "twice") + ".csv.gz'");
 }
 
 }  // namespace

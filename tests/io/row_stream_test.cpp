@@ -1,5 +1,6 @@
 #include "kolmo/io/row_stream.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -47,7 +48,7 @@ void expect_equal(const Rows& got, const Rows& want, const std::string& text) {
 const std::string texts[] = {
     "a,b\n1,2\n3,4\n5,6\n",
     "1,2\n3,4\n5,6",
-    "% comment\n\n  1 2\n# between\n3   4\n 5  6 \n",
+    "% comment\n\n  1 2\n3   4\n 5  6 \n# end\n",
     "\xEF\xBB\xBF\"a,b\",c\r\n1,\"2\"\r\n,NA\r\n5,6\r\n",
     "x;y;\n1;2;\n3;4;\n5;6;\n",
     "#N/A,1\n2,3\n4,5\n",
@@ -152,7 +153,11 @@ TEST(RowStream, NamesLineAndColumnOfWhatIsWrong) {
     }
     return "nothing";
   };
-  EXPECT_EQ(message("a,b\n1,2\n3,x\n"), ":3: b: \"x\" is not a number");
+  EXPECT_EQ(message("a,b\n1,2\n3,x\n"), ":3: b: \"x\" is not a number; --na x reads it as a missing value");
+  for (const char* text : {"1,2\n#3,4\n5,6\n", "1,2\n# a\n5,6\n"})
+    EXPECT_THAT(message(text),
+                testing::StartsWith(":2: a line that begins as a comment stands between rows"));
+  EXPECT_THAT(message("1,2\n3,4\n%3,4\n5,6\n"), testing::StartsWith(":3: a line that begins as a comment"));
   EXPECT_EQ(message("1,2\n3,4\n5\n"), ":3: the row has 1 cell, the first one has 2");
   EXPECT_EQ(message("1,2\n3,4\n\n\n5,6\n"),
             ":3: an empty line between rows; remove it, or write NaN for what is missing");

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +61,8 @@ TEST(HeaderOption, SaysWhatTheFirstRowIs) {
   EXPECT_FALSE(remarked(text, Header::no));
   EXPECT_EQ(parse_text(text, "f.csv", {.header = Header::no}).rows(), 3u);
   EXPECT_EQ(parse_text("x,2000\n3,4\n", "f.csv", {.header = Header::yes}).names, (Names{"x", "2000"}));
-  EXPECT_EQ(refused("a,b\n1,2\n", {.header = Header::no}), "f.csv:1:column 0: \"a\" is not a number");
+  EXPECT_EQ(refused("a,b\n1,2\n", {.header = Header::no}),
+            "f.csv:1:column 0: \"a\" is not a number; --na a reads it as a missing value");
   EXPECT_EQ(refused("1,2\n", {.header = Header::yes}), "f.csv: the file has a header and no rows");
 }
 
@@ -72,7 +74,9 @@ TEST(MissingOption, AddsTextsAndNumbers) {
     EXPECT_FALSE(std::isnan(column[2]));
   }
   EXPECT_EQ(select_columns(table, "").size(), 3u);
-  EXPECT_EQ(refused("a\n1\nX\n", options), "f.csv:3:a: \"X\" is not a number") << "case matters";
+  EXPECT_EQ(refused("a\n1\nX\n", options),
+            "f.csv:3:a: \"X\" is not a number; --na X reads it as a missing value")
+      << "case matters";
 }
 
 TEST(DecimalOption, ReadsDecimalCommas) {
@@ -86,13 +90,45 @@ TEST(DecimalOption, ReadsDecimalCommas) {
   }
   EXPECT_EQ(parse_text("+,5;,5\n1;2\n", "f.csv", comma).columns[0][0], 0.5);
   const std::string message =
-      "f.csv: --decimal , needs columns that are separated by semicolons, tabs or blanks; commas separate "
+      "f.csv: --decimal , needs columns that are separated by semicolons, tabs or blanks, or numbers in "
+      "quotes; commas separate "
       "the columns of this file";
   for (const char* text : {"a,b\n1,2\n", "1.5,2.5,3\n2,3,4\n", "1,5,2,3\n"})
     EXPECT_EQ(refused(text, comma), message) << text;
   EXPECT_EQ(refused("a;b\n1,5;2.5\n", comma),
             "f.csv:2:b: \"2.5\" has a point in a number, but --decimal , was given");
   EXPECT_EQ(refused("a;b\n1,5;1.000,5\n", comma), "f.csv:2:b: \"1.000,5\" is not a number");
+}
+
+TEST(DecimalOption, ReadsDecimalCommasInQuotesBetweenCommas) {
+  const TableOptions comma{.cells = {.decimal = ','}};
+  const Values want{1.5, -2.25e3};
+  for (const char* text :
+       {"a,b\n\"1,5\",\"2,5\"\n\"-2,25e3\",\"4,5\"\n", "\"1,5\",2\n\"-2250\",4\n",
+        "\"1,5\",\"2,5\"\n\"-2250,0\",\"4\"\n", "\"a\",\"b\",\"c\"\n\"1,5\",2,\"2,5\"\n\"-2250,0\",4,1\n"}) {
+    EXPECT_EQ(parse_text(text, "f.csv", comma).columns[0], want) << text;
+    EXPECT_GE(parse_text(text, "f.csv", comma).columns.size(), 2u) << text;
+  }
+  EXPECT_EQ(parse_text("2,\"1,5\"\n4,\"-2250,0\"\n", "f.csv", comma).columns[1], want);
+  EXPECT_EQ(refused("\"1,5\",\"2,5\"\n\"2,5\",\"3,5\"\n", {}),
+            "f.csv:1:column 0: \"1,5\" has a comma in a number; --decimal , reads decimal commas; thousands "
+            "separators are not read");
+}
+
+TEST(CommentsOption, SaysWhatLinesAre) {
+  const std::string text = "# above\na,b\n1,2\n#3,4\n%5,6\n7,8\n# end\n";
+  EXPECT_THAT(refused(text, {}),
+              testing::StartsWith("f.csv:4: a line that begins as a comment stands between rows"));
+  EXPECT_EQ(parse_text(text, "f.csv", {.comments = Comments::anywhere}).columns[1], (Values{2, 8}));
+  const std::string rows = "a,b\n1,2\n#N/A,4\n#3,5\n";
+  const Table table = parse_text(rows, "f.csv", {.comments = Comments::none});
+  EXPECT_EQ(table.columns[1], (Values{2, 4, 5}));
+  EXPECT_EQ(message_of<InvalidArgument>([&] { select_columns(table, "a"); }),
+            "f.csv:4:a: \"#3\" is not a number; --na '#3' reads it as a missing value");
+  EXPECT_THAT(refused("a,1,2\n#b,3,4\nc,5,6\n", {.transpose = true}),
+              testing::StartsWith("f.csv:2: a line that begins"));
+  const TableOptions marked{.cells = {.missing = {"#3"}}, .comments = Comments::none};
+  EXPECT_TRUE(std::isnan(parse_text(rows, "f.csv", marked).columns[0][2]));
 }
 
 TEST(TransposeOption, MakesRowsColumns) {
@@ -105,14 +141,15 @@ TEST(TransposeOption, MakesRowsColumns) {
   EXPECT_EQ(named.names, (Names{"a", "b"}));
   EXPECT_EQ(named.columns[1], (Values{4, 5, 6}));
   EXPECT_EQ(message_of<InvalidArgument>([&] { select_columns(named, "a"); }),
-            "f.csv:1:column 3: \"x\" is not a number");
+            "f.csv:1:column 3: \"x\" is not a number; --na x reads it as a missing value");
   EXPECT_EQ(select_columns(select_rows(named, ":2"), "a").size(), 1u);
   EXPECT_EQ(parse_text("2001 5 6\n2002 7 8\n", "f.csv", {.header = Header::yes, .transpose = true}).names,
             (Names{"2001", "2002"}));
   EXPECT_EQ(parse_text("1,2,\n3,4,\n", "f.csv", across).columns[1], (Values{3, 4}));
   EXPECT_EQ(refused("1,2\n3\n", across), "f.csv:2: the row has 1 cell, line 1 has 2");
   EXPECT_EQ(refused("a\nb\n", across), "f.csv: the rows hold names and no values");
-  EXPECT_EQ(refused("a,1\n2,3\n", across), "f.csv:1:column 0: \"a\" is not a number");
+  EXPECT_EQ(refused("a,1\n2,3\n", across),
+            "f.csv:1:column 0: \"a\" is not a number; --na a reads it as a missing value");
 }
 
 TEST(Caps, RowsAndColumnsAreBounded) {
@@ -157,11 +194,12 @@ TEST(TextRows, DoNotDependOnHowTheTextArrives) {
     text += std::to_string(t) + ",\"" + std::to_string(t % 7) + "\",#N/A" + (t % 3 ? "\r\n" : "\n");
     if (t % 1000 == 0) text += "# between\n";
   }
-  const Table want = parse_text(text, "f.csv");
+  const TableOptions anywhere{.comments = Comments::anywhere};
+  const Table want = parse_text(text, "f.csv", anywhere);
   ASSERT_EQ(want.rows(), 60000u);
   for (const std::size_t n : {1, 7, 4096, 16384, 262145}) {
     ByteReader bytes = in_pieces(text, n);
-    const Table got = read_text(bytes, "f.csv");
+    const Table got = read_text(bytes, "f.csv", anywhere);
     EXPECT_EQ(got.names, want.names);
     EXPECT_EQ(got.columns[0], want.columns[0]) << n;
     EXPECT_EQ(got.columns[1], want.columns[1]) << n;

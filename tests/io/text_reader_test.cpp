@@ -54,7 +54,7 @@ const std::vector<Accepted> accepted = {
     {"blanks", "  1.5   2\n\t3  4 \n", {"0", "1"}, {{1.5, 3}, {2, 4}}},
     {"one column", "1\n2\n3\n", {"0"}, {{1, 2, 3}}},
     {"one named column", "x\n1\n", {"x"}, {{1}}},
-    {"comments", "% of JIDT\n# of numpy\n1 2\n  % within\n3 4\n# end", {"0", "1"}, {{1, 3}, {2, 4}}},
+    {"comments", "% of JIDT\n# of numpy\n1 2\n3 4\n  % at the end\n# end", {"0", "1"}, {{1, 3}, {2, 4}}},
     {"comments in CSV", "# 2 columns, made up\na,b\n1,2\n", {"a", "b"}, {{1}, {2}}},
     {"blanks around cells", "a , b\n 1 ,\t2 \n", {"a", "b"}, {{1}, {2}}},
     {"empty lines around", "\n\na,b\n\n1,2\n \n\n", {"a", "b"}, {{1}, {2}}},
@@ -109,34 +109,47 @@ const std::vector<Refused> refused = {
     {"comments only", "# a\n\n% b\n", "f.csv: the file holds no rows, only comments or empty lines"},
     {"header only", "a,b\n", "f.csv: the file has a header and no rows"},
     {"a row too short", "a,b\n1,2\n3\n", "f.csv:3: the row has 1 cell, line 1 has 2"},
-    {"a row too long", "1 2\n# c\n3 4 5\n", "f.csv:3: the row has 3 cells, line 1 has 2"},
+    {"a row too long", "1 2\n3 4 5\n", "f.csv:2: the row has 3 cells, line 1 has 2"},
     {"a header too short", "a\n1,2\n",
      "f.csv:2: the row has 2 cells, line 1 has 1 (are these decimal commas? write 1.5, not 1,5)"},
     {"an empty line between rows", "1,2\n\n3,4\n",
      "f.csv:2: an empty line between rows; remove it, or write NaN for what is missing"},
+    {"a comment between rows", "# above\na,b\n# below the header\n1,2\n  # 3,4\n5,6\n",
+     "f.csv:5: a line that begins as a comment stands between rows, and time would jump over it; --comments "
+     "none "
+     "reads such lines as rows, --comments anywhere leaves them out"},
     {"an open quote", "a,b\n1,\"2\n3,4\n", "f.csv:2: a quote is opened and never closed"},
     {"text after a quote", "a,b\n\"1\"x,2\n", "f.csv:2: text follows a closing quote"},
     {"a zero byte", std::string("a,b\n1,\0002\n", 10), "f.csv:2: not a text file (it holds a zero byte)"},
     {"UTF-16",
      "\xFF\xFE"
      "1",
-     "f.csv: is UTF-16 text, not UTF-8; want CSV, TSV or NPY"},
-    {"gzip", "\x1f\x8b\x08", "f.csv: is a gzip archive within another; want CSV, TSV or NPY"},
-    {"Excel", "PK\3\4abc", "f.csv: is a zip archive (.zip, .npz, .xlsx); want CSV, TSV or NPY"},
+     "f.csv: is UTF-16 text, not UTF-8; Kolmo reads CSV, TSV and NPY: iconv -f UTF-16 -t UTF-8 'f.csv' > "
+     "'f_utf8.csv'"},
+    {"gzip", "\x1f\x8b\x08",
+     "f.csv: is a gzip archive within another; Kolmo reads CSV, TSV and NPY: gunzip -c 'f.csv' > 'f.csv.gz'"},
+    {"zip", "PK\3\4abc", "f.csv: is a zip archive; Kolmo reads CSV, TSV and NPY: unzip 'f.csv'"},
     {"a name in Latin-1",
      "Gr\xF6\xDF"
      "e,b\n1,2\n",
      "f.csv:1: column 0: the name \"Gr\\xf6\\xdfe\" is not UTF-8"},
-    // These are faults of a column, raised when the column is used.
-    {"text", "a,b\n1,2\n3,oops\n", "f.csv:3:b: \"oops\" is not a number"},
-    {"text, no header", "1,2\n3,oops\n", "f.csv:2:column 1: \"oops\" is not a number"},
+    // Faults of a column, raised when it is used.
+    {"text", "a,b\n1,2\n3,oops\n",
+     "f.csv:3:b: \"oops\" is not a number; --na oops reads it as a missing value"},
+    {"text, no header", "1,2\n3,oops\n",
+     "f.csv:2:column 1: \"oops\" is not a number; --na oops reads it as a missing value"},
     {"text in the first row", "1,oops\n3,4\n",
-     "f.csv:1:column 1: \"oops\" is not a number; a header holds no numbers, unless --header yes says so"},
+     "f.csv:1:column 1: \"oops\" is not a number; --na oops reads it as a missing value; a header holds no "
+     "numbers, "
+     "unless --header yes says so"},
     {"a number in the header", "x,2000\n3,4\n",
-     "f.csv:1:column 0: \"x\" is not a number; a header holds no numbers, unless --header yes says so"},
+     "f.csv:1:column 0: \"x\" is not a number; --na x reads it as a missing value; a header holds no "
+     "numbers, "
+     "unless --header yes says so"},
     {"dates without a header", "2001-01-01,1\n2001-01-02,2\n",
      "f.csv:1:column 0: \"2001-01-01\" is not a number"},
-    {"text after lines in quotes", "a,\"b\nc\"\n1,x\n", "f.csv:3:b\\x0ac: \"x\" is not a number"},
+    {"text after lines in quotes", "a,\"b\nc\"\n1,x\n",
+     "f.csv:3:b\\x0ac: \"x\" is not a number; --na x reads it as a missing value"},
     {"a date", "date,a\n2001-01-01,1\n", "f.csv:2:date: \"2001-01-01\" is not a number"},
     {"bytes in a cell", "1,\x01\xFF\n", "f.csv:1:column 1: \"\\x01\\xff\" is not a number"},
     {"a long cell", "1," + std::string(100, 'x') + "\n",
@@ -174,6 +187,58 @@ TEST(TextReader, RefusesWithOneClearLine) {
     EXPECT_EQ(message, r.message);
     EXPECT_EQ(message.find('\n'), std::string::npos);
   }
+}
+
+TEST(TextReader, WhatMayMeanAMissingValueIsNamed) {
+  const auto hint = [](const std::string& cell) {
+    const Table table = parse_text("a;b\n1;2\n1;" + cell + "\n", "f.csv");
+    const std::string what = message_of<InvalidArgument>([&] { select_columns(table, "b"); });
+    return what.substr(what.find("is not a number") + 15);
+  };
+  EXPECT_EQ(hint("n.d."), "; --na n.d. reads it as a missing value");
+  EXPECT_EQ(hint("---"), "; --na='---' reads it as a missing value");
+  EXPECT_EQ(hint("not known"), "; --na 'not known' reads it as a missing value");
+  EXPECT_EQ(hint("<0.5"), "; --na '<0.5' reads it as a missing value");
+  for (const char* other : {"2001-01-01T10:00", "1.2.3", "a,b", "it's"}) EXPECT_EQ(hint(other), "") << other;
+}
+
+struct Other {
+  std::string name, start, message;
+};
+
+TEST(TextReader, OtherFormatsAreNamedWithTheLineThatConvertsThem) {
+  const std::string edf = "0       " + std::string(160, ' ') + "02.03.2410.11.12768     ";
+  const std::string user_block = std::string(512, '\0') + "\x89HDF\r\n\x1a\n" + std::string(20, '\0');
+  const auto zip = [](const std::string& first) {
+    return "PK\3\4" + std::string(22, '\0') + char(first.size()) + std::string(3, '\0') + first + "...";
+  };
+  for (const Other& o : std::vector<Other>{
+           {"d.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64",
+            "is a MATLAB file; Kolmo reads CSV, TSV and NPY: python3 -c "
+            "\"import scipy.io, numpy as np; np.save('d.npy', scipy.io.loadmat('d.mat')['NAME'])\""},
+           {"d.mat", "MATLAB 7.3 MAT-file" + user_block.substr(19), "is an HDF5 file"},
+           {"v4.mat", std::string("\0\0\0\0\1\0\0\0", 8), "is a MATLAB file"},
+           {"d.h5", "\x89HDF\r\n\x1a\n", "h5py.File('d.h5')"},
+           {"d.nc", "CDF\1", "is a netCDF file"},
+           {"d.nc", "CDF\2", "xr.open_dataset('d.nc')"},
+           {"d.parquet", "PAR1", "pd.read_parquet('d.parquet').to_csv('d.csv', index=False)"},
+           {"d.feather", "ARROW1", "pd.read_feather"},
+           {"d.edf", edf, "mne.io.read_raw_edf('d.edf')"},
+           {"d.bdf",
+            "\xFF"
+            "BIOSEMI",
+            "mne.io.read_raw_bdf('d.bdf')"},
+           {"d.npz", zip("x.npy"), "is an NPZ archive of NumPy arrays"},
+           {"d.xlsx", zip("[Content_Types].xml"), "pd.read_excel('d.xlsx')"},
+           {"d.ods", zip("mimetype"), "is an OpenDocument table"},
+           {"d.xls", "\xD0\xCF\x11\xE0", "is an Excel file"},
+           {"d.pkl", "\x80\4", "is a pickle of Python"},
+           {"a name's.h5", "\x89HDF\r\n\x1a\n", "h5py.File('FILE')"}}) {
+    const std::string message = message_of<InvalidArgument>([&] { parse_text(o.start + "\n1,2\n", o.name); });
+    EXPECT_NE(message.find(o.message), std::string::npos) << message;
+    EXPECT_TRUE(message.starts_with(o.name + ": is a")) << message;
+  }
+  EXPECT_EQ(parse_text("0       1.5\n1       2.5\n", "f.txt").columns[1], (std::vector<double>{1.5, 2.5}));
 }
 
 TEST(TextReader, TextColumnDoesNotStopTheOthers) {

@@ -2,6 +2,7 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(NOT KOLMO_SANITIZE)
   add_test(NAME tools.check_layers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/check_layers_test.py)
+  add_test(NAME tools.check_locale COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/check_locale_test.py)
   add_test(NAME tools.source_hashes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/source_hashes_test.py)
   add_test(NAME tools.mutants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/mutants_test.py)
   add_test(NAME tools.check_build COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/check_build_test.py)
