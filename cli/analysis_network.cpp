@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <csignal>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -74,6 +73,11 @@ void run_network(NetworkFlags& o, const Context& context) {
   std::optional<Checkpoint> checkpoint;
   if (!partial.empty()) checkpoint.emplace(partial, analysis.key());
   if (checkpoint && !checkpoint->finished().empty()) session.note("going on from " + partial);
+  if (checkpoint)
+    checkpoint->when_failed([&session](const std::string& why) {
+      session.note(why + "; work that is finished from here on is not kept");
+      say_at_interrupt("\nkolmo: interrupted; not all finished work was kept\n");
+    });
   say_where_work_is(partial);
 
   Stream stream = opening.get();
@@ -90,10 +94,8 @@ void run_network(NetworkFlags& o, const Context& context) {
   const Network network = analysis.infer(stream, work);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
 
-  std::signal(SIGINT, SIG_IGN);  // not interrupted: the result is written as a whole
+  ignore_interrupts();  // the result is written as a whole
   const NetworkDocument document = analysis.document(network, context.command_line, stream, o.file);
-  if (checkpoint && !checkpoint->failure().empty())
-    session.note(checkpoint->failure() + "; finished work was not kept");
   o.output.write(document, analysis.shown(), stream.threads());
   if (checkpoint) checkpoint->remove();
   session.warn({document.warnings.begin() + std::ptrdiff_t(session.warnings.size()), document.warnings.end()},

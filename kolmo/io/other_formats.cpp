@@ -9,12 +9,13 @@ namespace kolmo {
 namespace {
 
 /// In a line, {} stands for the file and {o} for what it is called without its ending. Python names the arrays of a file.
-struct Format {
+struct OtherFormat {
   const char *what, *line;
 };
 
-constexpr Format hdf5{"an HDF5 file (also .mat of MATLAB 7.3, and netCDF-4)",
-                      "python3 -c \"import h5py, numpy as np; np.save('{o}.npy', h5py.File('{}')['NAME'])\""},
+constexpr OtherFormat hdf5{
+    "an HDF5 file (also .mat of MATLAB 7.3, and netCDF-4)",
+    "python3 -c \"import h5py, numpy as np; np.save('{o}.npy', h5py.File('{}')['NAME'])\""},
     matlab{"a MATLAB file",
            "python3 -c \"import scipy.io, numpy as np; np.save('{o}.npy', scipy.io.loadmat('{}')['NAME'])\""},
     netcdf{"a netCDF file",
@@ -52,7 +53,7 @@ constexpr Format hdf5{"an HDF5 file (also .mat of MATLAB 7.3, and netCDF-4)",
 
 struct Magic {
   std::string_view bytes;
-  const Format& format;
+  const OtherFormat& format;
 };
 constexpr std::string_view hdf5_magic = "\x89HDF\r\n\x1a\n";
 constexpr Magic magics[] = {{hdf5_magic, hdf5},
@@ -85,7 +86,7 @@ constexpr Magic magics[] = {{hdf5_magic, hdf5},
 
 struct Ending {
   std::string_view text;
-  const Format& format;
+  const OtherFormat& format;
 };
 constexpr Ending endings[] = {
     {".mat", matlab},      {".h5", hdf5},    {".hdf5", hdf5}, {".nc", netcdf}, {".parquet", parquet},
@@ -94,7 +95,7 @@ constexpr Ending endings[] = {
     {".pickle", pickle},   {".dta", stata},  {".sav", spss}};
 
 /// By the name of the first file in a zip archive.
-const Format& in_zip(std::string_view start) {
+const OtherFormat& in_zip(std::string_view start) {
   constexpr std::size_t length_at = 26, name_at = 30;
   const auto byte = [&](std::size_t i) {
     return i < start.size() ? std::size_t(static_cast<unsigned char>(start[i])) : 0;
@@ -115,7 +116,7 @@ bool is_edf(std::string_view start) {
                     [](char wanted, char c) { return wanted == '9' ? c >= '0' && c <= '9' : c == wanted; });
 }
 
-std::string line_of(const Format& format, const std::string& name) {
+std::string line_of(const OtherFormat& format, const std::string& name) {
   const bool plain = name.find_first_not_of(
                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-") == name.npos;
   const std::string file = plain ? name : "FILE", stem = file.substr(0, file.find_last_of("./") + 1);
@@ -127,14 +128,14 @@ std::string line_of(const Format& format, const std::string& name) {
   return line;
 }
 
-std::string sentence(const Format& format, const std::string& name) {
+std::string sentence(const OtherFormat& format, const std::string& name) {
   return std::string("is ") + format.what + "; Kolmo reads CSV, TSV and NPY: " + line_of(format, name);
 }
 
 }  // namespace
 
 void refuse_other_formats(std::string_view start, const std::string& name) {
-  const auto refuse = [&](const Format& f) { fail<InvalidArgument>(name + ": " + sentence(f, name)); };
+  const auto refuse = [&](const OtherFormat& f) { fail<InvalidArgument>(name + ": " + sentence(f, name)); };
   for (const Magic& m : magics)
     if (start.starts_with(m.bytes)) refuse(m.format);
   if (start.starts_with("PK\3\4")) refuse(in_zip(start));

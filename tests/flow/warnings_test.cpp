@@ -91,17 +91,12 @@ TEST(Warnings, ColumnsOfDatesAreNamed) {
   EXPECT_THAT(names_of(seen(event, {})), testing::Not(testing::Contains("counter")));
 }
 
-TEST(Warnings, RunsRepetitionsAndSentinels) {
+TEST(Warnings, RunsAndRepetitions) {
   Values x = normals(11, 0, 400);
   std::fill(x.begin() + 100, x.begin() + 130, 0.25);
   EXPECT_THAT(names_of(seen(x, {})), ElementsAre("constant_run"));
   for (std::size_t t = 0; t < x.size(); ++t) x[t] = std::round(normals(12, 0, 400)[t]);
   EXPECT_THAT(names_of(seen(x, {})), ElementsAre("repeated_values"));
-  x = normals(13, 0, 400);
-  x[7] = x[90] = -999;
-  const auto warnings = seen(x, {});
-  ASSERT_THAT(names_of(warnings), ElementsAre("sentinel"));
-  EXPECT_THAT(warnings[0].text, HasSubstr("x0 (-999 in 2 rows)"));
 }
 
 TEST(Warnings, AreOfRowsWithinOneSet) {

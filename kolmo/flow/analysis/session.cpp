@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "kolmo/flow/data/fill_values.hpp"
 #include "kolmo/flow/data/ordinal.hpp"
 #include "kolmo/flow/estimate/inspect_series.hpp"
 #include "kolmo/io/file.hpp"
@@ -45,7 +46,10 @@ Series Session::series(std::span<const std::size_t> columns, const AnalysisReque
     note(table.file + ": " + std::to_string(s.missing_rows) +
          " rows with missing values split the series into " + std::to_string(s.sets) + " sets");
   if (r.estimator.f32) note("single precision: values are 1e-5 to 4e-3 off");
-  warn(inspect(s, r.estimator), r);
+  std::vector<Warning> found = inspect(s, r.estimator);
+  const std::vector<Warning> raw = inspect(table, columns);
+  found.insert(found.end(), raw.begin(), raw.end());
+  warn(found, r);
   return r.estimator.estimator == Estimator::ordinal ? ordinal_patterns(s, r.order, r.order_delay) : s;
 }
 

@@ -12,8 +12,6 @@
 namespace kolmo {
 namespace {
 
-using Values = std::vector<double>;
-
 /// The t statistic of b in x(t) - x(t - 1) = a + b x(t - 1) + noise.
 double dickey_fuller(const Column& c) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
@@ -68,22 +66,6 @@ std::size_t long_run(const Column& c, std::size_t different) {
   return run > 20 && double(run) > double(c.size()) / 20 && different > 20 ? run : 0;
 }
 
-/// Whether the absolute value is 99, 999, ... 999999.
-bool is_nines(double value) {
-  for (double nines = 99; nines < 1e6; nines = 10 * nines + 9)
-    if (std::abs(value) == nines) return true;
-  return false;
-}
-
-/// An extreme of nines, far from the quartiles of the others; NaN if there is none. Of untransformed values.
-double sentinel(Values sorted) {
-  std::sort(sorted.begin(), sorted.end());
-  const double low = sorted[sorted.size() / 4], high = sorted[sorted.size() * 3 / 4];
-  for (const double v : {sorted.front(), sorted.back()})
-    if (is_nines(v) && (v < low - 5 * (high - low) || v > high + 5 * (high - low))) return v;
-  return NAN;
-}
-
 }  // namespace
 
 std::vector<Warning> inspect(const Series& series, const EstimatorOptions& options) {
@@ -123,9 +105,6 @@ std::vector<Warning> inspect(const Series& series, const EstimatorOptions& optio
       found.add("repeated_values", fmt::format("{} ({:.0f} %)", name, 100 * repeated / n));
       few_values |= count.size() <= 10 || (repeated > n / 2 && double(count.size()) <= n / 5);
     }
-    if (series.standardize != Standardize::series)
-      if (const double v99 = sentinel(c.values); !std::isnan(v99))
-        found.add("sentinel", fmt::format("{} ({} in {} rows)", name, v99, count[v99]));
   }
   std::vector<Warning> all;
   found.tell("autocorrelated",
@@ -149,7 +128,6 @@ std::vector<Warning> inspect(const Series& series, const EstimatorOptions& optio
       std::string("values that occur more than once; the estimator assumes continuous ones") +
           (few_values ? "; --estimator discrete of mi, te, ais and network is for few different values" : ""),
       all);
-  found.tell("sentinel", "may stand for a missing value; if it does, name it in --na", all);
   return all;
 }
 

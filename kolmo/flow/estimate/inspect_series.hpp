@@ -18,7 +18,6 @@ namespace kolmo {
 ///   periodic         the values repeat exactly, at least three times
 ///   constant_run     a run of more than 20 equal values, over a twentieth of the rows, among over 20 different values
 ///   repeated_values  over a tenth of the values occur elsewhere too; not told for discrete and ordinal
-///   sentinel         an extreme value of nines, such as -999, that may stand for a missing one
 /// Variables without two different values are left out.
 std::vector<Warning> inspect(const Series& series, const EstimatorOptions& options);
 

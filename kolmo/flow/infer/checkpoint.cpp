@@ -54,7 +54,16 @@ void Checkpoint::run(const char* sql) {
 
 Checkpoint::Checkpoint(const std::string& path, const std::string& key) : path_(path), key_(key) {
   sqlite3* db = nullptr;
-  const int status = sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  // The folder may be behind a link, and the file may not: somebody else may have put it there.
+  std::error_code no_folder;
+  const std::filesystem::path given(path);
+  const auto folder =
+      std::filesystem::canonical(given.has_parent_path() ? given.parent_path() : ".", no_folder);
+  const std::string file = no_folder ? path : (folder / given.filename()).string();
+  if (std::filesystem::is_symlink(file))
+    fail<InvalidArgument>(path + ": is a symbolic link, which is not followed here");
+  constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW;
+  const int status = sqlite3_open_v2(file.c_str(), &db, flags, nullptr);
   db_.reset(db);
   if (status != SQLITE_OK) fail<InvalidArgument>(path + ": " + sqlite3_errstr(status));
   // SQLite rolls back the journal that a killed process leaves. More than NORMAL is needed only against a
@@ -107,6 +116,7 @@ void Checkpoint::add(const Records& records) {
       commit(records);
     } catch (const Error& e) {
       failure_ = e.what();
+      if (when_failed_) when_failed_(failure_);
     }
 }
 

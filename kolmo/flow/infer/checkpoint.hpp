@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +39,8 @@ class Checkpoint : public FinishedWork {
   /// why and later records are not kept; the computation goes on.
   void add(const Records& records) override;
   const std::string& failure() const { return failure_; }
+  /// Has this called when records are first not kept, with what failure() says.
+  void when_failed(std::function<void(const std::string&)> call) { when_failed_ = std::move(call); }
   /// Deletes the file.
   void remove();
 
@@ -50,6 +53,7 @@ class Checkpoint : public FinishedWork {
   void commit(const Records& records);
 
   std::string path_, key_, failure_;
+  std::function<void(const std::string&)> when_failed_;
   std::unique_ptr<sqlite3, Close> db_;
 };
 
