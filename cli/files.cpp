@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <set>
 #include <tuple>
 
 #include "kolmo/base/error.hpp"
@@ -49,6 +50,23 @@ void declare(std::string_view option, const std::string& path, bool output) {
                             kept.option + " " + file_label(kept.path));
     }
   declared().push_back(std::move(file));
+}
+
+/// Refuses a name that ends as a file of another format than `type` says, such as FILE.html: what is in a file follows from the
+/// option, and never from the name.
+void refuse_other_ending(const std::string& option, const std::string& path, const std::string& type) {
+  static const std::set<std::string> known = {".csv", ".dot", ".docx", ".gml",     ".graphml", ".gz",
+                                              ".h5",  ".htm", ".html", ".jpeg",    ".jpg",     ".json",
+                                              ".md",  ".npy", ".npz",  ".parquet", ".pdf",     ".png",
+                                              ".svg", ".tsv", ".xls",  ".xlsx",    ".xml"};
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending) c = char(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  if (ending == ".htm") ending = ".html";
+  if (!type.starts_with("FILE.") || !is_regular(path) || !known.contains(ending)) return;
+  const std::string endings = type.substr(4) + "|";
+  if (endings.find(ending + "|") == std::string::npos)
+    fail<InvalidArgument>(option + ": " + file_label(path) + " ends in " + ending +
+                          ", and what is written is " + type);
 }
 
 /// Writes a result into the folder for temporary files, and says where, or why not.
@@ -98,12 +116,14 @@ CLI::Option* add_input(CLI::App& command, const std::string& name, std::string& 
 
 CLI::Option* add_output(CLI::App& command, const std::string& name, std::string& path,
                         const std::string& help) {
-  const auto declared_path = [name](const std::string& given) {
+  CLI::Option* const option = command.add_option(name, path, help);
+  const auto declared_path = [name, option](const std::string& given) {
     std::string p = given == "/dev/stdout" || given == "/dev/fd/1" ? "-" : given;
+    refuse_other_ending(name, p, option->get_type_name());
     declare_output(name, p);
     return p;
   };
-  return command.add_option(name, path, help)->transform(declared_path, "");
+  return option->transform(declared_path, "");
 }
 
 void write_results(const std::vector<std::pair<std::string, std::string>>& files) {

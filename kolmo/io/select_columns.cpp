@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/file.hpp"
@@ -139,6 +141,18 @@ std::vector<std::size_t> listed(const Table& table, const std::string& spec) {
   return chosen;
 }
 
+/// Results tell columns apart by their names.
+void refuse_equal_names(const Table& table, const std::vector<std::size_t>& chosen) {
+  std::map<std::string_view, std::size_t> known;
+  for (const std::size_t c : chosen) {
+    const auto [first, is_new] = known.emplace(table.names[c], c);
+    if (!is_new)
+      fail<InvalidArgument>(table.file + ": columns " + std::to_string(first->second) + " and " +
+                            std::to_string(c) + " are both called \"" + printable(table.names[c]) +
+                            "\"; choose one of them by its index, or rename one");
+  }
+}
+
 void raise_faults(const Table& table, std::size_t column, const char* advice) {
   if (column < table.faults.size() && !table.faults[column].empty()) {
     fail<InvalidArgument>(table.faults[column][0].what + advice);
@@ -159,6 +173,7 @@ std::vector<std::size_t> select_columns(const Table& table, const std::string& s
     std::erase_if(chosen, [&](std::size_t c) { return std::find(out.begin(), out.end(), c) != out.end(); });
     require(!chosen.empty(), table.file + ": no column is left without " + printable(excluded));
   }
+  refuse_equal_names(table, chosen);
   for (const std::size_t c : chosen)
     raise_faults(table, c, spec.empty() ? "; --columns chooses other columns" : "");
   return chosen;

@@ -121,6 +121,21 @@ def test_masks_are_refused_or_mask_nothing():
     assert np.array_equal(copied(x.filled(0)), [1, 0, 3])
 
 
+def test_masks_are_missing_values_of_series():
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    mask = np.zeros(x.shape, bool)
+    mask[20:25, 0] = mask[100, 1] = True
+    want = kolmo.mutual_information(np.where(mask, np.nan, x)[:, 0], np.where(mask, np.nan, x)[:, 1], surrogates=0)
+    masked = np.ma.array(x, mask=mask)
+    assert kolmo.mutual_information(masked[:, 0], masked[:, 1], surrogates=0) == want
+    series = [[masked[:100], masked[100:]], (masked[:100], masked[100:])]
+    plain = np.stack([np.where(mask, np.nan, x)[:100], np.where(mask, np.nan, x)[100:]])
+    for trials in series:  # a list of arrays, of which np.asarray would lose the masks
+        assert kolmo.entropy(trials) == kolmo.entropy(plain)
+    with pytest.raises(kolmo.InvalidArgument, match="the trial is missing"):
+        kolmo.entropy(x[:, 0], trials=np.ma.array(np.repeat([0, 1], 100), mask=mask[:, 0]))
+
+
 def test_what_is_read_only_is_not_written():
     out = Exporter(bytearray(24), 8, b"d", [3], readonly=True)
     with pytest.raises(kolmo.InvalidArgument, match="read-only|cannot be written"):

@@ -167,6 +167,15 @@ class Output(CommandTest):
             self.assertIn(f"it is in {file}", errors)
             self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
 
+    def test_no_file_ends_as_another_format(self):
+        for option, bad, good in (("--report", "r.pdf", "r.html"), ("--report", "r.PNG", "R.HTM"), ("--out", "o.csv", "o.json"),
+                                  ("--table", "t.xlsx", "t.csv"), ("--trace", "t.html", "t2.json"), ("--table", "t.json", "table.txt")):
+            run = self.network(option, bad)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(f"{option}: {bad} ends in {bad[bad.index('.'):].lower()}, and what is written is FILE.", run.stderr)
+            self.assertFalse((self.path / bad).exists())
+            self.assertEqual(self.network(option, good).returncode, 0)
+
     def test_a_limit_of_file_sizes_is_a_message(self):
         run = self.network("--report", "r.html", preexec_fn=with_limit(resource.RLIMIT_FSIZE, 20000))
         self.assertEqual(run.returncode, 1, run.stderr)

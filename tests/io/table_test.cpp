@@ -1,5 +1,6 @@
 #include "kolmo/io/table.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,8 +33,9 @@ const Table& unnamed() {
 }
 
 TEST(SelectColumns, ByIndexAndName) {
-  EXPECT_EQ(select_columns(named(), ""), (Indices{0, 1, 2, 3, 4}));
-  EXPECT_EQ(select_columns(named(), "4,0"), (Indices{4, 0}));
+  EXPECT_EQ(select_columns(named(), "", "4"), (Indices{0, 1, 2, 3}));
+  EXPECT_EQ(select_columns(named(), "4"), (Indices{4}));
+  EXPECT_EQ(select_columns(named(), "4,1"), (Indices{4, 1}));
   EXPECT_EQ(select_columns(named(), "\"y, z\" , 3"), (Indices{1, 3}));
   EXPECT_EQ(select_columns(named(), "\"q\"\"q\""), (Indices{3}));
   EXPECT_EQ(select_columns(named(), "2"), (Indices{2}));
@@ -53,6 +55,9 @@ TEST(SelectColumns, RefusesWithOneClearLine) {
   EXPECT_EQ(refused(unnamed(), "99999999999999999999"),
             "f.csv: no column \"99999999999999999999\"; the file has no header, its columns are 0 to 2");
   EXPECT_EQ(refused(named(), "x"), "f.csv: 2 columns are called \"x\"; choose by index (0, 4)");
+  for (const char* both : {"", "4,0"})
+    EXPECT_THAT(refused(named(), both),
+                testing::EndsWith(" are both called \"x\"; choose one of them by its index, or rename one"));
   EXPECT_EQ(refused(named(), "3,\"q\"\"q\""), "f.csv: q\"q is chosen twice");
   EXPECT_EQ(refused(unnamed(), "1,,2"), "f.csv: columns \"1,,2\": a name is empty");
   EXPECT_EQ(refused(unnamed(), "\"1"), "f.csv: columns \"1: a quote is not closed");

@@ -92,6 +92,8 @@ def _floats(data: Any, what: str) -> np.ndarray:
         data = data.detach()
     if type(data).__module__.startswith("scipy.sparse"):
         raise InvalidArgument(f"{what}: is a sparse matrix; series are dense, see its method toarray()")
+    if isinstance(data, (list, tuple)) and any(isinstance(part, np.ma.MaskedArray) for part in data):
+        data = np.ma.array(data)  # np.asarray would lose their masks
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(float), np.nan)
     kind = getattr(getattr(data, "dtype", None), "kind", "")
@@ -118,7 +120,7 @@ def trial_numbers(labels: Any, rows: int) -> np.ndarray:
     """0, 1, ... for each run of equal labels; labels that come again after others are refused."""
     if labels is None:
         return NO_TRIALS
-    given = np.asarray(labels)
+    given = np.ma.asarray(labels)  # tolist() gives None for what is masked
     if given.shape != (rows,):
         raise InvalidArgument(f"trials: has shape {given.shape}; wants one label for each of {rows} rows")
     seen: dict[Any, int] = {}
