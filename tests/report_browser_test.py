@@ -85,6 +85,8 @@ addEventListener("load", async () => {
       if (rising.join("|") !== falling.reverse().join("|") && new Set(rising).size === rising.length)
         problem(`column ${column} does not turn round`);
     }
+    const cells = save.csvOf({ rows: () => [["=1+1", "-2+3", "@a", "+b", "-1.5", "-", "plain"]] }).trim();
+    if (cells !== `"'=1+1","'-2+3","'@a","'+b",-1.5,-,plain`) problem(`a spreadsheet would run ${cells}`);
     for (const holder of all("[data-file]")) {
       if (holder.tagName !== "FIGURE") {
         const rows = save.csvOf(holder).trim().split("\r\n");
