@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$PWD/out/wheel tools=$PWD/.venv/wheel tree=$PWD
-glibc=36  # 2.36, of Debian 12
+glibc=36  # Debian 12 has glibc 2.36
 work=$(mktemp -d "${TMPDIR:-/tmp}/kolmo_wheel.XXXXXX")
 commit=$PWD/COMMIT  # tells a source distribution, which is no git repository, its commit
 trap 'rm -rf "$work" "$commit"' EXIT

@@ -112,7 +112,7 @@ bool RowSplitter::find_row() {
     line_ = next_line_;
     skip_blanks();
     const bool blank = at_line_end(), comment = !blank && starts_comment(content_.substr(at_), comments_);
-    // "#N/A" is a cell, and cannot be told from a comment where the content ends within it.
+    // "#N/A" is a cell. If the content ends within it, it cannot be told from a comment.
     const bool undecided = !whole_ && content_.size() - at_ < std::string_view("#N/A").size();
     if (!blank && !comment && !undecided) {
       at_ = start;

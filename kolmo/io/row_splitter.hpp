@@ -61,7 +61,7 @@ class RowSplitter {
   /// Reads the next row; false at the end of the content, also if it cuts the row. Throws InvalidArgument, "NAME:LINE: ...",
   /// for an unclosed quote, for text after a closing quote, and for more than most_columns cells.
   bool next(std::vector<Field>& fields);
-  /// Goes to the next row without reading it; false at the end of the content.
+  /// Moves to the next row without reading it; false at the end of the content.
   bool find_row();
   /// What the last call skipped before the row.
   const Skipped& skipped() const { return skipped_; }

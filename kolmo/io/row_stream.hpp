@@ -51,8 +51,9 @@ class RowStream {
   bool regular_ = false, ended_ = false, at_successor_ = false,
        above_rows_ = false;  // of a file that followed another
   std::string buffer_;
-  std::size_t at_ = 0, searched_ = 0;  // in buffer_: next line starts; searched so far
-  std::uint64_t position_ = 0;         // in the file
+  // Positions in buffer_: where the next line starts, and how far it was searched.
+  std::size_t at_ = 0, searched_ = 0;
+  std::uint64_t position_ = 0;  // position in the file
   std::size_t line_ = 0;
   RowSplitter::Skipped skipped_;
 

@@ -45,12 +45,12 @@ struct Table {
 /// The name of a column in messages: its header, or "column 3" without one.
 std::string column_label(const Table& table, std::size_t column);
 
-/// The columns that `spec` lists, in its order: 0-based indices, ranges of them such as 3-40 (40 included) or
-/// header names, comma-separated. A name that contains a comma or reads like an index or a range is put in
-/// double quotes (with "" for a quote inside). An empty spec means all columns. Those that `excluded` lists
-/// are left out. Throws InvalidArgument for an unknown column, naming those that exist, for one that is
-/// repeated or ambiguous, if two chosen columns have one name, if no column is left, and for the first cell of a
-/// chosen column that is not a number.
+/// Finds the columns that `spec` lists, in its order: 0-based indices, ranges of them such as 3-40 (40
+/// included) or header names, comma-separated. A name that contains a comma or reads like an index or a range
+/// is put in double quotes (with "" for a quote inside). An empty spec means all columns. Those that
+/// `excluded` lists are left out. Throws InvalidArgument for an unknown column, naming those that exist, for
+/// one that is repeated or ambiguous, if two chosen columns have one name, if no column is left, and for the
+/// first cell of a chosen column that is not a number.
 std::vector<std::size_t> select_columns(const Table& table, const std::string& spec,
                                         const std::string& excluded = "");
 

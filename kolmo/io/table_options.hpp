@@ -15,7 +15,7 @@ inline constexpr std::string_view header_names[] = {"auto", "yes", "no"};
 enum class Comments : std::int32_t { above, anywhere, none };
 inline constexpr std::string_view comments_names[] = {"above", "anywhere", "none"};
 
-/// What stands in cells.
+/// How cells are written.
 struct CellFormat {
   char decimal = '.';  ///< either '.' or ','
   /// What means a missing value besides the usual marks. Numbers are compared by their value.

@@ -44,7 +44,7 @@ void TextRows::refuse_skipped() const {
   if (skipped_.comment && comments_ == Comments::above) fail_at(skipped_.comment, comment_between_rows);
 }
 
-/// Reads at least as much again as the window holds, so that a long row is not split too many times.
+/// Reads at least as much again as the window holds, so that a long row is not split many times.
 bool TextRows::more() {
   if (ended_) return false;
   const std::size_t had = window_.size();

@@ -14,13 +14,13 @@ namespace kolmo {
 /// text.
 class TextRows {
  public:
-  /// Reads as far as it takes to find the separator. The first two arguments must outlive it.
+  /// Reads as far as is necessary to find the separator. The first two arguments must outlive this object.
   TextRows(ByteReader& bytes, const std::string& name, const TableOptions& options);
   TextRows(const TextRows&) = delete;
   TextRows& operator=(const TextRows&) = delete;
 
   char separator() const { return separator_; }
-  /// The next row; false at the end. Its cells are valid until the next call.
+  /// Reads the next row; false at the end. Its cells are valid until the next call.
   bool next(std::vector<RowSplitter::Field>& fields);
   /// Throws if an empty line or, unless comments may be anywhere, a comment stood before the last row.
   void refuse_skipped() const;
@@ -40,7 +40,7 @@ class TextRows {
   std::string window_;
   std::size_t piece_ = std::size_t(16) << 10;  // how much is read at once; grows
   std::uint64_t before_ = 0;
-  std::size_t line_ = 1;  // of the window's start
+  std::size_t line_ = 1;  // line of the window's start
   Comments comments_;
   RowSplitter::Skipped skipped_;
   bool ended_ = false;

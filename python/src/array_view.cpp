@@ -90,17 +90,19 @@ void check_alignment(const Tensor& t, const std::string& name) {
     fail<InvalidArgument>(name + " is not aligned; kolmo.contiguous(" + name + ") copies it");
 }
 
-/// Refuses what an exporter must not say: negative extents, more elements than can be counted, or elements without memory.
-void check_extents(const Tensor& t, const std::string& name) {
-  const auto shape = t.shape();
+/// Refuses what an exporter must not say: negative extents, more elements than can be counted, or elements
+/// without memory.
+void check_extents(const Extents& shape, DType dtype, const void* data, const std::string& name) {
   for (const std::int64_t extent : shape)
     if (extent < 0) fail<InvalidArgument>(name + " has a negative extent");
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
-  if (!t.data) fail<InvalidArgument>(name + " has elements and no memory");
-  auto bytes = std::int64_t(size_of(t.dtype));
-  for (const std::int64_t extent : shape)
-    if (__builtin_mul_overflow(bytes, extent, &bytes))
-      fail<InvalidArgument>(name + " has more elements than can be counted");
+  auto bytes = std::int64_t(size_of(dtype));
+  bool empty = false, large = false;
+  for (const std::int64_t extent : shape) {
+    empty |= extent == 0;
+    large |= __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes);
+  }
+  if (large) fail<InvalidArgument>(name + " has more elements than can be counted");
+  if (!data && !empty) fail<InvalidArgument>(name + " has elements and no memory");
 }
 
 /// Refuses what a buffer cannot say of its elements: that they are dates, or that a mask leaves some of them out.
@@ -132,7 +134,6 @@ ArrayView::ArrayView(nb::handle array, const std::string& name, Stream* stream) 
     throw nb::type_error((name + " takes an array (NumPy, PyTorch, or any with __dlpack__), not " +
                           nb::type_name(array.type()).c_str())
                              .c_str());
-  check_extents(tensor, name);
   check_alignment(tensor, name);
 }
 
@@ -155,6 +156,7 @@ void ArrayView::read_buffer(nb::handle array, const std::string& name) {
   if (!buffer.shape && buffer.ndim > 1) fail<InvalidArgument>(name + " has dimensions without extents");
   for (int d = 0; d < buffer.ndim; ++d)
     shape.push(buffer.shape ? buffer.shape[d] : buffer.len / buffer.itemsize);
+  check_extents(shape, dtype, buffer.buf, name);
   tensor = kolmo::tensor(buffer.buf, dtype, shape);
   if (!buffer.strides) return;  // in order, as ctypes leaves it
   for (int d = 0; d < buffer.ndim; ++d) {
@@ -204,8 +206,10 @@ void ArrayView::read_capsule(nb::handle array, const std::string& name, Stream* 
   check_rank(given->rank, name);
   Extents shape;
   for (int d = 0; d < given->rank; ++d) shape.push(given->shape[d]);
-  tensor = kolmo::tensor(static_cast<std::byte*>(given->data) + given->byte_offset,
-                         dtype_of(given->dtype, name), shape, device_of(given->device, name));
+  const DType dtype = dtype_of(given->dtype, name);
+  check_extents(shape, dtype, given->data, name);
+  tensor = kolmo::tensor(static_cast<std::byte*>(given->data) + given->byte_offset, dtype, shape,
+                         device_of(given->device, name));
   if (given->strides)
     for (int d = 0; d < given->rank; ++d) tensor.stride[std::size_t(d)] = given->strides[d];
 }

@@ -133,7 +133,7 @@ const std::vector<Refused> refused = {
      "Gr\xF6\xDF"
      "e,b\n1,2\n",
      "f.csv:1: column 0: the name \"Gr\\xf6\\xdfe\" is not UTF-8"},
-    // Faults of a column, raised when it is used.
+    // These are faults of a column, raised when the column is used.
     {"text", "a,b\n1,2\n3,oops\n",
      "f.csv:3:b: \"oops\" is not a number; --na oops reads it as a missing value"},
     {"text, no header", "1,2\n3,oops\n",
