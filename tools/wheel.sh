@@ -38,6 +38,8 @@ mapfile -t carried < <(grep -oP '"purl": "pkg:deb/debian/\K[^@]+' ./*.dist-info/
 libraries=(*.libs/*)
 if [ ${#carried[@]} = 0 ] || [ ${#libraries[@]} -lt ${#carried[@]} ]; then echo "wheel: no packages of what it carries" >&2; exit 1; fi
 "$tree/tools/licenses.sh" "$licenses" "$(echo "$tools"/lib/python3*/site-packages/nanobind-*.dist-info/licenses/LICENSE)" "${carried[@]}"
+without=$(comm -13 <(python -m zipfile -l "$work"/built/*.whl | grep -oP 'dist-info/licenses/\K\S+' | sort) <(cd "$licenses" && find . -type f -printf '%P\n' | sort))
+if [ -n "$without" ]; then echo "wheel: pip install . lacks licences that a wheel carries: $without" >&2; exit 1; fi
 for file in "$licenses"/*.txt; do sed -i "/^License-File: LICENSE$/a License-File: ${file##*/}" ./*.dist-info/METADATA; done
 cd - >/dev/null
 mkdir "$work/done"
