@@ -1,6 +1,7 @@
 #include "kolmo/io/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,14 +44,21 @@ void forget(const std::string& path) {
     if (char* const name = place; name && path == name && place.exchange(nullptr)) std::free(name);
 }
 
-/// Creates a new file in the folder of `target`, with a name that is unique to this process and call.
+/// Creates a new file in the folder of `target`. Its name, which nobody can guess, is remembered before the file is
+/// there, so that a signal at any moment finds it.
 int create_beside(const std::string& target, std::string& temporary, mode_t mode) {
   const auto slash = target.rfind('/') + 1;  // 0 if there is no slash
-  for (int attempt = 0;; ++attempt) {
-    temporary = target.substr(0, slash) + "." + target.substr(slash) + "." + std::to_string(::getpid()) +
-                "." + std::to_string(attempt) + ".tmp";
+  for (;;) {
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) return -1;
+    temporary = target.substr(0, slash) + "." + target.substr(slash) + "." + std::to_string(number) + ".tmp";
+    remember(temporary);
     const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    if (descriptor >= 0) return descriptor;
+    const int error = errno;
+    forget(temporary);
+    errno = error;
+    if (error != EEXIST) return descriptor;
   }
 }
 
@@ -103,8 +111,11 @@ AtomicFile::AtomicFile(const std::string& path, Existing existing)
     temporary_.clear();
     cannot_create(path_);
   }
-  remember(temporary_);
-  if (exists && ::fchmod(descriptor_, status.st_mode & 07777) != 0 && errno != EPERM) write_failed(path_);
+  if (!exists || ::fchmod(descriptor_, status.st_mode & 07777) == 0 || errno == EPERM) return;
+  const int error = errno;
+  ::close(descriptor_), ::unlink(temporary_.c_str()), forget(temporary_);
+  errno = error;
+  write_failed(path_);
 }
 
 AtomicFile::~AtomicFile() {
