@@ -141,8 +141,9 @@ void ArrayView::read_buffer(nb::handle array, const std::string& name) {
   check_meaning(array, name);
   Py_buffer& buffer = held_.buffer;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_RECORDS_RO)) {
-    buffer.obj = nullptr;    // some exporters leave it there
-    nb::python_error error;  // of dates and other elements without a format
+    buffer.obj = nullptr;  // some exporters leave it there, and some say no reason
+    if (!PyErr_Occurred()) fail<InvalidArgument>(name + " cannot be read as a buffer");
+    nb::python_error error;  // dates and other elements have no format
     fail<InvalidArgument>(name + " cannot be read: " + nb::str(error.value()).c_str());
   }
   read_only = buffer.readonly;
