@@ -119,8 +119,8 @@ CLI::Option* add_output(CLI::App& command, const std::string& name, std::string&
   CLI::Option* const option = command.add_option(name, path, help);
   const auto declared_path = [name, option](const std::string& given) {
     std::string p = given == "/dev/stdout" || given == "/dev/fd/1" ? "-" : given;
-    refuse_other_ending(name, p, option->get_type_name());
     declare_output(name, p);
+    refuse_other_ending(name, p, option->get_type_name());
     return p;
   };
   return option->transform(declared_path, "");
