@@ -39,7 +39,9 @@ void copy_ksg_options(To& to, const From& from) {
 }
 template <class A>
 SurrogateOptions surrogate_options(const A& a) {
-  return {a.surrogate_type, a.block_length, a.min_shift, a.seed};
+  SurrogateOptions o{a.surrogate_type, a.block_length, a.min_shift, a.seed};
+  if constexpr (requires { a.first; }) o.first = a.first;
+  return o;
 }
 
 /// Throws unless n rows can be cut into the blocks that the surrogates need.

@@ -16,7 +16,7 @@ template <class T>
 Rows<T> rows_of(const Tensor& tensor, std::int64_t b, std::int64_t begin, std::int64_t end);
 
 struct KsgSettings {
-  std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, min_shift = 1;
+  std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, min_shift = 1, first = 0;
   std::uint64_t seed = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateType surrogate_type = SurrogateType::permute;

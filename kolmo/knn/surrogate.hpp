@@ -26,6 +26,7 @@ struct SurrogateOptions {
   std::int64_t block_length = 0;  ///< 0: the square root of the number of rows
   std::int64_t min_shift = 1;     ///< limited to the range from 1 to half of the rows
   std::uint64_t seed = 0;
+  std::int64_t first = 0;  ///< added to the numbers of surrogates
 };
 
 /// The number of different shifts of n rows.
@@ -45,6 +46,7 @@ struct SurrogateMap {
   KOLMO_HD constexpr SurrogateMap(const SurrogateOptions& o, std::int64_t rows, std::uint64_t stream,
                                   std::uint64_t number)
       : n(std::uint32_t(rows)) {
+    number += std::uint64_t(o.first);
     if (number == 0 || n < 2) return;
     if (o.type == SurrogateType::circular) {
       const auto different = std::uint32_t(different_shifts(rows, o.min_shift));

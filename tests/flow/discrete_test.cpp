@@ -10,7 +10,7 @@
 
 #include "kolmo/flow/data/ordinal.hpp"
 #include "kolmo/flow/estimate/inspect_series.hpp"
-#include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/infer/prepare.hpp"
 #include "kolmo/knn/permutation.hpp"
 #include "tests/flow/test_series.hpp"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "kolmo/flow/data/variable_key.hpp"
-#include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/infer/choose_embedding.hpp"
 #include "kolmo/flow/infer/network_record.hpp"
 #include "kolmo/flow/simulate/simulate.hpp"
 #include "tests/flow/test_series.hpp"
@@ -92,7 +92,7 @@ std::map<std::string, std::string> network_of(const Table& table, const Columns&
   for (const TargetResult& t : found.targets) all[name(t.target)] = to_record(t);
   for (const LinkResult& l : found.links)
     all[name(l.source) + " -> " + name(l.target)] =
-        to_record(l) + (l.significant ? " significant " : " ") + std::to_string(l.p_adjusted);
+        to_record({&l, 1}) + (l.significant ? " significant " : " ") + std::to_string(l.p_adjusted);
   return all;
 }
 

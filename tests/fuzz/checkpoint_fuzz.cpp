@@ -34,7 +34,8 @@ void accept_or_refuse(F f) try {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   accept_or_refuse([&] { kolmo::target_from_record(0, text); });
-  accept_or_refuse([&] { kolmo::link_from_record(0, 1, text); });
+  static constexpr std::int32_t sources[] = {0, 2};
+  accept_or_refuse([&] { kolmo::links_from_record(sources, 1, text); });
   if (!text.starts_with("SQLite format 3")) return 0;
   static const TemporaryFile file;
   std::ofstream(file.path(), std::ios::binary | std::ios::trunc) << text;
@@ -42,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const kolmo::Checkpoint checkpoint(file.path(), "key");
     for (const auto& [id, record] : checkpoint.finished())
-      accept_or_refuse([&, &r = record] { kolmo::link_from_record(0, 1, r); });
+      accept_or_refuse([&, &r = record] { kolmo::links_from_record(sources, 1, r); });
   } catch (const kolmo::Error&) {}
   return 0;
 }

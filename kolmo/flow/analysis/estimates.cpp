@@ -8,6 +8,9 @@
 #include "kolmo/flow/analysis/variables.hpp"
 #include "kolmo/flow/estimate/analytic_test.hpp"
 #include "kolmo/flow/estimate/entropy.hpp"
+#include "kolmo/flow/infer/choose_embedding.hpp"
+#include "kolmo/flow/infer/pairwise_search.hpp"
+#include "kolmo/flow/infer/prepare.hpp"
 #include "kolmo/flow/request/settle.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/local_table.hpp"
@@ -65,7 +68,7 @@ EstimatorOptions settle(EstimatorOptions e, const AnalysisRequest& request, Sess
 
 std::string test_of(const Estimates& e, const EstimationTask& task) {
   if (!e.p_values.empty()) return std::string(analytic_test(task.x[0].size(), task.y.size()));
-  return e.surrogates ? "surrogates" : "";
+  return e.draws.surrogates() ? "surrogates" : "";
 }
 
 /// "circular surrogates, shifted by 5 rows or more": the method and its parameter.

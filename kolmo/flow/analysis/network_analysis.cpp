@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "kolmo/base/utc.hpp"
@@ -46,20 +45,20 @@ void require_room(std::size_t variables) {
 }  // namespace
 
 NetworkAnalysis::NetworkAnalysis(const NetworkRequest& request, Session& session)
-    : request_(request), session_(session), options_(network_options(request)) {
+    : request_(request), session_(session) {
   session.prepare(request);
+  NetworkOptions o = network_options(request);
   Variables v(session.table);
-  options_.variables = chosen(request, session, v);
-  require_room(options_.variables.size());
-  options_.given = conditions(request.given, v, options_.variables);
-  for (const std::int32_t x : options_.variables) targets_.push_back(v.columns()[std::size_t(x)]);
+  o.variables = chosen(request, session, v);
+  require_room(o.variables.size());
+  o.given = conditions(request.given, v, o.variables);
+  for (const std::int32_t x : o.variables) targets_.push_back(v.columns()[std::size_t(x)]);
   series_ = session.series(v.columns(), request);
-  options_ = settled(options_, series_);
-  request_.estimator = options_.estimator;
-  check_network(series_, options_);
+  prepared_.emplace(prepare_network(series_, o));
+  request_.estimator = options().estimator;
   if (request.groups.empty()) return;
   std::vector<std::string> names;
-  for (const std::int32_t x : options_.variables) names.push_back(series_.names[std::size_t(x)]);
+  for (const std::int32_t x : o.variables) names.push_back(series_.names[std::size_t(x)]);
   groups_ = read_groups(request.groups, names);
 }
 
@@ -67,32 +66,28 @@ std::string NetworkAnalysis::key() const { return run_key(series_, options_json(
 
 std::vector<std::size_t> NetworkAnalysis::unfinished(const FinishedWork::Records& work) const {
   std::vector<std::size_t> rest;
-  for (const std::size_t target : targets_) {
-    const auto column = std::int64_t(target);
-    const auto first = work.lower_bound({column, std::numeric_limits<std::int64_t>::min()});
-    const auto last = work.lower_bound({column + 1, std::numeric_limits<std::int64_t>::min()});
-    if (std::size_t(std::distance(first, last)) < targets_.size()) rest.push_back(target);
-  }
+  for (const std::int32_t target : unfinished_targets(*prepared_, work))
+    rest.push_back(std::size_t(series_.numbers[std::size_t(target)]));
   return rest;
 }
 
 Network NetworkAnalysis::infer(Stream& stream, FinishedWork* work, const std::vector<std::size_t>& only) {
-  NetworkOptions o = options_;
+  PreparedNetwork prepared = *prepared_;
   for (const std::size_t target : only) {
     const auto at = std::find(targets_.begin(), targets_.end(), target);
     require(at != targets_.end(),
             "network: the target " + session_.table.names[target] + " is not one of its variables");
-    o.targets.push_back(o.variables[std::size_t(at - targets_.begin())]);
+    prepared.options.targets.push_back(prepared.options.variables[std::size_t(at - targets_.begin())]);
   }
   std::optional<Progress> progress;
   if (session_.terminal || session_.progress)
-    progress.emplace(network_work(series_, o), "estimates x rows", session_.progress);
-  return infer_network(series_, o, stream, work, progress ? &*progress : nullptr);
+    progress.emplace(network_work(series_, prepared.options), "estimates x rows", session_.progress);
+  return infer_network(prepared, stream, work, progress ? &*progress : nullptr);
 }
 
 NetworkDocument NetworkAnalysis::document(const Network& network, const std::string& command,
                                           const Stream& stream, const std::string& data_path) {
-  NetworkDocument d = network_document(network, series_, options_, request_);
+  NetworkDocument d = network_document(network, series_, options(), request_);
   d.command = command, d.device = to_string(stream.device());
   d.file = session_.table.file, d.reading = session_.reading, d.groups = groups_;
   if (request_.dt) d.time_step = TimeStep{*request_.dt, request_.dt_unit};
@@ -101,11 +96,11 @@ NetworkDocument NetworkAnalysis::document(const Network& network, const std::str
   for (const TargetResult& t : network.targets) embedding[t.target] = t.embedding;
   const auto write = [&](std::int64_t begin, std::int64_t end) {
     for (auto i = std::size_t(begin); i < std::size_t(end); ++i)
-      d.links[i].command = te_command(request_, session_, series_, options_, network.links[i],
+      d.links[i].command = te_command(request_, session_, series_, options(), network.links[i],
                                       embedding.at(network.links[i].target));
   };
   parallel_ranges(stream.threads(), std::int64_t(network.links.size()), write, 64);
-  const std::vector<Warning> of_network = inspect(network, series_, options_);
+  const std::vector<Warning> of_network = inspect(network, series_, options());
   d.warnings = session_.warnings;
   d.warnings.insert(d.warnings.end(), of_network.begin(), of_network.end());
   return d;
@@ -113,7 +108,7 @@ NetworkDocument NetworkAnalysis::document(const Network& network, const std::str
 
 ReportSeries NetworkAnalysis::shown() const {
   ReportSeries shown;
-  for (const std::int32_t v : options_.variables) {
+  for (const std::int32_t v : options().variables) {
     shown.names.push_back(series_.names[std::size_t(v)]);
     shown.values.push_back(series_.values[std::size_t(v)]);
   }

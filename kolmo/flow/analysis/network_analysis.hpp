@@ -5,7 +5,7 @@
 
 #include "kolmo/flow/analysis/session.hpp"
 #include "kolmo/flow/infer/checkpoint.hpp"
-#include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/infer/prepare.hpp"
 #include "kolmo/flow/report/report.hpp"
 #include "kolmo/flow/result/network_document.hpp"
 
@@ -20,8 +20,10 @@ class NetworkAnalysis {
   /// the analysis.
   NetworkAnalysis(const NetworkRequest& request, Session& session);
 
+  NetworkAnalysis(const NetworkAnalysis&) = delete;
+
   const Series& series() const { return series_; }
-  const NetworkOptions& options() const { return options_; }
+  const NetworkOptions& options() const { return prepared_->options; }
   const NetworkRequest& request() const { return request_; }
   const std::vector<std::size_t>& targets() const { return targets_; }
   /// Identifies data and options; the key of a checkpoint.
@@ -42,8 +44,8 @@ class NetworkAnalysis {
  private:
   NetworkRequest request_;
   Session& session_;
-  NetworkOptions options_;
   Series series_;
+  std::optional<PreparedNetwork> prepared_;  // of series_
   std::vector<std::size_t> targets_;
   VariableGroups groups_;
 };

@@ -23,12 +23,16 @@ BatchLimits BatchLimits::of(DeviceKind kind, std::int64_t rows) {
 }
 
 Batching::Batching(const BatchLimits& limits, std::int64_t estimates, std::int64_t rows, double bytes)
-    : limits_(limits), rows_(rows), link_work_(double(estimates) * double(rows)) {
+    : limits_(limits), rows_(rows), seconds_(std::min(0.125, limits.seconds)) {
+  link(estimates, bytes);
+}
+
+void Batching::link(std::int64_t estimates, double bytes) {
+  link_work_ = double(estimates) * double(rows_);
   const auto at_least = [](double share) { return std::int64_t(std::ceil(std::clamp(share, 1.0, 1e12))); };
-  most_links_ = std::int64_t(std::clamp(limits.most_bytes / bytes, 1.0, 1e12));
-  least_links_ = std::min(most_links_, std::max(at_least(double(limits.least_estimates) / double(estimates)),
-                                                at_least(limits.least_work / link_work_)));
-  seconds_ = std::min(0.125, limits.seconds);
+  most_links_ = std::int64_t(std::clamp(limits_.most_bytes / bytes, 1.0, 1e12));
+  least_links_ = std::min(most_links_, std::max(at_least(double(limits_.least_estimates) / double(estimates)),
+                                                at_least(limits_.least_work / link_work_)));
 }
 
 std::int64_t Batching::fit(double work, std::int64_t count) const {

@@ -32,6 +32,8 @@ class Batching {
  public:
   /// A link takes `estimates` estimates of `rows` rows each and `bytes` bytes of data.
   Batching(const BatchLimits& limits, std::int64_t estimates, std::int64_t rows, double bytes);
+  /// From now on a link takes so many.
+  void link(std::int64_t estimates, double bytes);
 
   /// Returns the next batch, if the first target has `links` links left and the next `alike` targets (itself
   /// included) as many each. A target that does not fit is split into nearly equal parts.

@@ -223,10 +223,10 @@ void check_states(const Series& series, std::span<const std::int32_t> variables,
 }
 
 std::vector<Estimates> discrete_estimates(const Series& series, std::span<const EstimationTask> tasks,
-                                          const EstimatorOptions& options, const Stream& stream,
-                                          Progress* progress) {
+                                          const EstimatorOptions& options, SurrogateRange draws,
+                                          const Stream& stream, Progress* progress) {
   check_states_of(series, tasks, options);
-  return estimate_rows<DiscreteModel>(series, tasks, options, stream, progress);
+  return estimate_rows<DiscreteModel>(series, tasks, options, draws, stream, progress);
 }
 
 double discrete_bias(const Series& series, const EstimationTask& task, const EstimatorOptions& options) {

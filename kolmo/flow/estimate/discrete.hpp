@@ -12,8 +12,8 @@ namespace kolmo {
 /// bits. Throws InvalidArgument as check_states does.
 /// Source: Miller, Information Theory in Psychology, 95 (1955); Paninski, Neural Comput. 15, 1191 (2003).
 std::vector<Estimates> discrete_estimates(const Series& series, std::span<const EstimationTask> tasks,
-                                          const EstimatorOptions& options, const Stream& stream,
-                                          Progress* progress = nullptr);
+                                          const EstimatorOptions& options, SurrogateRange draws,
+                                          const Stream& stream, Progress* progress = nullptr);
 
 /// Local plug-in values of the first alternative, ln( n_xyz n_z / (n_xz n_yz) ) at each row, in nats: their mean is the
 /// value with Bias::none. Throws InvalidArgument as check_states does.

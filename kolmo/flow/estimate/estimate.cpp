@@ -48,14 +48,14 @@ void check_other_task(const Series& series, const EstimationTask& task, const Es
 }
 
 std::vector<Estimates> estimate_on_cpu(const Series& series, std::span<const EstimationTask> tasks,
-                                       const EstimatorOptions& options, const Stream& stream,
-                                       Progress* progress = nullptr) {
+                                       const EstimatorOptions& options, SurrogateRange draws,
+                                       const Stream& stream, Progress* progress = nullptr) {
   if (stream.device().kind != DeviceKind::cpu)
     fail<InvalidArgument>("estimator " + std::string(estimator_names[std::size_t(options.estimator)]) +
                           " runs on the cpu, not on " + to_string(stream.device()));
   return options.estimator == Estimator::gaussian
-             ? gaussian_estimates(series, tasks, options, stream, progress)
-             : discrete_estimates(series, tasks, options, stream, progress);
+             ? gaussian_estimates(series, tasks, options, draws, stream, progress)
+             : discrete_estimates(series, tasks, options, draws, stream, progress);
 }
 
 /// Whether one call of the operator makes one neighbour list, and one order of x, that serve all its
@@ -70,23 +70,25 @@ bool shares_lists(const EstimationTask& task, const EstimatorOptions& o) {
 Estimates estimate_in_parts(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
                             Stream& stream, Progress& progress) {
   const EstimatorOptions o = settled(options, series, {&task, 1});
-  const std::int64_t width = 1 + o.surrogates;
+  const std::int64_t width = o.draws().count;
   const std::size_t alternatives = task.x.size();
-  Estimates all{
-      o.surrogates, computed_surrogates(task, o), std::vector<double>(alternatives * std::size_t(width)), {}};
+  Estimates all{o.draws(),
+                computed_surrogates(task, o, o.draws()),
+                std::vector<double>(alternatives * std::size_t(width)),
+                {}};
   const double work = double(alternatives) * double(task.times.size());
   const BatchLimits limits = BatchLimits::of(stream.device().kind, series.rows());
   Batching batching(limits, 1, series.rows(), 1);
   // Neighbour lists, which each part builds anew, take as long as some 70 estimates.
   const std::int64_t least = std::max<std::int64_t>(limits.least_estimates, shares_lists(task, o) ? 256 : 1);
-  const auto bytes = work * double(task.x[0].size()) * sizeof(double);  // of an estimate
-  const auto most = std::int64_t(std::max(16.0, limits.most_bytes / bytes));
+  const auto bytes = work * double(task.x[0].size()) * sizeof(double);  // of a spectral surrogate
+  const std::int64_t most =
+      is_spectral(o.surrogate_type) ? std::int64_t(std::max(16.0, limits.most_bytes / bytes)) : width;
   for (std::int64_t first = 0, count; first < width; first += count) {
     check_interrupt();
     count = std::min({std::max(least, batching.fit(work, width)), most, width - first});
-    const EstimateBatch::Part which{first, count, stream.threads()};
     const Estimates part = batching.measure(work * double(count), [&] {
-      return EstimateBatch(series, {&task, 1}, o, which).compute_from_host(stream)[0];
+      return EstimateBatch(series, {&task, 1}, o, SurrogateRange{first, count}).compute_from_host(stream)[0];
     });
     for (std::size_t a = 0; a < alternatives; ++a)
       std::copy_n(part.values.begin() + std::ptrdiff_t(a) * count, count,
@@ -182,12 +184,15 @@ SurrogateOptions surrogate_options(const Series& series, const EstimationTask& t
           std::max<std::int64_t>(1, o.min_shift), o.seed};
 }
 
-std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& o) {
-  std::vector<std::int64_t> different(task.x.size(), o.surrogates);
+std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& o,
+                                              SurrogateRange draws) {
+  std::vector<std::int64_t> different(task.x.size(), draws.surrogates());
   if (o.surrogate_type != SurrogateMethod::circular) return different;
-  for (std::size_t a = 0; a < different.size(); ++a)
-    different[a] =
-        std::min(o.surrogates, different_shifts(std::int64_t(task.times.size()), task.min_shift(a, o)));
+  const std::int64_t before = draws.observed() ? 0 : draws.first - 1;
+  for (std::size_t a = 0; a < different.size(); ++a) {
+    const std::int64_t all = different_shifts(std::int64_t(task.times.size()), task.min_shift(a, o));
+    different[a] = std::clamp<std::int64_t>(all - before, 0, different[a]);
+  }
   return different;
 }
 
@@ -213,10 +218,12 @@ std::int64_t different_surrogates(const Series& series, std::span<const std::int
 }
 
 std::vector<Estimates> estimate(const Series& series, std::span<const EstimationTask> tasks,
-                                const EstimatorOptions& options, Stream& stream) {
+                                const EstimatorOptions& options, Stream& stream,
+                                std::optional<SurrogateRange> draws) {
   if (tasks.empty()) return {};
-  if (options.estimator != Estimator::ksg) return estimate_on_cpu(series, tasks, options, stream);
-  return EstimateBatch(series, tasks, options).compute_from_host(stream);
+  const SurrogateRange which = draws.value_or(options.draws());
+  if (options.estimator != Estimator::ksg) return estimate_on_cpu(series, tasks, options, which, stream);
+  return EstimateBatch(series, tasks, options, which).compute_from_host(stream);
 }
 
 Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
@@ -224,7 +231,7 @@ Estimates estimate(const Series& series, const EstimationTask& task, const Estim
   if (progress && estimates_in_parts(task, options, stream.device()))
     return options.estimator == Estimator::ksg
                ? estimate_in_parts(series, task, options, stream, *progress)
-               : estimate_on_cpu(series, {&task, 1}, options, stream, progress)[0];
+               : estimate_on_cpu(series, {&task, 1}, options, options.draws(), stream, progress)[0];
   return estimate(series, std::span(&task, 1), options, stream)[0];
 }
 
@@ -243,7 +250,7 @@ std::vector<double> local_values(const Series& series, const EstimationTask& tas
   if (options.estimator == Estimator::gaussian) return gaussian_local_values(series, task);
   if (options.estimator != Estimator::ksg) return discrete_local_values(series, task, options);
   std::vector<double> values(task.times.size());
-  EstimateBatch(series, {&task, 1}, options).compute_from_host(stream, values.data());
+  EstimateBatch(series, {&task, 1}, options, options.draws()).compute_from_host(stream, values.data());
   return values;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -92,6 +93,8 @@ struct EstimatorOptions {
 
   /// Whether p-values come from a formula: those of gaussian do, unless surrogates are asked for.
   bool tested_analytically() const { return estimator == Estimator::gaussian && surrogates == 0; }
+  /// The observed data and all surrogates.
+  SurrogateRange draws() const { return {0, 1 + surrogates}; }
 };
 
 /// The options, where parameters of the surrogates that are 0 are replaced by values chosen from the series. The longest
@@ -121,20 +124,21 @@ struct EstimationTask {
 
 /// Estimates in nats: for each alternative that of the observed data, then those of its surrogates.
 struct Estimates {
-  std::int64_t surrogates = 0;  ///< computed
+  SurrogateRange draws{};
   std::vector<std::int64_t>
       different;  ///< [alternative]: the first ones; others repeat them (see SurrogateType::circular)
-  std::vector<double> values;    ///< [alternative][1 + surrogates]
+  std::vector<double> values;    ///< [alternative][draw]
   std::vector<double> p_values;  ///< [alternative], of the analytic test; else empty
 
+  /// Of draws that begin with the observed data.
   double observed(std::size_t alternative) const { return row(alternative)[0]; }
   std::span<const double> surrogate(std::size_t alternative) const {
-    return row(alternative).subspan(1, std::size_t(different[alternative]));
+    return row(alternative).subspan(draws.observed(), std::size_t(different[alternative]));
   }
 
  private:
   std::span<const double> row(std::size_t alternative) const {
-    const auto width = std::size_t(1 + surrogates);
+    const auto width = std::size_t(draws.count);
     return std::span(values).subspan(alternative * width, width);
   }
 };
@@ -164,7 +168,8 @@ std::int64_t different_surrogates(const Series& series, std::span<const std::int
                                   const EstimatorOptions& options, std::int64_t most);
 
 /// Estimates::different of a task.
-std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& options);
+std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& options,
+                                              SurrogateRange draws);
 
 /// The arrangement of surrogates of a task's rows; circular shifts are those of the options. Throws
 /// InvalidArgument for spectral surrogates, which rearrange no rows.
@@ -173,9 +178,11 @@ SurrogateOptions surrogate_options(const Series& series, const EstimationTask& t
 
 /// Estimates all tasks in one batch on the stream's device. The tasks must have equally many alternatives and
 /// equal dimensions; their numbers of rows may differ. Results do not depend on how tasks are grouped into
-/// batches. Throws InvalidArgument if the stream is not of the CPU and the estimator is not ksg.
+/// batches, nor on the draws that a call asks for: by default all. Throws InvalidArgument if the stream is not of the CPU
+/// and the estimator is not ksg.
 std::vector<Estimates> estimate(const Series& series, std::span<const EstimationTask> tasks,
-                                const EstimatorOptions& options, Stream& stream);
+                                const EstimatorOptions& options, Stream& stream,
+                                std::optional<SurrogateRange> draws = {});
 /// Where estimates_in_parts(), each part that is finished is reported to `progress`, in estimates. The values are the same.
 Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
                    Stream& stream, Progress* progress = nullptr);

@@ -5,25 +5,18 @@
 #include <utility>
 
 #include "kolmo/op/host_call.hpp"
-#include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo {
 
 EstimateBatch::EstimateBatch(const Series& series, std::span<const EstimationTask> tasks,
-                             const EstimatorOptions& options, std::optional<Part> part)
-    : series_(&series), tasks_(tasks), options_(options) {
+                             const EstimatorOptions& options, SurrogateRange draws)
+    : series_(&series), tasks_(tasks), options_(options), draws_(draws) {
   require(!tasks.empty(), "estimate: a batch has one task or more");
   require(options.estimator == Estimator::ksg, "estimate: batches are of the estimator ksg");
   options_ = settled(options, series, tasks);
-  const bool spectral = is_spectral(options_.surrogate_type);
-  require(!part || tasks.size() == 1, "estimate: a part is of one task");
-  if (part)
-    first_ = part->first, copies_ = part->count, threads_ = part->threads;
-  else if (spectral)
-    copies_ = 1 + options_.surrogates;
   timed_ = !theiler_times(series, tasks[0].times, options).empty();
-  shifts_differ_ = made_by_operator() && options.surrogate_type == SurrogateMethod::circular &&
-                   !tasks[0].min_shifts.empty();
+  shifts_differ_ =
+      rearranges() && options.surrogate_type == SurrogateMethod::circular && !tasks[0].min_shifts.empty();
   alternatives_ = std::int64_t(tasks[0].x.size());
   dx_ = std::int64_t(tasks[0].x.at(0).size());
   dy_ = std::int64_t(tasks[0].y.size());
@@ -59,12 +52,12 @@ EstimateBatch::Layout EstimateBatch::layout() const {
   const std::size_t real = options_.f32 ? sizeof(float) : sizeof(double);
   const auto tasks = std::int64_t(tasks_.size());
   Layout l;
-  l.x = place(alternatives_ * copies_ * rows_ * dx_, real);
+  l.x = place(alternatives_ * copies() * rows_ * dx_, real);
   l.y = place(rows_ * dy_, real);
   l.z = place(rows_ * dz_, real);
   l.time = place(timed_ ? rows_ : 0, sizeof(std::int64_t));
   l.segments = place(tasks + 1, sizeof(std::int64_t));
-  l.streams = place(tasks * alternatives_ * copies_, sizeof(std::int64_t));
+  l.streams = place(tasks * alternatives_ * copies(), sizeof(std::int64_t));
   l.min_shifts = place(shifts_differ_ ? tasks * alternatives_ : 0, sizeof(std::int64_t));
   l.end = at;
   return l;
@@ -80,12 +73,9 @@ void EstimateBatch::write_coordinates(std::byte* input) const {
   };
   std::int64_t row = 0;
   for (const EstimationTask& t : tasks_) {
-    for (std::size_t b = 0; b < t.x.size() && first_ == 0; ++b)
-      put(t.x[b], t.times, l.x, std::int64_t(b) * copies_ * rows_ + row);
-    if (is_spectral(options_.surrogate_type))
-      write_spectral(t, row, reinterpret_cast<T*>(input + l.x));
-    else if (threads_)
-      write_rearranged(t, reinterpret_cast<T*>(input + l.x));
+    for (std::size_t b = 0; b < t.x.size() && (draws_.observed() || !spectral()); ++b)
+      put(t.x[b], t.times, l.x, std::int64_t(b) * copies() * rows_ + row);
+    if (spectral()) write_spectral(t, row, reinterpret_cast<T*>(input + l.x));
     put(t.y, t.times, l.y, row);
     put(t.z, t.times, l.z, row);
     row += std::int64_t(t.times.size());
@@ -107,29 +97,11 @@ void EstimateBatch::write_spectral(const EstimationTask& task, std::int64_t row,
          end < task.x.size() && task.streams[end] == task.streams[b] && variables(end) == shuffled;)
       ++end;
     const SpectralSurrogates surrogates(*series_, shuffled, options_.surrogate_type, options_.seed);
-    for (std::int64_t s = first_ == 0; s < copies_; ++s) {
-      const Series made = surrogates.make(task.streams[b], first_ + s);
+    for (std::int64_t s = draws_.observed(); s < draws_.count; ++s) {
+      const Series made = surrogates.make(task.streams[b], draws_.first + s);
       for (std::size_t i = b; i < end; ++i)
-        embed(made, task.x[i], task.times, x + ((std::int64_t(i) * copies_ + s) * rows_ + row) * dx_);
+        embed(made, task.x[i], task.times, x + ((std::int64_t(i) * draws_.count + s) * rows_ + row) * dx_);
     }
-  }
-}
-
-/// What the operator would do itself.
-template <class T>
-void EstimateBatch::write_rearranged(const EstimationTask& task, T* x) const {
-  SurrogateOptions how = surrogate_options(*series_, task, options_);
-  std::vector<T> observed(std::size_t(rows_ * dx_));
-  for (std::int64_t b = 0; b < alternatives_; ++b) {
-    embed(*series_, task.x[std::size_t(b)], task.times, observed.data());
-    how.min_shift = task.min_shift(std::size_t(b), options_);
-    parallel_for(threads_, copies_, [&](std::int64_t s, int) {
-      const SurrogateMap map(how, rows_, std::uint64_t(task.streams[std::size_t(b)]),
-                             std::uint64_t(first_ + s));
-      T* to = x + (b * copies_ + s) * rows_ * dx_;
-      for (std::int64_t i = 0; i < rows_; ++i)
-        std::copy_n(observed.data() + std::int64_t(map(std::uint32_t(i))) * dx_, dx_, to + i * dx_);
-    });
   }
 }
 
@@ -149,7 +121,7 @@ void EstimateBatch::write(std::byte* input) const {
     const std::vector<std::int64_t> times = theiler_times(*series_, t.times, options_);
     time = std::copy(times.begin(), times.end(), time);
     *segment++ = row += std::int64_t(t.times.size());
-    for (const std::int64_t s : t.streams) stream = std::fill_n(stream, copies_, s);
+    for (const std::int64_t s : t.streams) stream = std::fill_n(stream, copies(), s);
     if (shifts_differ_) min_shift = std::copy(t.min_shifts.begin(), t.min_shifts.end(), min_shift);
   }
 }
@@ -158,7 +130,7 @@ KsgConditionalMutualInformationArgs EstimateBatch::arguments(std::byte* input, s
                                                              double* local, Device device) const {
   const Layout l = layout();
   const DType real = options_.f32 ? DType::f32 : DType::f64;
-  const auto tasks = std::int64_t(tasks_.size()), all = alternatives_ * copies_;
+  const auto tasks = std::int64_t(tasks_.size()), all = alternatives_ * copies();
   const auto at = [&](std::byte* data, DType dtype, std::initializer_list<std::int64_t> shape) {
     return tensor(static_cast<void*>(data), dtype, shape, device);
   };
@@ -170,12 +142,12 @@ KsgConditionalMutualInformationArgs EstimateBatch::arguments(std::byte* input, s
   if (tasks > 1) args.segments = at(input + l.segments, DType::i64, {tasks + 1});
   args.streams = at(input + l.streams, DType::i64, {tasks, all});
   if (shifts_differ_) args.min_shifts = at(input + l.min_shifts, DType::i64, {tasks, all});
-  const std::int64_t surrogates = made_by_operator();
-  args.value = at(output, DType::f64, {tasks, all, 1 + surrogates});
+  args.value = at(output, DType::f64, {tasks, all, made_by_operator()});
   if (local) args.local = at(reinterpret_cast<std::byte*>(local), DType::f64, {all, rows_});
   args.k = options_.neighbors, args.theiler = options_.theiler, args.algorithm = options_.algorithm;
-  args.surrogates = surrogates, args.seed = options_.seed;
-  if (surrogates) {
+  args.surrogates = made_by_operator() - 1, args.seed = options_.seed;
+  if (rearranges()) {
+    args.first = draws_.first;
     const SurrogateOptions how = surrogate_options(*series_, tasks_[0], options_);
     args.surrogate_type = how.type, args.min_shift = how.min_shift, args.block_length = how.block_length;
   }
@@ -197,11 +169,10 @@ std::vector<Estimates> EstimateBatch::compute_from_host(Stream& stream, double* 
 }
 
 std::vector<Estimates> EstimateBatch::read(const std::byte* output) const {
-  const auto width = std::size_t(alternatives_ * copies_ * (1 + made_by_operator()));
+  const auto width = std::size_t(alternatives_ * draws_.count);
   std::vector<Estimates> results(tasks_.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i] = {
-        options_.surrogates, computed_surrogates(tasks_[i], options_), std::vector<double>(width), {}};
+    results[i] = {draws_, computed_surrogates(tasks_[i], options_, draws_), std::vector<double>(width), {}};
     std::memcpy(results[i].values.data(), output + i * width * sizeof(double), width * sizeof(double));
   }
   return results;

@@ -1,6 +1,4 @@
 #pragma once
-#include <optional>
-
 #include "kolmo/flow/estimate/estimate.hpp"
 #include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
 #include "kolmo/runtime/pipeline/pipeline.hpp"
@@ -14,17 +12,9 @@ namespace kolmo {
 /// default-constructed batch computes nothing. Options are settled by the longest embedding of the tasks.
 class EstimateBatch {
  public:
-  /// Estimates `first` to below `first` + `count`; 0 is the observed one, others surrogates. Their rows are rearranged
-  /// by `threads` threads.
-  struct Part {
-    std::int64_t first, count;
-    int threads;
-  };
-
   EstimateBatch() = default;
-  /// Of a part, read() gives its estimates only, as [alternative][count].
   EstimateBatch(const Series& series, std::span<const EstimationTask> tasks, const EstimatorOptions& options,
-                std::optional<Part> part = {});
+                SurrogateRange draws);
 
   PipelineBytes bytes() const { return bytes_; }
   /// Writes the embedded tasks to host memory.
@@ -47,24 +37,21 @@ class EstimateBatch {
   void write_coordinates(std::byte* input) const;
   template <class T>
   void write_spectral(const EstimationTask& task, std::int64_t row, T* x) const;
-  template <class T>
-  void write_rearranged(const EstimationTask& task, T* x) const;
-  /// Spectral surrogates, and those of a part, are alternatives of their own; others are made by the operator.
-  std::int64_t made_by_operator() const {
-    return threads_ || is_spectral(options_.surrogate_type) ? 0 : options_.surrogates;
-  }
-  std::int64_t values() const {
-    return std::int64_t(tasks_.size()) * alternatives_ * copies_ * (1 + made_by_operator());
-  }
+  bool spectral() const { return is_spectral(options_.surrogate_type); }
+  /// Spectral surrogates are alternatives of their own; others are made by the operator.
+  std::int64_t copies() const { return spectral() ? draws_.count : 1; }
+  /// Draws that the operator makes of each alternative.
+  std::int64_t made_by_operator() const { return spectral() ? 1 : draws_.count; }
+  bool rearranges() const { return !spectral() && draws_.surrogates() > 0; }
+  std::int64_t values() const { return std::int64_t(tasks_.size()) * alternatives_ * draws_.count; }
 
   const Series* series_ = nullptr;
   std::span<const EstimationTask> tasks_;
   EstimatorOptions options_;
   std::int64_t alternatives_ = 0, rows_ = 0, dx_ = 0, dy_ = 0, dz_ = 0, rows_of_trial_ = 0;
-  bool timed_ = false;                   // the Theiler window needs times
-  bool shifts_differ_ = false;           // the tasks have a min_shift of each alternative
-  std::int64_t first_ = 0, copies_ = 1;  // of each alternative: the observed one and surrogates
-  int threads_ = 0;                      // of a part
+  SurrogateRange draws_;
+  bool timed_ = false;          // the Theiler window needs times
+  bool shifts_differ_ = false;  // the tasks have a min_shift of each alternative
   PipelineBytes bytes_;
 };
 

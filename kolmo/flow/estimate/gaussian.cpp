@@ -193,9 +193,9 @@ class GaussianModel {
 }  // namespace
 
 std::vector<Estimates> gaussian_estimates(const Series& series, std::span<const EstimationTask> tasks,
-                                          const EstimatorOptions& options, const Stream& stream,
-                                          Progress* progress) {
-  return estimate_rows<GaussianModel>(series, tasks, options, stream, progress);
+                                          const EstimatorOptions& options, SurrogateRange draws,
+                                          const Stream& stream, Progress* progress) {
+  return estimate_rows<GaussianModel>(series, tasks, options, draws, stream, progress);
 }
 
 std::vector<double> gaussian_local_values(const Series& series, const EstimationTask& task) {

@@ -13,8 +13,8 @@ namespace kolmo {
 /// Source: Cover, Thomas, Elements of Information Theory, 2nd ed., 8.5; Barnett, Barrett, Seth, Phys. Rev.
 /// Lett. 103, 238701 (2009): twice the transfer entropy is Granger's log ratio.
 std::vector<Estimates> gaussian_estimates(const Series& series, std::span<const EstimationTask> tasks,
-                                          const EstimatorOptions& options, const Stream& stream,
-                                          Progress* progress = nullptr);
+                                          const EstimatorOptions& options, SurrogateRange draws,
+                                          const Stream& stream, Progress* progress = nullptr);
 
 /// Local values of the first alternative: ln of the ratio of the fitted densities p(x,y|z) and p(x|z) p(y|z) at each
 /// row, in nats; the covariances have the divisor N, so that their mean is the value of gaussian_estimates. Throws

@@ -20,8 +20,8 @@ namespace kolmo {
 /// number of threads.
 template <class Model>
 std::vector<Estimates> estimate_rows(const Series& series, std::span<const EstimationTask> tasks,
-                                     const EstimatorOptions& options, const Stream& stream,
-                                     Progress* progress) {
+                                     const EstimatorOptions& options, SurrogateRange draws,
+                                     const Stream& stream, Progress* progress) {
   const EstimatorOptions o = settled(options, series, tasks);
   struct Unit {
     std::size_t task, alternative;
@@ -30,10 +30,10 @@ std::vector<Estimates> estimate_rows(const Series& series, std::span<const Estim
   std::vector<Estimates> results(tasks.size());
   std::vector<SurrogateOptions> how(tasks.size());
   std::vector<Unit> units;
-  const auto width = std::size_t(1 + o.surrogates);
+  const auto width = std::size_t(draws.count);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     check_task(series, tasks[i], o);
-    results[i].surrogates = o.surrogates, results[i].different = computed_surrogates(tasks[i], o);
+    results[i].draws = draws, results[i].different = computed_surrogates(tasks[i], o, draws);
     if (o.surrogates) how[i] = surrogate_options(series, tasks[i], o);
     results[i].values.resize(tasks[i].x.size() * width);
     if (o.tested_analytically()) results[i].p_values.resize(tasks[i].x.size());
@@ -47,13 +47,13 @@ std::vector<Estimates> estimate_rows(const Series& series, std::span<const Estim
   each(units.size(), [&](std::size_t u, int) { models[units[u].task]->prepare(units[u].alternative); });
   std::vector<typename Model::Scratch> scratch(std::size_t{unsigned(threads)});
   const auto one = [&](std::size_t item, int thread) {
-    const std::size_t i = units[item / width].task, a = units[item / width].alternative,
-                      number = item % width;
+    const std::size_t i = units[item / width].task, a = units[item / width].alternative, draw = item % width;
     const auto rows = std::int64_t(tasks[i].times.size());
     SurrogateOptions options = how[i];
     options.min_shift = tasks[i].min_shift(a, o);
-    const SurrogateMap map(options, rows, std::uint64_t(tasks[i].streams[a]), number);
-    results[i].values[a * width + number] = models[i]->value(a, map, scratch[std::size_t(thread)]);
+    const SurrogateMap map(options, rows, std::uint64_t(tasks[i].streams[a]),
+                           std::uint64_t(draws.first) + draw);
+    results[i].values[a * width + draw] = models[i]->value(a, map, scratch[std::size_t(thread)]);
     if constexpr (requires { &Model::p_value; })
       if (o.tested_analytically()) results[i].p_values[a] = models[i]->p_value(a);
   };

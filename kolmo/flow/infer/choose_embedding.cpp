@@ -1,10 +1,12 @@
+#include "kolmo/flow/infer/choose_embedding.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
 
 #include "kolmo/flow/estimate/discrete.hpp"
 #include "kolmo/flow/estimate/gaussian.hpp"
-#include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/infer/prepare.hpp"
 #include "kolmo/op/host_call.hpp"
 #include "kolmo/ops/info/nearest_neighbors/nearest_neighbors.hpp"
 
@@ -93,6 +95,11 @@ std::vector<double> scores_of(const Series& series, const NetworkOptions& o, con
 }
 
 }  // namespace
+
+double embedding_work(const Series& series, const NetworkOptions& o) {
+  const auto candidates = double(1 + (o.max_history - 1) * o.max_tau);
+  return (o.embedding == EmbeddingRule::given ? 1 : 1 + candidates) * double(series.rows());
+}
 
 std::vector<TargetResult> choose_embeddings(const Series& series, const NetworkOptions& o,
                                             std::span<const std::int32_t> targets, Stream& stream) {

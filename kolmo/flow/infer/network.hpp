@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kolmo/flow/estimate/batching.hpp"
@@ -66,64 +68,24 @@ struct Network {
   std::vector<LinkResult> links;  ///< by target, then source
 };
 
-/// Throws InvalidArgument, naming the variable, if infer_network cannot run: fewer than two variables, a
-/// target that is none of them, too few rows for the longest embedding, more than 16 dimensions.
-void check_network(const Series& series, const NetworkOptions& options);
+struct PreparedNetwork;
 
 /// Transfer entropy between all ordered pairs of variables, at lags min_lag ... max_lag. A link's statistic is the
-/// maximum over the lags. The same maximum is taken in every surrogate, which shuffles all lags of the source
-/// alike, so p needs no correction for the choice of the lag; the smallest analytic p is corrected for it by
-/// sidak(). All sources and lags of a target are estimated from the same rows. The result depends only on data
-/// and options: not on device, threads, batches, or on work that `finished` already holds; what is computed is
+/// maximum over the lags (max_statistic). All sources and lags of a target are estimated from the same rows. The result depends
+/// only on data and options: not on device, threads, batches, or on work that `finished` already holds; what is computed is
 /// added to that. Both pointers may be null.
+Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* finished,
+                      Progress* progress);
+/// The same of a series that is prepared first.
 Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream,
                       FinishedWork* finished, Progress* progress);
 
-/// The step of infer_network that estimates links from some sources to a target: the task, and the link from
-/// sources[which].
-EstimationTask link_task(const Series& series, const NetworkOptions& options, const TargetResult& target,
-                         std::span<const std::int32_t> sources);
-LinkResult link_of(const NetworkOptions& options, std::int32_t source, std::int32_t target, std::size_t which,
-                   const Estimates& estimates);
-
-/// The options with the parameters of surrogates settled by the longest embedding that may be chosen, but for min_shift,
-/// which each link has of its own.
-NetworkOptions settled(NetworkOptions options, const Series& series);
-
-/// The min_shift of each link: the one given, or, as in `settled`, of the longest Autocorrelation::length of its source,
-/// its target and the variables in the condition. A slowly varying series takes shifts from its own links only. 0 for
-/// surrogates that are not circular.
-class LinkShifts {
- public:
-  LinkShifts(const Series& series, const NetworkOptions& options);
-  std::int64_t of(std::int32_t source, std::int32_t target) const;
-
- private:
-  std::int64_t fixed_ = 0, reach_ = 0, rows_ = 0;
-  std::vector<std::int64_t>
-      length_;  // of each variable, at least those of the condition; empty if all are fixed
-};
+/// The targets whose embedding or links the records of infer_network lack.
+std::vector<std::int32_t> unfinished_targets(
+    const PreparedNetwork& prepared,
+    const std::map<std::pair<std::int64_t, std::int64_t>, std::string>& records);
 
 /// The work of infer_network, in estimates times rows: the unit that it reports to `progress`.
 double network_work(const Series& series, const NetworkOptions& options);
-
-/// The embedding with the most and oldest values that may be chosen for a target.
-Embedding longest_embedding(const NetworkOptions& options);
-
-/// The largest lag in a link's embedding, in rows; the same for every source and lag of a target.
-std::int64_t network_reach(const NetworkOptions& options, const Embedding& target);
-
-/// Chooses the embedding of each target by options.embedding and computes its storage; a step of
-/// infer_network.
-///   ais        the largest active information storage less its bias: of gaussian gaussian_bias, of discrete and
-///              ordinal discrete_bias, of ksg 0 (docs/choosing.md, "Embedding")
-///   ragwitz    the smallest mean squared error of predicting the next value by the mean over the nearest
-///              neighbours' next values
-///   given      options.target
-/// Candidates are compared on the same rows. Of equally good ones the one with the smallest history is
-/// chosen.
-/// Source: Ragwitz, Kantz, Phys. Rev. E 65, 056201 (2002).
-std::vector<TargetResult> choose_embeddings(const Series& series, const NetworkOptions& options,
-                                            std::span<const std::int32_t> targets, Stream& stream);
 
 }  // namespace kolmo

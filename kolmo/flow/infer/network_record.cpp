@@ -38,20 +38,32 @@ TargetResult target_from_record(std::int32_t target, const std::string& text) {
   });
 }
 
-std::string to_record(const LinkResult& r) {
-  const Summary& s = r.surrogates;
-  return json{r.value, r.lag, r.profile, r.p_value, s.mean, s.deviation, s.q95, r.surrogate_count}.dump();
+std::string to_record(std::span<const LinkResult> results) {
+  json all = json::array();
+  for (const LinkResult& r : results) {
+    const Summary& s = r.surrogates;
+    all.push_back({r.value, r.lag, r.profile, r.p_value, s.mean, s.deviation, s.q95, r.surrogate_count});
+  }
+  return all.dump();
 }
 
-LinkResult link_from_record(std::int32_t source, std::int32_t target, const std::string& text) {
-  return read(text, [&](const json& j) {
-    LinkResult r;
-    r.source = source, r.target = target;
-    r.value = number(j.at(0)), r.lag = count(j.at(1)), r.p_value = number(j.at(3));
-    for (const json& v : j.at(2)) r.profile.push_back(number(v));
-    r.surrogates = {number(j.at(4)), number(j.at(5)), number(j.at(6))};
-    r.surrogate_count = count(j.at(7));
-    return r;
+std::vector<LinkResult> links_from_record(std::span<const std::int32_t> sources, std::int32_t target,
+                                          const std::string& text) {
+  return read(text, [&](const json& all) {
+    std::vector<LinkResult> links;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const json& j = all.at(i);
+      LinkResult r;
+      r.source = sources[i], r.target = target;
+      r.value = number(j.at(0)), r.lag = count(j.at(1)), r.p_value = number(j.at(3));
+      for (const json& v : j.at(2)) r.profile.push_back(number(v));
+      r.surrogates = {number(j.at(4)), number(j.at(5)), number(j.at(6))};
+      r.surrogate_count = count(j.at(7));
+      links.push_back(std::move(r));
+    }
+    require(all.size() == sources.size(),
+            "checkpoint: a record is not what it should be: its links are others");
+    return links;
   });
 }
 

@@ -1,5 +1,7 @@
 #pragma once
+#include <span>
 #include <string>
+#include <vector>
 
 #include "kolmo/flow/infer/network.hpp"
 
@@ -8,8 +10,10 @@ namespace kolmo {
 // Results as text for a checkpoint. Doubles read back as the same bits, NaN as NaN. Readers throw
 // InvalidArgument if the text is not such a record.
 std::string to_record(const TargetResult& result);
-std::string to_record(const LinkResult& result);
+std::string to_record(std::span<const LinkResult> results);
 TargetResult target_from_record(std::int32_t target, const std::string& text);
-LinkResult link_from_record(std::int32_t source, std::int32_t target, const std::string& text);
+/// The links from these sources, in their order.
+std::vector<LinkResult> links_from_record(std::span<const std::int32_t> sources, std::int32_t target,
+                                          const std::string& text);
 
 }  // namespace kolmo

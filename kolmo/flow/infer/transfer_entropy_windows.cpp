@@ -47,7 +47,7 @@ TransferEntropyWindows::Window TransferEntropyWindows::cut() const {
     w.tasks.push_back(transfer_entropy_task(*w.series, options_.source, options_.target, options_.given,
                                             options_.source_past, options_.target_past, options_.lag));
     w.result.samples = std::int64_t(w.tasks[0].times.size());
-    w.batch = EstimateBatch(*w.series, w.tasks, options_.estimator);
+    w.batch = EstimateBatch(*w.series, w.tasks, options_.estimator, options_.estimator.draws());
   } catch (const InvalidArgument& e) {
     w.result.error = e.what();
   }

@@ -23,6 +23,16 @@ inline constexpr std::string_view surrogate_method_names[] = {"circular", "permu
                                                               "trials",   "phase",   "iaaft"};
 constexpr std::span<const std::string_view> names_of(SurrogateMethod) { return surrogate_method_names; }
 
+/// Surrogates come in parts: those with the numbers first ... first + count - 1. A surrogate depends on its number, its
+/// stream and the seed alone, and number 0 is the observed data.
+struct SurrogateRange {
+  std::int64_t first = 0, count = 0;
+
+  bool observed() const { return first == 0 && count > 0; }
+  /// How many of them are no observed data.
+  std::int64_t surrogates() const { return count - observed(); }
+};
+
 /// Whether a method makes new values instead of rearranging embedded rows.
 constexpr bool is_spectral(SurrogateMethod m) {
   return m == SurrogateMethod::phase || m == SurrogateMethod::iaaft;

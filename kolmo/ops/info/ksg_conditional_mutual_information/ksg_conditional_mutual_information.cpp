@@ -26,6 +26,7 @@ void check(const Args& a) {
   const std::int64_t n = a.y.extent[0];
   require(n < std::int64_t(1) << 31, "at most 2^31 - 1 rows");
   require(!a.segments.given() || a.segments.extent[0] >= 2, "segments has at least two offsets");
+  require(a.first == 0 || !a.local.given(), "local values are of the observed data, where first is 0");
   require_blocks("ksg_conditional_mutual_information", a, n);
   if (!a.segments.given()) require_rows("ksg_conditional_mutual_information", n, a.k, a.theiler);
 }
@@ -183,6 +184,16 @@ constexpr Case<Args> cases[] = {
      .optional = "z",
      .setup =
          [](Args& a) { a.surrogates = 60, a.min_shift = 5, a.surrogate_type = SurrogateType::circular; }},
+    {.name = "n=64 1,1,1 estimates 7 to 40 circular",
+     .sizes = {{"b", 1}, {"n", 64}, {"dx", 1}, {"dy", 1}, {"dz", 1}},
+     .tolerance = rounding,
+     .optional = "z",
+     .setup = [](Args& a) { a.surrogates = 33, a.first = 7, a.surrogate_type = SurrogateType::circular; }},
+    {.name = "n=75 2,1,2 b=2 estimates 3 to 5",
+     .sizes = {{"b", 2}, {"n", 75}, {"dx", 2}, {"dy", 1}, {"dz", 2}},
+     .tolerance = rounding,
+     .optional = "z",
+     .setup = [](Args& a) { a.surrogates = 2, a.first = 3, a.surrogate_type = SurrogateType::block; }},
     {.name = "n=63 1,1,1 surrogates=40, 9 trials",
      .sizes = {{"b", 1}, {"n", 63}, {"dx", 1}, {"dy", 1}, {"dz", 1}},
      .tolerance = rounding,

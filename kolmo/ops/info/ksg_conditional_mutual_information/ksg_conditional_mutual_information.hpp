@@ -9,7 +9,7 @@ struct KsgConditionalMutualInformationArgs {
   OptIn z{}, time{}, segments{}, streams{}, min_shifts{};
   Out value{};
   OptOut local{};
-  std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, min_shift = 1;
+  std::int64_t k = 4, theiler = 0, surrogates = 0, block_length = 0, min_shift = 1, first = 0;
   std::uint64_t seed = 0;
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
   SurrogateType surrogate_type = SurrogateType::permute;
@@ -40,9 +40,12 @@ struct KsgConditionalMutualInformationArgs {
                               Domain::count)
             .no_matter_for_speed(),
         field<&A::value>("value", "t b e", DTypes::of(DType::f64),
-                         "estimates in nats: observed, then surrogates"),
+                         "estimates in nats: of the observed data, then of surrogates; or from `first` on"),
         field<&A::local>("local", "b n", DTypes::of(DType::f64),
                          "local values of the observed data, in nats"),
+        option<&A::first>("first", 0, 1'000'000'000,
+                          "number of the first estimate: 0 is the observed data, s surrogate s")
+            .no_matter_for_speed(),
     });
   }
 };
@@ -55,6 +58,8 @@ struct KsgConditionalMutualInformationArgs {
 ///   ksg2 without z    psi(k) - 1/k + psi(n) - < psi(n_x) + psi(n_y) >
 /// ksg1 counts points strictly nearer than the k-th neighbour. ksg2 counts points within the rectangle that
 /// the k neighbours span. Of equally near neighbours those of lower rows are taken.
+///
+/// Surrogate s depends on its stream and on s alone: estimates first ... first + surrogates are those of a whole call.
 ///
 /// Each problem needs more than k + 2 theiler rows. x, y and z have at most 16 columns each. Computed in f64,
 /// or in f32 with errors of 1e-5 to 4e-3 (ties). Counts are exact and summed as integers: same bits on every

@@ -12,6 +12,7 @@ void expected_in(const Args& a) {
   const std::int64_t n = a.y.dim(0), b = a.x.dim(0), t = a.segments.given() ? a.segments.dim(0) - 1 : 1;
   KsgSettings settings;
   copy_ksg_options(settings, a);
+  settings.first = a.first;
   for (std::int64_t p = 0; p < t; ++p) {
     const std::int64_t begin = a.segments.given() ? std::int64_t(get(a.segments, p)) : 0;
     const std::int64_t end = a.segments.given() ? std::int64_t(get(a.segments, p + 1)) : n;

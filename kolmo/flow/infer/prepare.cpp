@@ -1,0 +1,66 @@
+#include "kolmo/flow/infer/prepare.hpp"
+
+#include <algorithm>
+
+#include "kolmo/flow/data/autocorrelation.hpp"
+#include "kolmo/flow/estimate/discrete.hpp"
+#include "kolmo/flow/infer/pairwise_search.hpp"
+
+namespace kolmo {
+
+Embedding longest_embedding(const NetworkOptions& o) {
+  return o.embedding == EmbeddingRule::given ? o.target : Embedding{o.max_history, o.max_tau};
+}
+
+std::int64_t network_reach(const NetworkOptions& o, const Embedding& target) {
+  return std::max({target.reach(1), o.source.reach(o.max_lag), reach(o.given)});
+}
+
+NetworkOptions settled(NetworkOptions o, const Series& series) {
+  if (o.estimator.surrogate_type == SurrogateMethod::block)
+    o.estimator = settled(o.estimator, series, network_reach(o, longest_embedding(o)));
+  return o;
+}
+
+LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) {
+  fixed_ = o.estimator.min_shift;
+  if (!o.estimator.surrogates || o.estimator.surrogate_type != SurrogateMethod::circular || fixed_) return;
+  reach_ = network_reach(o, longest_embedding(o));
+  rows_ = std::int64_t(embeddable(series, reach_).size());
+  for (std::size_t v = 0; v < series.values.size(); ++v)
+    length_.push_back(autocorrelation(column_of(series, v)).length);
+  std::int64_t given = 0;
+  for (const Coordinate& g : o.given) given = std::max(given, length_[std::size_t(g.variable)]);
+  for (std::int64_t& length : length_) length = std::max(length, given);
+}
+
+std::int64_t LinkShifts::of(std::int32_t source, std::int32_t target) const {
+  if (length_.empty()) return fixed_;
+  return settled_shift(rows_, std::max(length_[std::size_t(source)], length_[std::size_t(target)]), reach_);
+}
+
+void check_network(const Series& series, const NetworkOptions& o) {
+  if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
+  for (const std::int32_t t : o.targets)
+    if (std::find(o.variables.begin(), o.variables.end(), t) == o.variables.end())
+      fail<InvalidArgument>("network: the target " + series.names[std::size_t(t)] +
+                            " is not one of its variables");
+  require(o.min_lag >= 1 && o.min_lag <= o.max_lag,
+          "network: lags start at 1 or above and end at or above that");
+  check_task(series, link_task(series, o, {o.variables[1], longest_embedding(o), 0, 0}, {&o.variables[0], 1}),
+             o.estimator);
+  std::vector<std::int32_t> used = o.variables;
+  for (const Coordinate& g : o.given) used.push_back(g.variable);
+  check_states(series, used, o.estimator);
+  require(o.estimator.estimator == Estimator::ksg || o.embedding != EmbeddingRule::ragwitz,
+          "network: embedding ragwitz predicts by nearest neighbours, and is for the estimator ksg only");
+}
+
+PreparedNetwork prepare_network(const Series& series, const NetworkOptions& options) {
+  NetworkOptions o = settled(options, series);
+  check_network(series, o);
+  LinkShifts shifts(series, o);
+  return {series, std::move(o), std::move(shifts)};
+}
+
+}  // namespace kolmo

@@ -1,0 +1,45 @@
+#pragma once
+#include "kolmo/flow/infer/network.hpp"
+
+namespace kolmo {
+
+/// The min_shift of each link: the one given, or, as in `settled`, of the longest Autocorrelation::length of its source,
+/// its target and the variables in the condition. A slowly varying series takes shifts from its own links only. 0 for
+/// surrogates that are not circular.
+class LinkShifts {
+ public:
+  LinkShifts(const Series& series, const NetworkOptions& options);
+  std::int64_t of(std::int32_t source, std::int32_t target) const;
+
+ private:
+  std::int64_t fixed_ = 0, reach_ = 0, rows_ = 0;
+  std::vector<std::int64_t>
+      length_;  // of each variable, at least those of the condition; empty if all are fixed
+};
+
+/// A series and options that fit each other, with all that is chosen from the series before the first estimate. The series
+/// must outlive it.
+struct PreparedNetwork {
+  const Series& series;
+  NetworkOptions options;  ///< settled
+  LinkShifts shifts;
+};
+
+/// Looks at the series, settles the options and checks them. Throws the exceptions of check_network.
+PreparedNetwork prepare_network(const Series& series, const NetworkOptions& options);
+
+/// The options with the parameters of surrogates settled by the longest embedding that may be chosen, but for min_shift,
+/// which each link has of its own.
+NetworkOptions settled(NetworkOptions options, const Series& series);
+
+/// Throws InvalidArgument, naming the variable, if infer_network cannot run: fewer than two variables, a
+/// target that is none of them, too few rows for the longest embedding, more than 16 dimensions.
+void check_network(const Series& series, const NetworkOptions& options);
+
+/// The embedding with the most and oldest values that may be chosen for a target.
+Embedding longest_embedding(const NetworkOptions& options);
+
+/// The largest lag in a link's embedding, in rows; the same for every source and lag of a target.
+std::int64_t network_reach(const NetworkOptions& options, const Embedding& target);
+
+}  // namespace kolmo

@@ -1,0 +1,247 @@
+#include "kolmo/flow/infer/scheduler.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "kolmo/flow/estimate/estimate_batch.hpp"
+#include "kolmo/flow/estimate/progress.hpp"
+#include "kolmo/runtime/cpu/interrupt.hpp"
+
+namespace kolmo {
+namespace {
+
+/// The round of a search that is under way.
+struct OpenRound {
+  TargetSearch* search;
+  std::int64_t number = 0;
+  Round round{};
+  std::vector<Estimates> results{};  // of each task
+  std::size_t missing = 0;           // alternatives of all tasks
+};
+
+/// Alternatives of a task, from `first` on.
+struct Part {
+  OpenRound* of;
+  std::size_t task, first, count;
+
+  const EstimationTask& whole() const { return of->round.tasks[task]; }
+  SurrogateRange draws() const { return of->round.surrogates; }
+};
+
+/// Parts that are estimated together.
+struct Batch {
+  std::vector<Part> parts;
+  std::vector<EstimationTask> tasks;
+  EstimateBatch batch;  // of these tasks
+  double work = 0;
+};
+
+/// Parts whose shapes are equal can be estimated together.
+auto shape(const Part& p) {
+  const EstimationTask& t = p.whole();
+  return std::tuple(t.x.at(0).size(), t.y.size(), t.z.size(), t.times.size(), t.min_shifts.empty(),
+                    p.draws().first, p.draws().count, p.count);
+}
+
+EstimationTask task_of(const Part& p) {
+  const auto part = [&](const auto& all) {
+    const auto from = all.begin() + std::ptrdiff_t(p.first);
+    return std::decay_t<decltype(all)>(from, from + std::ptrdiff_t(p.count));
+  };
+  const EstimationTask& t = p.whole();
+  return {t.name,
+          part(t.x),
+          t.y,
+          t.z,
+          t.times,
+          part(t.streams),
+          t.min_shifts.empty() ? t.min_shifts : part(t.min_shifts)};
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(const SchedulerOptions& options)
+      : o_(options),
+        batching_(o_.limits ? *o_.limits : BatchLimits::of(o_.streams[0]->device().kind, o_.series.rows()), 1,
+                  o_.series.rows(), 1) {}
+
+  void run(std::span<TargetSearch* const> searches);
+
+ private:
+  using Batches = Pipeline<Batch, std::vector<Estimates>>;
+
+  void ask(OpenRound& open);
+  std::vector<Part> take_parts();
+  Batch next_batch();
+  void estimate_by_pipelines();
+  void estimate_at_once();
+  void take(const Batch& batch, const std::vector<Estimates>& results);
+
+  double work_of(std::int64_t estimates) const { return double(estimates) * double(o_.series.rows()); }
+  void advance(double work, bool earlier = false) const {
+    if (o_.progress) o_.progress->advance(work, earlier);
+  }
+
+  const SchedulerOptions& o_;
+  Batching batching_;
+  std::vector<OpenRound> open_;  // of each search
+  std::vector<Part> waiting_;    // by shape
+};
+
+void Scheduler::run(std::span<TargetSearch* const> searches) {
+  for (TargetSearch* search : searches) {
+    const Replayed done = o_.work ? replay(*search, o_.work->finished()) : Replayed{};
+    if (done.rounds) advance(work_of(done.estimates), true);
+    open_.push_back({.search = search, .number = done.rounds});
+  }
+  for (OpenRound& open : open_) ask(open);
+  if (o_.estimator.estimator == Estimator::ksg)
+    estimate_by_pipelines();
+  else
+    estimate_at_once();
+}
+
+void Scheduler::ask(OpenRound& open) {
+  std::optional<Round> next = open.search->next();
+  if (!next) return;
+  open.round = std::move(*next);
+  require(!open.round.tasks.empty(), "scheduler: a round has no tasks");
+  const SurrogateRange draws = open.round.surrogates;
+  for (std::size_t i = 0; i < open.round.tasks.size(); ++i) {
+    const std::size_t alternatives = open.round.tasks[i].x.size();
+    open.results.push_back({draws,
+                            std::vector<std::int64_t>(alternatives),
+                            std::vector<double>(alternatives * std::size_t(draws.count)),
+                            {}});
+    open.missing += alternatives;
+    const Part part{&open, i, 0, alternatives};
+    const auto later = [](const Part& a, const Part& b) { return shape(a) < shape(b); };
+    waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), part, later), part);
+  }
+}
+
+/// Some alternatives of one task, or all of several.
+std::vector<Part> Scheduler::take_parts() {
+  Part& first = waiting_.front();
+  const bool spectral = is_spectral(o_.estimator.surrogate_type);
+  batching_.link(first.draws().count, double(o_.series.rows()) * double(first.whole().x[0].size()) *
+                                          double(spectral ? first.draws().count : 1) * sizeof(double));
+  const auto other = std::find_if_not(waiting_.begin(), waiting_.end(),
+                                      [&](const Part& p) { return shape(p) == shape(first); });
+  const BatchSize size = batching_.next(std::int64_t(first.count), other - waiting_.begin());
+  if (std::size_t(size.links) < first.count) {
+    Part part = first;
+    part.count = std::size_t(size.links);
+    first.first += part.count, first.count -= part.count;
+    return {part};
+  }
+  const auto end = waiting_.begin() + std::ptrdiff_t(size.targets);
+  std::vector<Part> parts(waiting_.begin(), end);
+  waiting_.erase(waiting_.begin(), end);
+  return parts;
+}
+
+Batch Scheduler::next_batch() {
+  Batch b{take_parts(), {}, {}, 0};
+  for (const Part& p : b.parts) {
+    b.tasks.push_back(task_of(p));
+    b.work += work_of(std::int64_t(p.count) * p.draws().count);
+  }
+  return b;
+}
+
+/// For the estimators that have no batches.
+void Scheduler::estimate_at_once() {
+  while (!waiting_.empty()) {
+    check_interrupt();
+    const Batch b = next_batch();
+    take(b, batching_.measure(b.work, [&] {
+      return estimate(o_.series, b.tasks, o_.estimator, *o_.streams[0], b.parts[0].draws());
+    }));
+  }
+}
+
+void Scheduler::estimate_by_pipelines() {
+  using Clock = std::chrono::steady_clock;
+  auto last = Clock::now();
+  std::exception_ptr error;
+  const auto done = [&](Batches::Result& r) {
+    try {
+      if (error) return;
+      if (r.error) std::rethrow_exception(r.error);
+      const auto now = Clock::now();
+      batching_.took(r.item.work, std::chrono::duration<double>(now - last).count());
+      last = now;
+      take(r.item, r.value);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  };
+  std::vector<std::unique_ptr<Batches>> pipelines;
+  for (const Stream* stream : o_.streams)
+    pipelines.push_back(std::make_unique<Batches>(stream->device(), estimate_stages<Batch>(), done,
+                                                  PipelineOptions{.name = "network",
+                                                                  .slots = 2,
+                                                                  .queue = 1,
+                                                                  .own_threads = false,
+                                                                  .cpu_threads = stream->threads()}));
+  const auto drain = [&] {
+    for (const auto& pipeline : pipelines) pipeline->drain();
+  };
+  for (std::size_t turn = 0; !error; ++turn) {
+    check_interrupt();
+    if (waiting_.empty()) drain();  // what is taken then may ask for more
+    if (waiting_.empty()) break;
+    Batch b = next_batch();
+    b.batch = EstimateBatch(o_.series, b.tasks, o_.estimator, b.parts[0].draws());
+    Batches& pipeline = *pipelines[turn % pipelines.size()];
+    pipeline.submit(std::move(b));
+    pipeline.poll();
+  }
+  drain();
+  if (error) std::rethrow_exception(error);
+}
+
+void Scheduler::take(const Batch& batch, const std::vector<Estimates>& results) {
+  std::vector<OpenRound*> finished;
+  for (std::size_t i = 0; i < batch.parts.size(); ++i) {
+    const Part& p = batch.parts[i];
+    const Estimates& from = results[i];
+    Estimates& to = p.of->results[p.task];
+    const auto at = [&](auto& all, std::size_t each) { return all.begin() + std::ptrdiff_t(p.first * each); };
+    std::copy(from.different.begin(), from.different.end(), at(to.different, 1));
+    std::copy(from.values.begin(), from.values.end(), at(to.values, std::size_t(p.draws().count)));
+    if (!from.p_values.empty()) {
+      to.p_values.resize(to.different.size());
+      std::copy(from.p_values.begin(), from.p_values.end(), at(to.p_values, 1));
+    }
+    if ((p.of->missing -= p.count) == 0) finished.push_back(p.of);
+  }
+  FinishedWork::Records records;
+  for (OpenRound* open : finished) {
+    open->search->take(open->results);
+    open->results.clear();
+    records[{open->search->number(), open->number++}] = open->search->record();
+  }
+  if (o_.work && !records.empty()) o_.work->add(records);
+  advance(batch.work);
+  for (OpenRound* open : finished) ask(*open);
+}
+
+}  // namespace
+
+void run_searches(std::span<TargetSearch* const> searches, const SchedulerOptions& options) {
+  Scheduler(options).run(searches);
+}
+
+Replayed replay(TargetSearch& search, const FinishedWork::Records& records) {
+  Replayed done;
+  for (;; ++done.rounds) {
+    const auto found = records.find({search.number(), done.rounds});
+    if (found == records.end()) return done;
+    done.estimates += search.replay(found->second);
+  }
+}
+
+}  // namespace kolmo

@@ -1,0 +1,36 @@
+#pragma once
+#include <optional>
+#include <span>
+
+#include "kolmo/flow/estimate/batching.hpp"
+#include "kolmo/flow/infer/checkpoint.hpp"
+#include "kolmo/flow/infer/target_search.hpp"
+
+namespace kolmo {
+
+class Progress;
+
+/// What searches share: the data, how it is estimated and on which devices, and where finished work goes. `work` and
+/// `progress`, which counts estimates times rows, may be null.
+struct SchedulerOptions {
+  const Series& series;
+  const EstimatorOptions& estimator;  ///< settled
+  std::span<Stream* const> streams;
+  std::optional<BatchLimits> limits;  ///< default: those of the first stream's device
+  FinishedWork* work = nullptr;
+  Progress* progress = nullptr;
+};
+
+/// Brings searches to their end. Rounds of all of them that fit together are estimated in one batch, and a long round in
+/// several. Each device has a pipeline, so that the host embeds the next batch while it estimates. Rounds whose records
+/// `work` has are replayed; the record of every other round is added to it, as (TargetSearch::number, number of the round).
+/// Results depend on neither devices nor batches.
+void run_searches(std::span<TargetSearch* const> searches, const SchedulerOptions& options);
+
+struct Replayed {
+  std::int64_t rounds = 0, estimates = 0;
+};
+/// Replays the rounds of a search that the records hold, up to the first that they lack.
+Replayed replay(TargetSearch& search, const FinishedWork::Records& records);
+
+}  // namespace kolmo
