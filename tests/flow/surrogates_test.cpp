@@ -128,10 +128,5 @@ TEST(SpectralSurrogates, OneSampleStays) {
   EXPECT_EQ(surrogate({2.5}, SurrogateMethod::phase), Values{2.5});
 }
 
-TEST(SurrogateMethod, SpectralOnesRearrangeNothing) {
-  EXPECT_EQ(rearrangement(SurrogateMethod::trials), SurrogateType::trials);
-  EXPECT_THROW(rearrangement(SurrogateMethod::iaaft), InvalidArgument);
-}
-
 }  // namespace
 }  // namespace kolmo

@@ -25,10 +25,10 @@ void check_surrogates(const Series& series, const EstimationTask& task, const Es
   const auto several = [](const Coordinates& x) {
     return std::any_of(x.begin(), x.end(), [&](const Coordinate& c) { return c.variable != x[0].variable; });
   };
-  if (o.surrogate_type == SurrogateMethod::iaaft && std::any_of(task.x.begin(), task.x.end(), several))
-    fail<InvalidArgument>(task.name +
-                          ": surrogates by iaaft are made of one column, and x has several; "
-                          "phase keeps their relation");
+  const SurrogateKind& kind = kind_of(o.surrogate_type);
+  if (kind.of_one_column && std::any_of(task.x.begin(), task.x.end(), several))
+    fail<InvalidArgument>(task.name + ": surrogates by " + std::string(kind.name) +
+                          " are made of one column, and x has several; phase keeps their relation");
 }
 
 void check_other_task(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
@@ -41,8 +41,7 @@ void check_other_task(const Series& series, const EstimationTask& task, const Es
                           std::to_string(needed));
   if (!o.surrogates) return;
   if (is_spectral(o.surrogate_type))
-    fail<InvalidArgument>(task.name + ": surrogates by " +
-                          std::string(surrogate_method_names[std::size_t(o.surrogate_type)]) +
+    fail<InvalidArgument>(task.name + ": surrogates by " + std::string(kind_of(o.surrogate_type).name) +
                           " are for the estimator ksg");
   check_surrogates(series, task, o);
 }
@@ -152,8 +151,9 @@ std::int64_t settled_shift(std::int64_t rows, std::int64_t length, std::int64_t 
 }
 
 EstimatorOptions settled(EstimatorOptions o, const Series& series, std::int64_t reach) {
-  const bool shifts = o.surrogate_type == SurrogateMethod::circular && o.min_shift == 0;
-  const bool blocks = o.surrogate_type == SurrogateMethod::block && o.block_length == 0;
+  const SurrogateParameter parameter = kind_of(o.surrogate_type).parameter;
+  const bool shifts = parameter == SurrogateParameter::min_shift && o.min_shift == 0;
+  const bool blocks = parameter == SurrogateParameter::block_length && o.block_length == 0;
   if (!shifts && !blocks) return o;
   std::int64_t length = 0, block = reach + 1;
   for (std::size_t v = 0; v < series.values.size(); ++v) {
@@ -179,7 +179,7 @@ EstimatorOptions settled(EstimatorOptions o, const Series& series, std::span<con
 SurrogateOptions surrogate_options(const Series& series, const EstimationTask& task,
                                    const EstimatorOptions& o) {
   const bool trials = o.surrogate_type == SurrogateMethod::trials;
-  return {rearrangement(o.surrogate_type),
+  return {kind_of(o.surrogate_type).rows.value(),
           trials ? rows_of_trial(series, task.times, task.name) : o.block_length,
           std::max<std::int64_t>(1, o.min_shift), o.seed};
 }

@@ -171,8 +171,8 @@ std::int64_t different_surrogates(const Series& series, std::span<const std::int
 std::vector<std::int64_t> computed_surrogates(const EstimationTask& task, const EstimatorOptions& options,
                                               SurrogateRange draws);
 
-/// The arrangement of surrogates of a task's rows; circular shifts are those of the options. Throws
-/// InvalidArgument for spectral surrogates, which rearrange no rows.
+/// The arrangement of surrogates of a task's rows; circular shifts are those of the options. Not of spectral surrogates,
+/// which rearrange no rows.
 SurrogateOptions surrogate_options(const Series& series, const EstimationTask& task,
                                    const EstimatorOptions& options);
 

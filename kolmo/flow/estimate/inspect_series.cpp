@@ -91,7 +91,7 @@ std::vector<Warning> inspect(const Series& series, const EstimatorOptions& optio
     if (const double effective = n / autocorrelation(c).inflation; options.surrogates) {
       const std::string rows =
           fmt::format("{} ({} rows count as {:.0f})", name, c.size(), std::max(1.0, effective));
-      if (effective < n / inflated && options.surrogate_type == SurrogateMethod::permute)
+      if (effective < n / inflated && !kind_of(options.surrogate_type).keeps_autocorrelation)
         found.add("autocorrelated", rows);
       else if (effective < n / inflated && effective < few_effective_rows)
         found.add("few_effective_rows", rows);

@@ -52,13 +52,7 @@ std::string surrogate_clause(const NetworkDocument& network) {
                 ? fmt::format(" at the best of lags 1 to {}, corrected by \u0160id\u00e1k for choosing it",
                               r.max_lag)
                 : "");
-  const SurrogateMethod type = r.estimator.surrogate_type;
-  const char* how = type == SurrogateMethod::permute ? "whose source values are randomly permuted"
-                    : type == SurrogateMethod::circular
-                        ? "whose source is shifted in time, around the end, by a random amount"
-                    : type == SurrogateMethod::block  ? "whose source is shuffled in blocks"
-                    : type == SurrogateMethod::trials ? "in which each trial has the source of a random trial"
-                                                      : "whose source is random with the same spectrum";
+  const std::string_view how = kind_of(r.estimator.surrogate_type).in_report;
   return fmt::format(
       "each p\u2011value compares {} in {} surrogates {}",
       r.max_lag > 1

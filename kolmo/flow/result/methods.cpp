@@ -118,31 +118,21 @@ std::string shortest_shifts(const NetworkDocument& d) {
          (least->min_shift < most->min_shift ? ", by link" : "");
 }
 
-/// How surrogates were made, as a clause.
-std::string how_made(const NetworkDocument& d) {
-  switch (d.request.estimator.surrogate_type) {
-    case SurrogateMethod::permute:
-      return "the embedded rows of the source were randomly permuted";
-    case SurrogateMethod::circular:
-      return "the source was shifted in time, around its end, by a random number of rows (Quian Quiroga et "
-             "al. 2002)" +
-             shortest_shifts(d);
-    case SurrogateMethod::block:
-      return "the source was shuffled in blocks of " +
-             plural(double(d.request.estimator.block_length), "row");
-    case SurrogateMethod::trials:
-      return "each trial had the source of a random trial";
-    case SurrogateMethod::phase:
-      return "the source had the amplitudes of its Fourier transform and random phases";
+std::string parameter_text(const NetworkDocument& d, SurrogateParameter parameter) {
+  switch (parameter) {
+    case SurrogateParameter::min_shift:
+      return shortest_shifts(d);
+    case SurrogateParameter::block_length:
+      return plural(double(d.request.estimator.block_length), "row");
     default:
-      return "the source had its values in an order with nearly the same Fourier amplitudes (Schreiber and "
-             "Schmitz 1996)";
+      return "";
   }
 }
 
 std::string test_sentence(const NetworkDocument& d) {
   if (!d.tested()) return "No link was tested for significance. ";
   const NetworkRequest& r = d.request;
+  const SurrogateKind& kind = kind_of(r.estimator.surrogate_type);
   std::string out;
   if (d.analytic()) {
     out = std::string("Each link was tested by an F test") +
@@ -151,7 +141,8 @@ std::string test_sentence(const NetworkDocument& d) {
     out = fmt::format(
         "Each link was compared with the same statistic in {} surrogates (Theiler et al. 1992), in which {}; "
         "p = {}. ",
-        surrogates_used(d), how_made(d), p_value_formula(r.p_value));
+        surrogates_used(d), fmt::format(fmt::runtime(kind.in_methods), parameter_text(d, kind.parameter)),
+        p_value_formula(r.p_value));
   }
   out += r.correction == Correction::bh
              ? "The p-values were adjusted over all pairs by the procedure of Benjamini and Hochberg (1995)"

@@ -105,8 +105,8 @@ std::vector<Reference> references(const NetworkDocument& network) {
   if (!network.tested()) return found;
   if (network.compared()) {
     found.push_back(theiler);
-    if (r.estimator.surrogate_type == SurrogateMethod::circular) found.push_back(quian);
-    if (r.estimator.surrogate_type == SurrogateMethod::iaaft) found.push_back(schmitz);
+    for (const Reference& reference : {quian, schmitz})
+      if (reference.key == kind_of(r.estimator.surrogate_type).reference) found.push_back(reference);
   }
   if (r.correction == Correction::bh) found.push_back(benjamini);
   return found;

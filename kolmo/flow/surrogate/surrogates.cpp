@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "kolmo/base/error.hpp"
 #include "kolmo/base/philox.hpp"
 #include "kolmo/flow/data/portable_math.hpp"
 
@@ -31,21 +30,6 @@ std::vector<std::size_t> order_of(const std::vector<double>& values) {
 }
 
 }  // namespace
-
-SurrogateType rearrangement(SurrogateMethod m) {
-  switch (m) {
-    case SurrogateMethod::circular:
-      return SurrogateType::circular;
-    case SurrogateMethod::permute:
-      return SurrogateType::permute;
-    case SurrogateMethod::block:
-      return SurrogateType::block;
-    case SurrogateMethod::trials:
-      return SurrogateType::trials;
-    default:
-      fail<InvalidArgument>("surrogates: phase and iaaft rearrange no rows");
-  }
-}
 
 SpectralSurrogates::SpectralSurrogates(const Series& series, std::vector<std::int32_t> variables,
                                        SurrogateMethod method, std::uint64_t seed)

@@ -1,27 +1,12 @@
 #pragma once
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "kolmo/flow/data/series.hpp"
 #include "kolmo/flow/surrogate/fourier.hpp"
-#include "kolmo/knn/surrogate.hpp"
+#include "kolmo/flow/surrogate/surrogate_kind.hpp"
 
 namespace kolmo {
-
-/// Says how a surrogate of x is made. All methods but phase keep x's distribution; those that keep its autocorrelation too
-/// give valid tests of autocorrelated series.
-///   circular, permute, block    rearrange the embedded rows; see SurrogateType. All sets are one sequence of rows
-///   trials                      gives each trial the embedded rows of x of a random trial
-///   phase      each set keeps the amplitudes of its Fourier transform and gets random phases, the same in all columns of x.
-///              Source: Theiler et al., Physica D 58, 77 (1992)
-///   iaaft      each set has its values in an order with nearly the same Fourier amplitudes; x has one column. Source:
-///              Schreiber, Schmitz, Phys. Rev. Lett. 77, 635 (1996)
-enum class SurrogateMethod : std::int32_t { circular, permute, block, trials, phase, iaaft };
-inline constexpr std::string_view surrogate_method_names[] = {"circular", "permute", "block",
-                                                              "trials",   "phase",   "iaaft"};
-constexpr std::span<const std::string_view> names_of(SurrogateMethod) { return surrogate_method_names; }
 
 /// Surrogates come in parts: those with the numbers first ... first + count - 1. A surrogate depends on its number, its
 /// stream and the seed alone, and number 0 is the observed data.
@@ -33,15 +18,8 @@ struct SurrogateRange {
   std::int64_t surrogates() const { return count - observed(); }
 };
 
-/// Whether a method makes new values instead of rearranging embedded rows.
-constexpr bool is_spectral(SurrogateMethod m) {
-  return m == SurrogateMethod::phase || m == SurrogateMethod::iaaft;
-}
-/// The rearrangement of embedded rows that a method makes. Throws InvalidArgument for a spectral method.
-SurrogateType rearrangement(SurrogateMethod method);
-
-/// Surrogates of some variables of a series by a spectral method. Seed, stream, number of the surrogate and
-/// place address the random numbers, so that nothing depends on what else is computed.
+/// Surrogates of some variables of a series by a spectral method. Random numbers are addressed by seed, stream, number
+/// of the surrogate and place, so that nothing depends on what else is computed.
 class SpectralSurrogates {
  public:
   SpectralSurrogates(const Series& series, std::vector<std::int32_t> variables, SurrogateMethod method,

@@ -35,8 +35,7 @@ std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOpt
   return Warning{
       "few_surrogates",
       fmt::format("the data allow only {} different {} surrogates, so that no p-value is below {:.2g}",
-                  different, surrogate_method_names[std::size_t(o.surrogate_type)],
-                  1 / double(1 + different))};
+                  different, kind_of(o.surrogate_type).name, 1 / double(1 + different))};
 }
 
 std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
