@@ -12,8 +12,8 @@ import re
 import sys
 from pathlib import Path
 
-KERNEL_CODE = re.compile(r"kolmo/(base|device|knn|ops|recurrent|skeleton)/|kolmo/runtime/cuda/(launch\.cuh|(cublaslt|tensor_copies)\.[ch]pp)$")
-CPU_CODE = re.compile(r"kolmo/(base|cpu|device|knn|ops|recurrent|runtime/cpu|skeleton)/")
+KERNEL_CODE = re.compile(r"kolmo/(base|device|knn|ops|skeleton)/|kolmo/runtime/cuda/(launch\.cuh|(cublaslt|tensor_copies)\.[ch]pp)$")
+CPU_CODE = re.compile(r"kolmo/(base|cpu|device|knn|ops|runtime/cpu|skeleton)/")
 TOKEN = re.compile(r"""
     (?P<comment>//[^\n]*|/\*.*?\*/)
   | (?P<raw>\b(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)")

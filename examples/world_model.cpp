@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "examples/ridge.hpp"
-#include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
 #include "kolmo/ops/nn/state_encode/state_encode.hpp"
 #include "kolmo/ops/random/random_normal/random_normal.hpp"
 #include "kolmo/ops/random/random_uniform/random_uniform.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/gru_sequences.hpp"
 
 using example::Numbers;
 constexpr std::int64_t past = 64, ahead = 64, all = past + ahead, k = 64, n = 128, members = 8;

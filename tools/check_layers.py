@@ -12,7 +12,7 @@ from pathlib import Path
 BASE = {"base"}
 RUNTIME = BASE | {"runtime", "version"}
 OP = RUNTIME | {"impl", "inside", "op", "nearest"}
-OPS = OP | {"skeleton", "knn", "recurrent", "ops"}
+OPS = OP | {"skeleton", "knn", "ops"}
 FLOW = OPS | {"io"}
 # The rooms of kolmo/flow: each may include those before it. Simulated series and surrogates do not know each other.
 FLOW_ROOMS = ["option", "data", "simulate", "surrogate", "estimate", "test", "infer", "request", "result", "report", "analysis"]
@@ -28,9 +28,8 @@ LAYERS = {
     "launch": RUNTIME | {"launch"},
     "skeleton": RUNTIME | {"impl", "device", "launch", "skeleton"},
     "knn": OP | {"knn"},  # k nearest neighbours and KSG, shared by several operators
-    "recurrent": OP | {"skeleton", "ops", "recurrent"},  # units of recurrent networks, shared by several; calls matmul
     "ops": OPS,
-    "kernel": BASE | {"impl", "inside", "ops", "device", "launch", "skeleton", "knn", "recurrent", "kernel"},  # .cu, .cuh
+    "kernel": BASE | {"impl", "inside", "ops", "device", "launch", "skeleton", "knn", "kernel"},  # .cu, .cuh
     "tune": OP | {"io", "tune"},
     "monitor": RUNTIME | {"monitor"},  # views of what the runtime records
     "io": RUNTIME | {"io", "nearest"},
@@ -104,14 +103,14 @@ def include_faults(path: str, bracket: str, name: str):
         yield f"kolmo/{here} is not in the table of layers of tools/check_layers.py"
     elif there not in LAYERS[here]:
         yield f'"{name}": {here} may not include {there}'
-    elif there == "ops" and here in {"ops", "kernel", "oracle", "recurrent"}:
+    elif there == "ops" and here in {"ops", "kernel", "oracle"}:
         yield from neighbour_faults(path, name)
 
 
 def neighbour_faults(path: str, name: str):
-    """An operator sees another operator only through <op>.hpp."""
+    """An operator sees another operator only through <op>.hpp, and what the operators of its group share in the group's folder."""
     home, other = Path(path).parent, Path(name).parent
-    if home != other and Path(name).name != f"{other.name}.hpp":
+    if other not in (home, home.parent) and Path(name).name != f"{other.name}.hpp":
         yield f'"{name}": an operator sees another one only through {other.name}.hpp'
 
 

@@ -4,7 +4,7 @@
 
 namespace kolmo {
 
-/// 64-bit hash of bytes (FNV-1a), continued from `state`.
+/// The 64-bit hash of bytes (FNV-1a), continued from `state`.
 constexpr std::uint64_t fingerprint(std::string_view bytes, std::uint64_t state = 14695981039346656037u) {
   for (const char c : bytes) state = (state ^ std::uint8_t(c)) * 1099511628211u;
   return state;

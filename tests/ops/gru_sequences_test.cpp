@@ -1,6 +1,6 @@
 // Tests states that fill the registers of a cluster, which the cases of gru_forward and rssm_rollout are too
 // small for.
-#include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/gru_sequences.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

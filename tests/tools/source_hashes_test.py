@@ -91,7 +91,7 @@ class Hashes(unittest.TestCase):
 
     def test_cpu_code_changes_the_cpu(self):
         self.edit("kolmo/knn/tree.cpp", "namespace kolmo", "struct Another;\nnamespace kolmo")
-        self.edit("kolmo/recurrent/rows.cpp", "namespace kolmo", "struct Another;\nnamespace kolmo")
+        self.edit("kolmo/ops/recurrent/rows.cpp", "namespace kolmo", "struct Another;\nnamespace kolmo")
         cpu, cuda = self.changed()
         self.assertTrue({"ksg_mutual_information", "gru_cell", "rssm_rollout"} <= cpu, cpu)
         self.assertNotIn("vector_add", cpu)

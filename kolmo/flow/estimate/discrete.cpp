@@ -155,7 +155,7 @@ void check_states_of(const Series& series, std::span<const EstimationTask> tasks
   check_states(series, different(std::move(variables)), options);
 }
 
-/// How often each state occurs, as the numbers that there are and how many states have each.
+/// Maps each number of occurrences to how many states occur so often.
 std::map<std::int64_t, double> frequencies(const States& states, std::size_t count) {
   std::vector<std::int64_t> of(count, 0);
   for (const std::uint32_t s : states) ++of[s];
@@ -164,8 +164,8 @@ std::map<std::int64_t, double> frequencies(const States& states, std::size_t cou
   return found;
 }
 
-/// Of two states that occur a and b times in N rows in random order and meet in m of them: the means of m ln(N m / (a b)) and
-/// of [m > 0]. From the most probable m outwards, until probabilities are below rounding.
+/// Two states that occur a and b times in N rows, in random order, meet in m of them. Holds the means of m ln(N m / (a b)) and
+/// of [m > 0], which are summed from the most probable m outwards until probabilities are below rounding.
 struct Meeting {
   double information = 0, seen = 0;
 

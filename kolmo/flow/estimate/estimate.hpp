@@ -130,7 +130,7 @@ struct Estimates {
   std::vector<double> values;    ///< [alternative][draw]
   std::vector<double> p_values;  ///< [alternative], of the analytic test; else empty
 
-  /// Of draws that begin with the observed data.
+  /// Needs draws that begin with the observed data.
   double observed(std::size_t alternative) const { return row(alternative)[0]; }
   std::span<const double> surrogate(std::size_t alternative) const {
     return row(alternative).subspan(draws.observed(), std::size_t(different[alternative]));

@@ -31,7 +31,7 @@ std::vector<EstimationTask> storage_tasks(const Series& series, const NetworkOpt
   return tasks;
 }
 
-/// What the estimate of storage is in the mean where there is none.
+/// The mean of the estimate of storage where there is none.
 double storage_bias(const Series& series, const EstimationTask& t, const EstimatorOptions& o) {
   switch (o.estimator) {
     case Estimator::ksg:

@@ -31,7 +31,7 @@ class Embeddings {
   std::vector<TargetResult> choose();
 
  private:
-  /// As many as take a while, but for the fastest variant of the estimator not too few nor too many.
+  /// Returns how many targets take a while; they are neither too few nor too many for the fastest variant of the estimator.
   std::int64_t at_once(const Batching& batching, double work, std::int64_t left) const {
     const auto least = std::int64_t(std::clamp(limits_.least_work / work, 1.0, double(left)));
     const std::int64_t most = std::max<std::int64_t>(1, limits_.most_rows / series_.rows());

@@ -76,7 +76,7 @@ struct PreparedNetwork;
 /// added to that. Both pointers may be null.
 Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* finished,
                       Progress* progress);
-/// The same of a series that is prepared first.
+/// Prepares the series first.
 Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream,
                       FinishedWork* finished, Progress* progress);
 

@@ -5,10 +5,10 @@
 namespace kolmo {
 
 /// Estimates the links from all other variables to a target, each for itself. The alternatives of a round are the lags of
-/// some sources: of as many as keep a round short, so that an interruption loses little.
+/// some sources. A round has so few of them that it is short and an interruption loses little.
 class PairwiseSearch final : public TargetSearch {
  public:
-  /// The work of a round, in estimates times rows, that is not exceeded by several sources: some seconds of one core.
+  /// A round of several sources has no more work than this, in estimates times rows; a core does it in some seconds.
   static constexpr double usual_round = 0x1p26;
 
   /// `network` must outlive it.
@@ -20,7 +20,7 @@ class PairwiseSearch final : public TargetSearch {
   std::string record() const override;
   std::int64_t replay(const std::string& record) override;
 
-  /// Of the rounds that were taken.
+  /// The links of the rounds that were taken.
   const std::vector<LinkResult>& links() const { return links_; }
 
  private:

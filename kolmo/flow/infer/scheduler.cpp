@@ -20,7 +20,7 @@ struct OpenRound {
   std::size_t missing = 0;           // alternatives of all tasks
 };
 
-/// Alternatives of a task, from `first` on.
+/// Some alternatives of a task, from `first` on.
 struct Part {
   OpenRound* of;
   std::size_t task, first, count;
@@ -121,7 +121,7 @@ void Scheduler::ask(OpenRound& open) {
   }
 }
 
-/// Some alternatives of one task, or all of several.
+/// Takes some alternatives of one task, or all of several tasks.
 std::vector<Part> Scheduler::take_parts() {
   Part& first = waiting_.front();
   const bool spectral = is_spectral(o_.estimator.surrogate_type);
@@ -151,7 +151,7 @@ Batch Scheduler::next_batch() {
   return b;
 }
 
-/// For the estimators that have no batches.
+/// Estimates by the estimators that have no batches.
 void Scheduler::estimate_at_once() {
   while (!waiting_.empty()) {
     check_interrupt();

@@ -10,8 +10,8 @@ namespace kolmo {
 
 class Progress;
 
-/// What searches share: the data, how it is estimated and on which devices, and where finished work goes. `work` and
-/// `progress`, which counts estimates times rows, may be null.
+/// Searches share the data, how it is estimated and on which devices, and where finished work goes. `work` and `progress`,
+/// which counts estimates times rows, may be null.
 struct SchedulerOptions {
   const Series& series;
   const EstimatorOptions& estimator;  ///< settled

@@ -16,7 +16,7 @@ enum class SurrogateMethod : std::int32_t { circular, permute, block, trials, ph
 /// The option that a method takes.
 enum class SurrogateParameter : std::int32_t { none, min_shift, block_length };
 
-/// All that is known of a method. Texts go into results, reports and messages.
+/// A row holds all that is known of a method. Texts go into results, reports and messages.
 struct SurrogateKind {
   SurrogateMethod method;
   std::string_view name;
@@ -32,7 +32,7 @@ struct SurrogateKind {
   std::string_view reference;   ///< key of a reference besides Theiler et al. (1992); may be empty
 };
 
-/// In the order of SurrogateMethod. Sources: Theiler et al., Physica D 58, 77 (1992) for phase; Schreiber, Schmitz, Phys.
+/// The kinds are in the order of SurrogateMethod. Sources: Theiler et al., Physica D 58, 77 (1992) for phase; Schreiber, Schmitz, Phys.
 /// Rev. Lett. 77, 635 (1996) for iaaft; SurrogateType for the others.
 inline constexpr SurrogateKind surrogate_kinds[] = {
     {SurrogateMethod::circular, "circular",

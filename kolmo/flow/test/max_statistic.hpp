@@ -19,8 +19,8 @@ struct MaxStatistic {
   double value() const { return observed[largest]; }
 };
 
-/// Of the alternatives first ... first + count - 1, whose surrogates are equally many and made alike. The smallest of analytic
-/// p-values is corrected by sidak().
+/// Tests the alternatives first ... first + count - 1, whose surrogates must be equally many and made alike. The smallest of
+/// analytic p-values is corrected by sidak().
 MaxStatistic max_statistic(const Estimates& estimates, std::size_t first, std::size_t count,
                            PValue convention);
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
 
-#include "kolmo/ops/nn/gru_sequences/gru_steps.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/gru_steps.hpp"
 #include "kolmo/skeleton/each_team.hpp"
 
 namespace kolmo {

@@ -1,6 +1,6 @@
 #pragma once
-#include "kolmo/ops/nn/recurrent_cells/recurrent_cells.hpp"
-#include "kolmo/recurrent/units.hpp"
+#include "kolmo/ops/recurrent/recurrent_cells/recurrent_cells.hpp"
+#include "kolmo/ops/recurrent/units.hpp"
 
 namespace kolmo {
 

@@ -1,11 +1,11 @@
-#include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/gru_sequences.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "kolmo/op/define.hpp"
-#include "kolmo/ops/nn/gru_sequences/rollout_steps.hpp"
-#include "kolmo/recurrent/rows.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/rollout_steps.hpp"
+#include "kolmo/ops/recurrent/rows.hpp"
 
 namespace kolmo {
 namespace {

@@ -1,8 +1,8 @@
 // Compiled once per instruction set; the best supported one is chosen at run time.
-#include "kolmo/recurrent/rows.hpp"
+#include "kolmo/ops/recurrent/rows.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kolmo/recurrent/rows.cpp"
+#define HWY_TARGET_INCLUDE "kolmo/ops/recurrent/rows.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>
 #include "kolmo/skeleton/activation_vectors.hpp"

@@ -1,11 +1,11 @@
-#include "kolmo/ops/nn/recurrent_cells/recurrent_cells.hpp"
+#include "kolmo/ops/recurrent/recurrent_cells/recurrent_cells.hpp"
 
 #include <array>
 #include <string>
 
 #include "kolmo/op/define.hpp"
-#include "kolmo/ops/nn/recurrent_cells/cells.hpp"
-#include "kolmo/recurrent/rows.hpp"
+#include "kolmo/ops/recurrent/recurrent_cells/cells.hpp"
+#include "kolmo/ops/recurrent/rows.hpp"
 
 namespace kolmo {
 namespace {

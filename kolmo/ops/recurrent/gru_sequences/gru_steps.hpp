@@ -1,6 +1,6 @@
 #pragma once
-#include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
-#include "kolmo/recurrent/units.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/gru_sequences.hpp"
+#include "kolmo/ops/recurrent/units.hpp"
 
 namespace kolmo {
 

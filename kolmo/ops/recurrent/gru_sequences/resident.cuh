@@ -4,8 +4,8 @@
 #include "kolmo/base/quotient.hpp"
 #include "kolmo/device/async.cuh"
 #include "kolmo/device/warp.cuh"
-#include "kolmo/ops/nn/gru_sequences/ranks.cuh"
-#include "kolmo/ops/nn/gru_sequences/rollout_steps.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/ranks.cuh"
+#include "kolmo/ops/recurrent/gru_sequences/rollout_steps.hpp"
 
 namespace kolmo::cuda {
 namespace {

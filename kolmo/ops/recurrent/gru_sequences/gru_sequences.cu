@@ -1,6 +1,6 @@
 #include <iterator>
 
-#include "kolmo/ops/nn/gru_sequences/resident.cuh"
+#include "kolmo/ops/recurrent/gru_sequences/resident.cuh"
 #include "kolmo/skeleton/each_team.cuh"
 #include "kolmo/skeleton/item_steps.cuh"
 

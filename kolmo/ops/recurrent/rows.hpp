@@ -1,7 +1,7 @@
 #pragma once
 #include <type_traits>
 
-#include "kolmo/recurrent/units.hpp"
+#include "kolmo/ops/recurrent/units.hpp"
 #include "kolmo/skeleton/item_steps_cpu.hpp"
 
 namespace kolmo {

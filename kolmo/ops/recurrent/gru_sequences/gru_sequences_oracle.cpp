@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
-#include "kolmo/ops/nn/gru_sequences/gru_sequences.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/gru_sequences.hpp"
 
 namespace kolmo::check {
 namespace {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
-#include "kolmo/ops/nn/recurrent_cells/recurrent_cells.hpp"
+#include "kolmo/ops/recurrent/recurrent_cells/recurrent_cells.hpp"
 
 namespace kolmo::check {
 namespace {

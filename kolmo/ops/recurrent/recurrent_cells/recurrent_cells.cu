@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "kolmo/device/multiprocessors.cuh"
-#include "kolmo/ops/nn/recurrent_cells/cells.hpp"
-#include "kolmo/ops/nn/recurrent_cells/fused_cells.cuh"
+#include "kolmo/ops/recurrent/recurrent_cells/cells.hpp"
+#include "kolmo/ops/recurrent/recurrent_cells/fused_cells.cuh"
 #include "kolmo/skeleton/item_steps.cuh"
 
 namespace kolmo {
