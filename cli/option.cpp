@@ -50,7 +50,8 @@ CLI::Option* add_option(CLI::App& command, const OptionInfo& o, void* request) {
     }
   };
   CLI::Option* const option = command.add_option_function<std::string>(name, set, help);
-  if (const std::string usual = o.text(request); !usual.empty() && o.automatic.empty()) option->default_str(usual);
+  if (const std::string usual = o.text(request); !usual.empty() && o.automatic.empty())
+    option->default_str(usual);
   return option;
 }
 

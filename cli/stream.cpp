@@ -31,20 +31,20 @@ struct StreamRequest : TestedRequest {
   static constexpr auto fields() {
     using R = StreamRequest;
     return join(
-        options_of(columns_option<&R::source>("source", "the source's column").needed(),
-                   columns_option<&R::target>("target", "the target's column").needed(),
-                   lagged_option<&R::given>("given", "variables conditioned on, as for kolmo te")),
-        within<&R::windows>(options_of(
+        list_of(columns_option<&R::source>("source", "the source's column").needed(),
+                columns_option<&R::target>("target", "the target's column").needed(),
+                lagged_option<&R::given>("given", "variables conditioned on, as for kolmo te")),
+        within<&R::windows>(list_of(
             value_option<&WindowOptions::window>("window", 2, max_rows, "rows in a window"),
             value_option<&WindowOptions::step>("step", 1, max_rows, "rows from one window to the next"),
             value_option<&WindowOptions::lag>(
                 "lag", 1, max_rows, "rows from the newest source value to the target's next value"))),
-        within<&R::windows>(within<&WindowOptions::target_past>(options_of(
-            value_option<&Embedding::history>("target_history", 1, 16, "past values of the target"),
-            value_option<&Embedding::tau>("target_tau", 1, max_rows, "rows between them")))),
-        within<&R::windows>(within<&WindowOptions::source_past>(options_of(
-            value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
-            value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))),
+        within<&R::windows>(within<&WindowOptions::target_past>(
+            list_of(value_option<&Embedding::history>("target_history", 1, 16, "past values of the target"),
+                    value_option<&Embedding::tau>("target_tau", 1, max_rows, "rows between them")))),
+        within<&R::windows>(within<&WindowOptions::source_past>(
+            list_of(value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
+                    value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))),
         inherited<R, AnalysisRequest>(
             without("rows", without("trials", without("strict", AnalysisRequest::common_fields())))),
         inherited<R, TestedRequest>(TestedRequest::test_fields()));

@@ -42,7 +42,8 @@ TEST(Request, NamesAndAliasesAreUnique) {
     std::set<std::string_view> names;
     for (const OptionInfo& o : analysis.options) {
       EXPECT_TRUE(names.insert(o.name).second) << analysis.name << " " << o.name;
-      if (!o.alias.empty()) EXPECT_TRUE(names.insert(o.alias).second) << analysis.name << " " << o.alias;
+      const bool fresh = o.alias.empty() || names.insert(o.alias).second;
+      EXPECT_TRUE(fresh) << analysis.name << " " << o.alias;
       EXPECT_FALSE(o.help.empty()) << o.name;
       EXPECT_EQ(o.automatic.empty(), !(o.option_kind == OptionKind::value && o.optional) || o.name == "dt")
           << o.name;
@@ -146,8 +147,8 @@ struct WiderRequest : MutualInformationRequest {
 
   static constexpr auto fields() {
     return join(
-        options_of(value_option<&WiderRequest::stride>("stride", 1, 64, "rows from one sample to the next")
-                       .also("every")),
+        list_of(value_option<&WiderRequest::stride>("stride", 1, 64, "rows from one sample to the next")
+                    .also("every")),
         inherited<WiderRequest, MutualInformationRequest>(MutualInformationRequest::fields()));
   }
 };

@@ -29,7 +29,7 @@ struct Preparation {
   std::uint64_t seed = 0;
 
   static constexpr auto fields() {
-    return told(options_of(
+    return told(list_of(
         value_option<&Preparation::transform>("transform", "done to every series first"),
         value_option<&Preparation::standardize>(
             "standardize", "mean 0, standard deviation 1 of embedded columns, of raw series, or of nothing")

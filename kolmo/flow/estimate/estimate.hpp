@@ -41,7 +41,7 @@ struct EstimatorOptions {
   Bias bias = Bias::none;  ///< for discrete and ordinal
 
   static constexpr auto neighbor_fields() {
-    return options_of(
+    return list_of(
         value_option<&EstimatorOptions::neighbors>("neighbors", 1, 64, "nearest neighbours")
             .also("k")
             .of(OptionUse::ksg)
@@ -57,7 +57,7 @@ struct EstimatorOptions {
             .of(OptionUse::ksg));
   }
   static constexpr auto estimator_fields() {
-    return options_of(
+    return list_of(
         value_option<&EstimatorOptions::estimator>(
             "estimator",
             "nearest neighbours; covariances of linear relations; frequencies of few different values, or of "
@@ -70,7 +70,7 @@ struct EstimatorOptions {
             .of(OptionUse::frequencies));
   }
   static constexpr auto surrogate_fields() {
-    return told(options_of(
+    return told(list_of(
         value_option<&EstimatorOptions::surrogates>("surrogates", 0, max_surrogates,
                                                     "surrogates for the p-value; 0: none"),
         value_option<&EstimatorOptions::surrogate_type>(
@@ -87,7 +87,7 @@ struct EstimatorOptions {
             .of(OptionUse::surrogates)));
   }
   static constexpr auto seed_field() {
-    return told(options_of(
+    return told(list_of(
         value_option<&EstimatorOptions::seed>("seed", "seed of noise and surrogates").also("random_state")));
   }
 

@@ -161,7 +161,7 @@ constexpr auto join(const std::array<OptionInfo, N>&... lists) {
   return all;
 }
 template <class... O>
-constexpr std::array<OptionInfo, sizeof...(O)> options_of(const O&... o) {
+constexpr std::array<OptionInfo, sizeof...(O)> list_of(const O&... o) {
   return {o...};
 }
 /// The options without one, which another option of the same name replaces.

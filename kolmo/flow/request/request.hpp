@@ -45,7 +45,7 @@ struct AnalysisRequest {
     return common(join(
         within<&R::estimator>(EstimatorOptions::neighbor_fields()),
         within<&R::preparation>(Preparation::fields()), within<&R::estimator>(EstimatorOptions::seed_field()),
-        options_of(
+        list_of(
             value_option<&R::units>("units", "units of values").in_methods(),
             value_option<&R::precision>("precision",
                                         "f32 is 1e-5 to 4e-3 off and loses noise below 1e-7, and with it the "
@@ -67,10 +67,9 @@ struct AnalysisRequest {
     using R = AnalysisRequest;
     return common(join(
         within<&R::estimator>(EstimatorOptions::estimator_fields()),
-        options_of(
-            value_option<&R::order>("order", 2, 8, "values in an ordinal pattern").of(OptionUse::ordinal),
-            value_option<&R::order_delay>("order_delay", 1, max_rows, "rows between them")
-                .of(OptionUse::ordinal))));
+        list_of(value_option<&R::order>("order", 2, 8, "values in an ordinal pattern").of(OptionUse::ordinal),
+                value_option<&R::order_delay>("order_delay", 1, max_rows, "rows between them")
+                    .of(OptionUse::ordinal))));
   }
 };
 
@@ -82,12 +81,11 @@ struct TestedRequest : AnalysisRequest {
     return common(join(
         inherited<TestedRequest, AnalysisRequest>(
             within<&AnalysisRequest::estimator>(EstimatorOptions::surrogate_fields())),
-        options_of(
-            value_option<&TestedRequest::p_value>(
-                "p_value",
-                "plus-one: (1 + #{surrogate >= observed}) / (1 + S); plain: #{surrogate >= observed} / S")
-                .of(OptionUse::surrogates)
-                .in_methods())));
+        list_of(value_option<&TestedRequest::p_value>(
+                    "p_value",
+                    "plus-one: (1 + #{surrogate >= observed}) / (1 + S); plain: #{surrogate >= observed} / S")
+                    .of(OptionUse::surrogates)
+                    .in_methods())));
   }
 };
 
@@ -100,7 +98,7 @@ struct EstimateRequest : TestedRequest {
 
   static constexpr auto local_fields() {
     using R = EstimateRequest;
-    return options_of(
+    return list_of(
         text_option<&R::local>("local", "FILE.csv",
                                "write the local value of every sample here; their mean is the estimate")
             .beside_the_result()
@@ -131,7 +129,7 @@ struct EntropyRequest : AnalysisRequest {
 
   static constexpr auto fields() {
     return join(
-        options_of(columns_option<&EntropyRequest::x>("x", "columns of the joint distribution").needed()),
+        list_of(columns_option<&EntropyRequest::x>("x", "columns of the joint distribution").needed()),
         inherited<EntropyRequest, AnalysisRequest>(AnalysisRequest::common_fields()));
   }
 };
@@ -141,11 +139,10 @@ struct MutualInformationRequest : EstimateRequest {
 
   static constexpr auto fields() {
     using R = MutualInformationRequest;
-    return join(
-        options_of(columns_option<&R::x>("x", "columns of x, the one that surrogates shuffle").needed(),
-                   columns_option<&R::y>("y", "columns of y").needed(),
-                   columns_option<&R::given>("given", "columns conditioned on")),
-        estimate_fields<R>());
+    return join(list_of(columns_option<&R::x>("x", "columns of x, the one that surrogates shuffle").needed(),
+                        columns_option<&R::y>("y", "columns of y").needed(),
+                        columns_option<&R::given>("given", "columns conditioned on")),
+                estimate_fields<R>());
   }
 };
 
@@ -157,12 +154,11 @@ struct StorageRequest : EstimateRequest {
   static constexpr auto fields() {
     using R = StorageRequest;
     return join(
-        options_of(columns_option<&R::x>("x", "the column").needed()),
-        within<&R::past>(options_of(value_option<&Embedding::history>("history", 1, 16, "past values"),
-                                    value_option<&Embedding::tau>("tau", 1, max_rows, "rows between them"))),
+        list_of(columns_option<&R::x>("x", "the column").needed()),
+        within<&R::past>(list_of(value_option<&Embedding::history>("history", 1, 16, "past values"),
+                                 value_option<&Embedding::tau>("tau", 1, max_rows, "rows between them"))),
         without("surrogate_type", estimate_fields<R>()),
-        common(
-            options_of(value_option<&R::surrogate_type>("surrogate_type",
+        common(list_of(value_option<&R::surrogate_type>("surrogate_type",
                                                         "how surrogates are made; see docs/surrogates.md")
                            .if_left_out("permute; of the estimator ordinal, whose patterns overlap, circular")
                            .of(OptionUse::surrogates))));
@@ -180,7 +176,7 @@ struct LinkRequest {
   static constexpr auto fields() {
     using R = LinkRequest;
     return told(join(
-        options_of(
+        list_of(
             lagged_option<&R::given>("given",
                                      "variables conditioned on: COL[:LAG] or COL:FIRST-LAST, "
                                      "comma-separated; a lag is in rows before the "
@@ -198,9 +194,9 @@ struct LinkRequest {
             value_option<&R::tau>("tau", 1, max_rows, "rows between them")
                 .also("target_tau")
                 .if_left_out("1")),
-        within<&R::source>(options_of(
-            value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
-            value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))));
+        within<&R::source>(
+            list_of(value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
+                    value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))));
   }
 };
 
@@ -211,20 +207,19 @@ struct TransferEntropyRequest : EstimateRequest, LinkRequest {
 
   static constexpr auto fields() {
     using R = TransferEntropyRequest;
-    return join(
-        options_of(columns_option<&R::source_column>("source", "the source's column").needed(),
-                   columns_option<&R::target_column>("target", "the target's column").needed(),
-                   value_option<&R::lag>("lag", 1, max_rows,
-                                         "rows from the newest source value to the target's next value"),
-                   value_option<&R::max_lag>(
-                       "max_lag", 1, max_rows,
-                       "lags 1 to N instead: the value is the largest over them, as in a network")
-                       .if_left_out("the one lag")),
-        inherited<R, LinkRequest>(LinkRequest::fields()),
-        options_of(columns_option<&R::complete>("complete",
-                                                "rows in which these columns have no value are left out too")
-                       .for_files()),
-        estimate_fields<R>());
+    return join(list_of(columns_option<&R::source_column>("source", "the source's column").needed(),
+                        columns_option<&R::target_column>("target", "the target's column").needed(),
+                        value_option<&R::lag>("lag", 1, max_rows,
+                                              "rows from the newest source value to the target's next value"),
+                        value_option<&R::max_lag>(
+                            "max_lag", 1, max_rows,
+                            "lags 1 to N instead: the value is the largest over them, as in a network")
+                            .if_left_out("the one lag")),
+                inherited<R, LinkRequest>(LinkRequest::fields()),
+                list_of(columns_option<&R::complete>(
+                            "complete", "rows in which these columns have no value are left out too")
+                            .for_files()),
+                estimate_fields<R>());
   }
 };
 
@@ -240,23 +235,23 @@ struct NetworkRequest : TestedRequest, LinkRequest {
   static constexpr auto fields() {
     using R = NetworkRequest;
     return join(
-        options_of(value_option<&R::max_lag>("max_lag", 1, max_rows,
-                                             "lags 1 to N; a link's value is the largest over them")
-                       .in_methods(),
-                   value_option<&R::surrogates>("surrogates", 0, max_surrogates,
-                                                "surrogates for the p-value; 0: none, and no link is claimed")
-                       .if_left_out("1000; of the estimator gaussian 0, as its test is analytic")
-                       .in_methods(),
-                   columns_option<&R::columns>("columns", "variables of the network; all if none are named"),
-                   columns_option<&R::exclude>("exclude", "variables left out")),
+        list_of(value_option<&R::max_lag>("max_lag", 1, max_rows,
+                                          "lags 1 to N; a link's value is the largest over them")
+                    .in_methods(),
+                value_option<&R::surrogates>("surrogates", 0, max_surrogates,
+                                             "surrogates for the p-value; 0: none, and no link is claimed")
+                    .if_left_out("1000; of the estimator gaussian 0, as its test is analytic")
+                    .in_methods(),
+                columns_option<&R::columns>("columns", "variables of the network; all if none are named"),
+                columns_option<&R::exclude>("exclude", "variables left out")),
         inherited<R, LinkRequest>(LinkRequest::fields()),
-        told(options_of(value_option<&R::alpha>("alpha", 0.0, 1.0, "level of significance"),
-                        value_option<&R::correction>(
-                            "correction", "for testing all pairs: Benjamini-Hochberg, Bonferroni or none"))),
+        told(list_of(value_option<&R::alpha>("alpha", 0.0, 1.0, "level of significance"),
+                     value_option<&R::correction>(
+                         "correction", "for testing all pairs: Benjamini-Hochberg, Bonferroni or none"))),
         inherited<R, AnalysisRequest>(AnalysisRequest::common_fields()),
         inherited<R, AnalysisRequest>(AnalysisRequest::estimator_fields()),
         without("surrogates", inherited<R, TestedRequest>(TestedRequest::test_fields())),
-        options_of(
+        list_of(
             value_option<&R::dt>("dt", 0.0, std::numeric_limits<double>::max(),
                                  "time between two rows, to show lags in time as well")
                 .beside_the_result(),
