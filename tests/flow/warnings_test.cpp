@@ -106,7 +106,7 @@ TEST(Warnings, AreOfRowsWithinOneSet) {
   EXPECT_THAT(names_of(seen(x)), IsEmpty());
 }
 
-NetworkOptions options_of(std::int64_t surrogates, Correction correction) {
+NetworkOptions options_with(std::int64_t surrogates, Correction correction) {
   NetworkOptions o{.variables = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, .correction = correction};
   o.estimator.surrogates = surrogates, o.estimator.surrogate_type = SurrogateMethod::permute;
   return o;
@@ -118,7 +118,7 @@ TEST(Warnings, TooFewSurrogatesForTheCorrection) {
   network.links.resize(132);
   const auto text = [&](std::int64_t surrogates, Correction correction) {
     for (LinkResult& l : network.links) l.surrogate_count = surrogates;
-    const auto all = inspect(network, series, options_of(surrogates, correction));
+    const auto all = inspect(network, series, options_with(surrogates, correction));
     return all.empty() ? "" : all.at(0).name + ": " + all[0].text;
   };
   EXPECT_EQ(text(0, Correction::bh), "untested: there are no surrogates, so that no link was tested");
@@ -137,7 +137,7 @@ TEST(Warnings, FewShiftsLimitThePValue) {
   const Series series = series_of(std::vector<Values>(12, normals(1, 0, 20)));
   Network network;
   network.links.resize(132, {.surrogate_count = 9});
-  NetworkOptions o = options_of(1000, Correction::bh);
+  NetworkOptions o = options_with(1000, Correction::bh);
   o.estimator.surrogate_type = SurrogateMethod::circular;
   const auto warnings = inspect(network, series, o);
   ASSERT_THAT(names_of(warnings), ElementsAre("few_surrogates", "too_few_surrogates"));
