@@ -16,11 +16,11 @@ from kolmo._kolmo import Array, DeviceError, Error, InvalidArgument, Kernel, Out
 from kolmo._weights import gru_weights
 from kolmo.tuner import tune_function as tune
 
-if TYPE_CHECKING:
-    from kolmo.ops import *  # noqa: F403
-
-from kolmo.flow import (DataWarning, Estimate, TransferEntropyNetwork, active_information_storage, entropy,  # type: ignore[assignment,unused-ignore]  # isort: skip
+from kolmo.flow import (DataWarning, Estimate, TransferEntropyNetwork, active_information_storage, entropy,  # isort: skip
                         mutual_information, transfer_entropy)
+
+if TYPE_CHECKING:  # after the functions above, which come before operators of their names
+    from kolmo.ops import *  # type: ignore[assignment,unused-ignore]  # noqa: F403
 
 __version__: str = _version()
 __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfMemory", "Stream", "Unsupported", "bench",
