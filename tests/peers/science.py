@@ -213,7 +213,21 @@ def ar_forecast(rng):
         for _ in range(3):
             past.append(np.dot(coefficients, past[:-order - 1:-1]))
         pairs.append(Pair(got.forecast, np.array(past[-3:]) + x.mean(), 1e-9))
-    return pairs
+    return pairs + least_squares(x, order, int(rng.integers(0, 3)), ("constant", "none")[int(rng.integers(0, 2))])
+
+
+def least_squares(x, order, difference, trend):
+    from statsmodels.tsa.ar_model import AutoReg
+    w = np.diff(x, difference)
+    fitted = AutoReg(w, order, trend=trend[0]).fit()
+    ahead = fitted.get_prediction(len(w), len(w) + 3)
+    got = kolmo.ar_forecast(x, order=order, horizon=4, difference=difference, trend=trend, upper=True, constant=True)
+    want = np.array(ahead.predicted_mean)
+    for d in range(difference - 1, -1, -1):
+        want = np.diff(x, d)[-1] + np.cumsum(want)
+    params = np.r_[got.constant, got.coefficients] if trend == "constant" else got.coefficients
+    pairs = [Pair(params, fitted.params, 1e-9), Pair(got.noise_variance, np.array(fitted.sigma2), 1e-9), Pair(got.forecast, want, 1e-9)]
+    return pairs if difference else [*pairs, Pair(got.upper, np.array(ahead.conf_int())[:, 1], 1e-9)]
 
 
 def matrices(rng, n, m):
