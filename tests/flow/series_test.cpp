@@ -6,6 +6,7 @@
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/flow/data/embedding.hpp"
+#include "kolmo/flow/data/noise.hpp"
 
 namespace kolmo {
 namespace {
@@ -98,6 +99,36 @@ TEST(Scaling, ConstantIsOnlyCentred) {
   EXPECT_EQ(z.deviation, 1);
 }
 
+TEST(Scaling, HasNoUnits) {
+  const std::vector<double> x{3, -1, 4, -1, 5, -9, 2, -6, 5};
+  const Scaling plain = scaling_of(x);
+  EXPECT_DOUBLE_EQ(plain.mean, 2 / 9.0);
+  EXPECT_DOUBLE_EQ(plain.deviation, std::sqrt((198 - 4 / 9.0) / 8));
+  for (const double unit : {1e160, 1e-162, 1e307, 1e-300, -1e5}) {
+    std::vector<double> scaled{missing};
+    for (const double v : x) scaled.push_back(v * unit), scaled.push_back(missing);
+    const Scaling z = scaling_of(scaled);
+    EXPECT_NEAR(z.mean / unit, plain.mean, 1e-14) << unit;
+    EXPECT_NEAR(z.deviation / std::abs(unit), plain.deviation, 1e-14) << unit;
+  }
+}
+
+TEST(Scaling, OfSmallDifferencesFarFromZero) {
+  std::vector<double> x;
+  for (int t = 0; t < 1001; ++t) x.push_back(9.8e8 + (t % 3 - 1) * 0x1p-6);
+  const Scaling z = scaling_of(x);
+  EXPECT_NEAR(z.mean, 9.8e8, 1e-4);
+  EXPECT_NEAR(z.deviation / 0x1p-6, std::sqrt(2 / 3.0), 1e-3);
+}
+
+TEST(Noise, OfAColumnIsThatOfItsElements) {
+  for (const std::size_t n : {0, 1, 7, 1024, 3001}) {
+    std::vector<double> noise(n);
+    fill_noise(9, 4, 1e-8, noise);
+    for (std::size_t t = 0; t < n; ++t) ASSERT_EQ(noise[t], 1e-8 * element_noise(9, 4, std::int64_t(t))) << t;
+  }
+}
+
 TEST(Noise, IsAFunctionOfColumnAndRow) {
   const Table t = table({{1, 2, 3, 4}, {4, 1, 3, 2}, {2, 4, 1, 3}});
   Preparation p;
@@ -130,6 +161,28 @@ TEST(Embedding, PastAndReach) {
   EXPECT_EQ(c[2].lag, 10);
   EXPECT_EQ(c[1].variable, 2);
   EXPECT_EQ(reach(c), 10);
+}
+
+// Stretches shorter and longer than what is embedded at once, in several columns.
+TEST(Embedding, OfRowsBetweenGaps) {
+  std::vector<double> x, y;
+  for (int t = 0; t < 1500; ++t) {
+    const bool gap = t == 3 || t == 5 || t == 700 || t == 1499;
+    x.push_back(gap ? missing : t), y.push_back(t * t);
+  }
+  Preparation p;
+  p.standardize = Standardize::none, p.noise = 0.5, p.seed = 3;
+  const std::vector<std::size_t> both{0, 1};
+  const Series s = make_series(table({x, y}), both, p);
+  const std::vector<std::int64_t> times = embeddable(s, 2);
+  ASSERT_EQ(times.size(), 1u + 0u + 692u + 796u);
+  std::vector<double> rows(2 * times.size());
+  embed(s, {{1, 2}, {0, 0}}, times, rows.data());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto t = double(times[i]);
+    ASSERT_EQ(rows[2 * i], (t - 2) * (t - 2) + 0.5 * element_noise(3, 1, times[i] - 2)) << t;
+    ASSERT_EQ(rows[2 * i + 1], t + 0.5 * element_noise(3, 0, times[i])) << t;
+  }
 }
 
 TEST(Embedding, ColumnsAreStandardisedOverTheirRows) {

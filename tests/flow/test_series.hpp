@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "kolmo/flow/data/noise.hpp"
 #include "kolmo/flow/data/series.hpp"
 
 namespace kolmo::testing_flow {

@@ -1,6 +1,10 @@
 #include "kolmo/flow/data/embedding.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "kolmo/runtime/cpu/vectors.hpp"
 
 namespace kolmo {
 
@@ -25,45 +29,59 @@ std::int64_t reach(const Coordinates& coordinates) {
 
 std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach) {
   std::vector<std::int64_t> times;
-  for (std::int64_t t = reach; t < series.rows(); ++t) {
-    const std::int32_t set = series.set[std::size_t(t)];
-    if (set >= 0 && series.set[std::size_t(t - reach)] == set) times.push_back(t);
+  for (const Stretch& s : stretches(series)) {
+    const std::size_t first = s.begin + std::size_t(reach), at = times.size();
+    if (first >= s.end) continue;
+    times.resize(at + s.end - first);
+    std::iota(times.begin() + std::ptrdiff_t(at), times.end(), std::int64_t(first));
   }
   return times;
 }
 
+namespace {
+
+/// The number of times, from the i-th on and at most `most`, that follow one another row by row.
+std::size_t consecutive(std::span<const std::int64_t> times, std::size_t i, std::size_t most) {
+  std::size_t count = std::min(most, times.size() - i);
+  if (times[i + count - 1] - times[i] == std::int64_t(count) - 1) return count;
+  for (count = 1; times[i + count] == times[i] + std::int64_t(count);) ++count;
+  return count;
+}
+
+}  // namespace
+
 Scaling embedded_scaling(const Series& series, Coordinate c, std::span<const std::int64_t> times) {
-  if (series.standardize != Standardize::columns) return {};
-  const auto& values = series.values[std::size_t(c.variable)];
+  if (series.standardize != Standardize::columns || times.empty()) return {};
+  const double* const values = series.values[std::size_t(c.variable)].data();
+  if (consecutive(times, 0, times.size()) == times.size())
+    return scaling_of({values + times[0] - c.lag, times.size()});
   std::vector<double> column;
   column.reserve(times.size());
-  for (const std::int64_t t : times) column.push_back(values[std::size_t(t - c.lag)]);
+  for (const std::int64_t t : times) column.push_back(values[t - c.lag]);
   return scaling_of(column);
 }
 
 template <class T>
 void embed(const Series& series, const Coordinates& coordinates, std::span<const std::int64_t> times,
            T* rows) {
-  struct Column {
-    const double *values, *noise;
-    Scaling z;
-    std::int64_t lag;
-  };
-  std::vector<Column> columns;
-  for (const Coordinate& c : coordinates) {
-    const auto v = std::size_t(c.variable);
-    columns.push_back(
-        {series.values[v].data(), series.noise[v].data(), embedded_scaling(series, c, times), c.lag});
+  constexpr std::size_t together = 256;
+  std::array<double, together> part;
+  const std::size_t width = coordinates.size();
+  for (std::size_t c = 0; c < width; ++c) {
+    const auto v = std::size_t(coordinates[c].variable);
+    const double* const noise = series.noise[v].empty() ? nullptr : series.noise[v].data();
+    const Scaling z = embedded_scaling(series, coordinates[c], times);
+    for (std::size_t i = 0, count; i < times.size(); i += count) {
+      count = consecutive(times, i, together);
+      const std::int64_t at = times[i] - coordinates[c].lag;
+      const auto n = std::int64_t(count);
+      in_vectors(n, [z, from = series.values[v].data() + at, to = part.data()](auto k) {
+        to[k] = (from[k] - z.mean) / z.deviation;
+      });
+      if (noise) in_vectors(n, [from = noise + at, to = part.data()](auto k) { to[k] += from[k]; });
+      for (std::size_t k = 0; k < count; ++k) rows[(i + k) * width + c] = T(part[k]);
+    }
   }
-  const auto width = std::int64_t(columns.size());
-  for (std::size_t i = 0; i < times.size(); ++i)
-    embed_row(
-        rows + std::int64_t(i) * width, width, times[i],
-        [&](std::int64_t c) { return columns[std::size_t(c)].lag; },
-        [&](std::int64_t c, std::int64_t at) {
-          const Column& from = columns[std::size_t(c)];
-          return (from.values[at] - from.z.mean) / from.z.deviation + from.noise[at];
-        });
 }
 
 template void embed(const Series&, const Coordinates&, std::span<const std::int64_t>, double*);

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/base/log.hpp"
-#include "kolmo/base/philox.hpp"
+#include "kolmo/flow/data/lane_sums.hpp"
+#include "kolmo/flow/data/noise.hpp"
 #include "kolmo/flow/data/variable_key.hpp"
 
 namespace kolmo {
@@ -34,22 +34,37 @@ std::vector<double> transformed(const Table& table, std::size_t column, Transfor
   return v;
 }
 
-bool any_missing(const std::vector<std::vector<double>>& values, std::size_t row) {
-  return std::any_of(values.begin(), values.end(), [&](const auto& v) { return std::isnan(v[row]); });
+using Values = std::span<const double>;
+
+/// Which rows have a missing value in any of the columns; empty if none has.
+std::vector<char> missing_rows(const std::vector<Values>& columns) {
+  std::vector<char> rows;
+  for (const Values v : columns) {
+    if (std::none_of(v.begin(), v.end(), [](double x) { return std::isnan(x); })) continue;
+    rows.resize(v.size());
+    for (std::size_t t = 0; t < v.size(); ++t) rows[t] |= char(std::isnan(v[t]));
+  }
+  return rows;
 }
 
 void split_into_sets(Series& s) {
+  const std::vector<char> gap = missing_rows({s.values.begin(), s.values.end()});
+  s.set.resize(s.values[0].size());
+  if (gap.empty() && s.trial.empty()) {
+    s.sets = !s.set.empty();
+    return;
+  }
   bool open = false;
-  for (std::size_t t = 0; t < s.values[0].size(); ++t) {
-    const bool whole = !any_missing(s.values, t);
+  for (std::size_t t = 0; t < s.set.size(); ++t) {
+    const bool whole = gap.empty() || !gap[t];
     const bool first = t == 0 || (!s.trial.empty() && s.trial[t] != s.trial[t - 1]);
     s.sets += whole && (!open || first);
     open = whole;
-    s.set.push_back(whole ? s.sets - 1 : -1);
+    s.set[t] = whole ? s.sets - 1 : -1;
   }
   for (auto& v : s.values)
-    for (std::size_t t = 0; t < v.size(); ++t)
-      if (s.set[t] < 0) v[t] = missing;
+    for (std::size_t t = 0; t < gap.size(); ++t)
+      if (gap[t]) v[t] = missing;
 }
 
 /// Row t of a differenced series is row t + 1 of the table less row t.
@@ -60,7 +75,9 @@ void remove_differences_across_trials(Series& s) {
   s.trial.erase(s.trial.begin());
 }
 
-bool constant(std::span<const double> values) {
+}  // namespace
+
+bool is_constant(std::span<const double> values) {
   double first = missing;
   for (const double v : values) {
     if (std::isnan(first)) first = v;
@@ -69,38 +86,42 @@ bool constant(std::span<const double> values) {
   return true;
 }
 
-}  // namespace
-
-// The high counter word of surrogates has bit 63 clear, so surrogates and noise never share random numbers.
-double element_noise(std::uint64_t seed, std::uint64_t key, std::int64_t row) {
-  for (std::uint64_t attempt = 0;; ++attempt) {
-    const auto r = Philox(seed)(std::uint64_t(row) | attempt << 48, key | std::uint64_t(1) << 63);
-    const double u = 2 * uniform53(r.w[0], r.w[1]) - 1, v = 2 * uniform53(r.w[2], r.w[3]) - 1;
-    const double square = u * u + v * v;
-    if (square < 1 && square > 0) return u * std::sqrt(-2 * log_exact(square) / square);
+std::vector<Stretch> stretches(const Series& series) {
+  const std::vector<std::int32_t>& set = series.set;
+  if (series.sets == 1 && set.front() == 0 && set.back() == 0) return {{0, set.size()}};
+  std::vector<Stretch> all;
+  for (std::size_t t = 0; t < set.size(); ++t) {
+    if (set[t] < 0) continue;
+    if (t == 0 || set[t] != set[t - 1]) all.push_back({t, t});
+    all.back().end = t + 1;
   }
+  return all;
 }
 
+// Sums are taken in the order of the rows, as by JIDT: where the data are rounded, the last bits decide between ties.
 Scaling scaling_of(std::span<const double> values) {
+  const auto known = std::find_if(values.begin(), values.end(), [](double v) { return !std::isnan(v); });
+  if (known == values.end()) return {};
+  if (is_constant(values)) return {*known, 1};
+  const double largest = largest_magnitude(values);
+  const double unit = largest > 0x1p300 || largest < 0x1p-300  // values times `unit` are near 1
+                          ? std::scalbn(1.0, std::clamp(-std::ilogb(largest), -1000, 1000))
+                          : 1;
   double sum = 0, squares = 0;
   std::int64_t n = 0;
   for (const double v : values)
-    if (!std::isnan(v)) sum += v, ++n;
-  const double mean = n ? sum / double(n) : 0;
-  if (constant(values)) {
-    for (const double v : values)
-      if (!std::isnan(v)) return {v, 1};
-    return {};
-  }
+    if (!std::isnan(v)) sum += v * unit, ++n;
+  const double mean = sum / double(n);
   for (const double v : values)
-    if (!std::isnan(v)) squares += (v - mean) * (v - mean);
-  return {mean, std::sqrt(squares / double(n - 1))};
+    if (!std::isnan(v)) squares += (v * unit - mean) * (v * unit - mean);
+  const double deviation = std::sqrt(squares / double(n - 1)) / unit;
+  return {mean / unit, std::max(deviation, std::numeric_limits<double>::denorm_min())};
 }
 
 std::vector<std::string> constant_variables(const Series& series) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < series.values.size(); ++i)
-    if (constant(series.values[i])) names.push_back(series.names[i]);
+    if (is_constant(series.values[i])) names.push_back(series.names[i]);
   return names;
 }
 
@@ -109,7 +130,7 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
   s.file = table.file;
   s.standardize = p.standardize;
   s.keys = variable_keys(table, columns);
-  std::vector<std::vector<double>> raw;
+  std::vector<Values> raw;
   for (const std::size_t c : columns) {
     s.names.push_back(table.names[c]);
     s.numbers.push_back(std::int64_t(c));
@@ -117,23 +138,23 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
     raw.push_back(table.columns[c]);
   }
   require(!s.values.empty(), "series: no column was chosen");
-  for (std::size_t t = 0; t < table.rows(); ++t) s.missing_rows += any_missing(raw, t);
+  const std::vector<char> gap = missing_rows(raw);
+  s.missing_rows = std::count(gap.begin(), gap.end(), 1);
   s.trial = table.trial;
   if (!s.trial.empty() && s.values[0].size() < table.rows()) remove_differences_across_trials(s);
   split_into_sets(s);
   if (!s.sets) fail<InvalidArgument>(table.file + ": no row has a value in every chosen column");
   for (std::size_t i = 0; i < s.values.size(); ++i) {
     auto& v = s.values[i];
-    if (p.noise == 0 && constant(v))
+    if (p.noise == 0 && is_constant(v))
       fail<InvalidArgument>(table.file + ": " + column_label(table, columns[i]) +
                             " is constant, and without noise nearest neighbours are not defined");
     const Scaling z = p.standardize == Standardize::series ? scaling_of(v) : Scaling{};
-    for (double& x : v) x = (x - z.mean) / z.deviation;
+    if (p.standardize == Standardize::series)
+      in_vectors(std::int64_t(v.size()), [z, x = v.data()](auto t) { x[t] = (x[t] - z.mean) / z.deviation; });
     s.deviation.push_back(z.deviation);
-    std::vector<double> noise(v.size(), 0);
-    if (p.noise != 0)
-      for (std::size_t t = 0; t < v.size(); ++t)
-        noise[t] = p.noise * element_noise(p.seed, s.keys[i], std::int64_t(t));
+    std::vector<double> noise(p.noise == 0 ? 0 : v.size());
+    if (p.noise != 0) fill_noise(p.seed, s.keys[i], p.noise, noise);
     s.noise.push_back(std::move(noise));
   }
   return s;

@@ -51,9 +51,10 @@ struct Series {
   std::vector<std::int64_t> numbers;        ///< column indices in the file
   std::vector<std::uint64_t> keys;          ///< of the random numbers of each variable, see variable_keys
   std::vector<std::vector<double>> values;  ///< [variable][row], NaN where missing
-  std::vector<std::vector<double>> noise;   ///< [variable][row], added to standardised values
-  std::vector<double> deviation;            ///< [variable], the divisor already applied to `values`
-  std::vector<std::int32_t> set;            ///< observation set of each row, -1 if none
+  std::vector<std::vector<double>>
+      noise;                      ///< [variable][row], added to standardised values; [variable] empty: none
+  std::vector<double> deviation;  ///< [variable], the divisor already applied to `values`
+  std::vector<std::int32_t> set;  ///< observation set of each row, -1 if none
   std::int32_t sets = 0;
   std::vector<std::int32_t> trial;  ///< trial of each row; empty if the table is one recording
   std::int64_t missing_rows = 0;    ///< rows of the table with a missing value
@@ -68,17 +69,25 @@ struct Series {
 /// row has a missing value; and for a constant column if the noise is 0.
 Series make_series(const Table& table, std::span<const std::size_t> columns, const Preparation& preparation);
 
+/// Whether the values that are not NaN are all equal.
+bool is_constant(std::span<const double> values);
+
 /// Names of the variables that never change: their transfer entropy is 0.
 std::vector<std::string> constant_variables(const Series& series);
 
-/// Standard normal noise of an element of a variable: depends only on these three arguments and not on the highest bit
-/// of the key. Uses Marsaglia's polar method.
-double element_noise(std::uint64_t seed, std::uint64_t key, std::int64_t row);
+/// Rows from `begin` to below `end` of one set.
+struct Stretch {
+  std::size_t begin, end;
+
+  std::size_t size() const { return end - begin; }
+};
+/// The sets of a series in order, each of which is one stretch.
+std::vector<Stretch> stretches(const Series& series);
 
 struct Scaling {
   double mean = 0, deviation = 1;
 };
-/// Mean and deviation of the values that are not NaN; deviation 1 if they are all equal.
+/// Mean and deviation of the values that are not NaN; deviation 1 if they are all equal. Squares neither overflow nor vanish.
 Scaling scaling_of(std::span<const double> values);
 
 }  // namespace kolmo
