@@ -1,9 +1,9 @@
 #include "kolmo/flow/estimate/gaussian.hpp"
 
 #include <array>
-#include <functional>
 
 #include "kolmo/base/log.hpp"
+#include "kolmo/flow/data/lane_sums.hpp"
 #include "kolmo/flow/estimate/analytic_test.hpp"
 #include "kolmo/flow/estimate/row_estimates.hpp"
 
@@ -16,22 +16,23 @@ constexpr double dependent = 1e-10;
 // The least share of a variance that is taken as not explained, so that the logarithm is finite.
 constexpr double least_rest = 0x1p-52;
 
-/// Joins f(i) for i below n in a fixed order, eight at a time.
-template <class F, class Join>
-double joined(std::size_t n, F f, Join join) {
-  std::array<double, 8> part{};
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (std::size_t j = 0; j < 8; ++j) part[j] = join(part[j], f(i + j));
-  for (std::size_t j = 0; i < n; ++i, ++j) part[j] = join(part[j], f(i));
-  for (std::size_t half = 4; half; half /= 2)
-    for (std::size_t j = 0; j < half; ++j) part[j] = join(part[j], part[j + half]);
-  return part[0];
+double dot(const double* a, const double* b, std::size_t n) {
+  return lane_sums<1>(n, [=]<class V>(std::size_t i, std::array<V, 1>& product) {
+    V v;
+    read(a + i, v), read(b + i, product[0]);
+    product[0] *= v;
+  })[0];
 }
 
-double dot(const double* a, const double* b, std::size_t n) {
-  return joined(
-      n, [&](std::size_t i) { return a[i] * b[i]; }, std::plus<>());
+double mean_of(const double* a, std::size_t n) {
+  return lane_sums<1>(n, [=]<class V>(std::size_t i, std::array<V, 1>& v) { read(a + i, v[0]); })[0] /
+         double(n);
+}
+
+/// v(t) becomes change(v(t), t).
+template <class F>
+void change_each(double* v, std::size_t n, const F& change) {
+  in_vectors(std::int64_t(n), [=](std::int64_t t) { v[t] = change(v[t], t); });
 }
 
 /// Orthonormal columns of n values, one after another.
@@ -45,7 +46,7 @@ struct Basis {
 void subtract_projection(double* v, const Basis& basis) {
   for (std::size_t i = 0; i < basis.rank; ++i) {
     const double share = dot(v, basis[i], basis.n);
-    for (std::size_t t = 0; t < basis.n; ++t) v[t] -= share * basis[i][t];
+    change_each(v, basis.n, [share, axis = basis[i]](double x, auto t) { return x - share * axis[t]; });
   }
 }
 
@@ -68,12 +69,11 @@ void append(Basis& to, const Basis* fixed, const double* column) {
     if (rest > much * whole) break;
   }
   if (!(rest > dependent * dependent * whole)) return;
-  const double scale = 1 / std::sqrt(rest);
-  for (std::size_t t = 0; t < n; ++t) v[t] *= scale;
+  change_each(v, n, [scale = 1 / std::sqrt(rest)](double x, auto) { return x * scale; });
   ++to.rank;
 }
 
-/// Columns of the values less their mean, in a range in which squares neither overflow nor vanish.
+/// Columns of the values at mean 0 and deviation 1; zeros for a constant.
 std::vector<double> centred(const Series& series, const Coordinates& coordinates,
                             std::span<const std::int64_t> times) {
   const std::size_t n = times.size();
@@ -81,20 +81,13 @@ std::vector<double> centred(const Series& series, const Coordinates& coordinates
   double* to = columns.data();
   for (const Coordinate& c : coordinates) {
     const double* from = series.values[std::size_t(c.variable)].data();
-    const auto larger = [](double a, double b) { return b > a ? b : a; };
-    const auto gather = [&](std::size_t i) { return to[i] = from[times[i] - c.lag]; };
-    const double mean = joined(n, gather, std::plus<>()) / double(n);
-    // What a mean far from 0 leaves by its rounding is subtracted too.
-    const double rest = joined(
-                            n, [&](std::size_t i) { return to[i] -= mean; }, std::plus<>()) /
-                        double(n);
-    const double largest = joined(
-        n, [&](std::size_t i) { return std::abs(to[i] -= rest); }, larger);
-    const bool constant = largest <= 1e-14 * std::abs(mean);  // but for that rounding
-    if (constant || largest > 1e100 || largest < 1e-100) {
-      const double scale = constant ? 0 : 1 / largest;
-      for (std::size_t i = 0; i < n; ++i) to[i] *= scale;
-    }
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[times[i] - c.lag];
+    const Scaling z = scaling_of({to, n});
+    change_each(to, n, [z](double x, auto) { return (x - z.mean) / z.deviation; });
+    const double rest = mean_of(to, n);  // what a mean far from 0 leaves by its rounding
+    change_each(to, n, [rest](double x, auto) { return x - rest; });
+    const bool constant = largest_magnitude({to, n}) * z.deviation <= 1e-14 * std::abs(z.mean);
+    if (constant) std::fill(to, to + n, 0);  // but for that rounding
     to += n;
   }
   return columns;
