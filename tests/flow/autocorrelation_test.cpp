@@ -23,7 +23,10 @@ std::vector<double> autoregressive(double a, int n) {
   return x;
 }
 
-Autocorrelation of(std::vector<double> x) { return autocorrelation(column_of(series_of({std::move(x)}), 0)); }
+Autocorrelation of(std::vector<double> x) {
+  const Series series = series_of({std::move(x)});
+  return autocorrelation(column_of(series, 0));
+}
 
 // Values that the package arch 8.0.0 gives (optimal_block_length, circular), computed for this project. Its
 // bandwidth is two lags longer than in the rule that both cite, and it divides each correlation by the number
@@ -69,10 +72,58 @@ TEST(AutocorrelationLength, OfAConstantOrThreeRowsIsNone) {
 }
 
 TEST(Column, PairsLieInOneSet) {
-  const Column c = column_of(series_of({{1, 2, NAN, 3, 4, 5}}, {.standardize = Standardize::none}), 0);
-  std::vector<std::pair<double, double>> pairs;
-  c.pairs(1, [&](double now, double before) { pairs.emplace_back(now, before); });
-  EXPECT_EQ(pairs, (std::vector<std::pair<double, double>>{{2, 1}, {4, 3}, {5, 4}}));
+  const Series series = series_of({{1, 2, NAN, 3, 4, 5}}, {.standardize = Standardize::none});
+  const Column c = column_of(series, 0);
+  EXPECT_EQ(c.size(), 5u);
+  EXPECT_EQ(c.pairs(1), 3u);
+  EXPECT_EQ(c.pairs(2), 1u);
+  EXPECT_EQ(c.pairs(3), 0u);
+  EXPECT_EQ(c.gathered(), (std::vector<double>{1, 2, 3, 4, 5}));
+  Autocovariances covariance(c);  // of -2 -1 | 0 1 2, whose variance is 2.5
+  EXPECT_DOUBLE_EQ(covariance.at(0), 10 / 2.5 / 5);
+  EXPECT_DOUBLE_EQ(covariance.at(1), (2 + 0 + 2) / 2.5 / 5);
+  EXPECT_DOUBLE_EQ(covariance.at(2), 0);
+  EXPECT_EQ(covariance.at(100), 0);
+}
+
+/// The sum over pairs within one set, in the order of the rows.
+double by_definition(const Column& c, const Scaling& z, std::size_t lag) {
+  long double sum = 0;
+  for (const Stretch& s : c.sets)
+    for (std::size_t t = s.begin + lag; t < s.end; ++t)
+      sum += (long double)(c.values[t] - z.mean) * (c.values[t - lag] - z.mean);
+  return double(sum / z.deviation / z.deviation / (long double)c.size());
+}
+
+// Lags below 128 are products, those below 2048 and 32768 transforms.
+TEST(Autocovariances, AreSumsOfProductsAtEveryLag) {
+  std::vector<double> x = autoregressive(0.999, 9000);
+  for (const std::size_t gap : {10, 11, 40, 300, 3300, 3302}) x[gap] = NAN;
+  for (double& v : x) v = 1e6 + 1e-3 * v;
+  const Series series = series_of({x});
+  const Column c = column_of(series, 0);
+  ASSERT_EQ(c.sets.size(), 6u);
+  const Scaling z = scaling_of(c.values);
+  Autocovariances covariance(c);
+  EXPECT_NEAR(covariance.at(0), 1, 1e-3);
+  double largest = 0;
+  for (std::size_t lag = 0; lag < 9000; lag += lag < 2100 ? 1 : 97)
+    largest = std::max(largest, std::abs(covariance.at(lag) - by_definition(c, z, lag)));
+  EXPECT_LT(largest, 1e-13);
+  EXPECT_GT(std::abs(by_definition(c, z, 2048)), 1e-3) << "there is something to see";
+}
+
+TEST(Autocorrelation, HasNoUnits) {
+  const std::vector<double> x = autoregressive(0.9, 1000);
+  const Autocorrelation plain = of(x);
+  for (const double unit : {1e160, 1e-162, 1e300, 1e-300, -3.0}) {
+    std::vector<double> scaled = x;
+    for (double& v : scaled) v *= unit;
+    const Autocorrelation a = of(scaled);
+    EXPECT_EQ(a.length, plain.length) << unit;
+    EXPECT_EQ(a.block_length, plain.block_length) << unit;
+    EXPECT_NEAR(a.inflation, plain.inflation, 1e-9) << unit;
+  }
 }
 
 }  // namespace

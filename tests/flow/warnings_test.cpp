@@ -99,6 +99,52 @@ TEST(Warnings, RunsAndRepetitions) {
   EXPECT_THAT(names_of(seen(x, {})), ElementsAre("repeated_values"));
 }
 
+// A step is compared with the other steps, not with the values, which may be far from 0.
+TEST(Warnings, ACounterHasEqualSteps) {
+  Values far = normals(19, 0, 300), clock(300), hours(300);
+  for (std::size_t t = 0; t < far.size(); ++t) {
+    far[t] = 9.8e8 + 0.02 * far[t];
+    clock[t] = 1.7e9 + 0.1 * double(t);
+    hours[t] = 738000 + std::round(1e6 * double(t) / 24) / 1e6;  // days with six decimals
+  }
+  EXPECT_THAT(names_of(seen(far)), IsEmpty());
+  EXPECT_THAT(names_of(seen(clock)), ElementsAre("counter"));
+  EXPECT_THAT(names_of(seen(hours)), ElementsAre("counter"));
+}
+
+TEST(Warnings, HaveNoUnits) {
+  Values run = normals(11, 0, 400);
+  std::fill(run.begin() + 100, run.begin() + 130, 0.25);
+  const std::vector<Values> all{normals(3, 0, 400), autoregressive(0.9, 400), autoregressive(1, 400, 1), run};
+  for (const Values& x : all)
+    for (const double unit : {1e160, 1e-162, 1e300}) {
+      Values scaled = x;
+      for (double& v : scaled) v *= unit;
+      EXPECT_EQ(names_of(seen(scaled)), names_of(seen(x))) << unit;
+    }
+}
+
+// A long run anywhere, also at both ends and across a row where one set ends.
+TEST(Warnings, LongRunsAreFoundWherever) {
+  for (const std::size_t first : {0, 1, 5, 9, 178, 379}) {
+    Values x = normals(11, 0, 400);
+    std::fill_n(x.begin() + std::ptrdiff_t(first), 21, 0.25);
+    EXPECT_THAT(names_of(seen(x, {})), ElementsAre("constant_run")) << first;
+    x[first + 10] = NAN;
+    EXPECT_THAT(names_of(seen(x, {})), IsEmpty()) << first;
+  }
+}
+
+TEST(Warnings, APeriodIsTheShortest) {
+  Values x;
+  for (int t = 0; t < 90; ++t) x.push_back(t % 30 == 0 ? 1 : t % 15 == 0 ? 2 : 0);
+  const auto found = seen(x, {});
+  ASSERT_THAT(names_of(found), ElementsAre("periodic"));
+  EXPECT_THAT(found[0].text, HasSubstr("every 30 rows"));
+  x[89] = 3;
+  EXPECT_THAT(names_of(seen(x, {})), testing::Not(Contains("periodic")));
+}
+
 TEST(Warnings, AreOfRowsWithinOneSet) {
   Values x = normals(17, 0, 200);
   for (std::size_t t = 0; t < x.size(); ++t)

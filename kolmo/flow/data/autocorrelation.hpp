@@ -1,35 +1,49 @@
 #pragma once
 #include <cstdint>
-#include <type_traits>
+#include <span>
 #include <vector>
 
 #include "kolmo/flow/data/series.hpp"
 
 namespace kolmo {
 
-/// The values of a variable that lie in a set, set after set; `begin` says which start one.
+/// The values of a variable that lie in a set. The series must outlive it.
 struct Column {
-  std::vector<double> values;
-  std::vector<bool> begin;
+  std::span<const double> values;  ///< [row] of the series
+  std::vector<Stretch> sets;
+  std::size_t rows = 0;  ///< in sets
 
-  std::size_t size() const { return values.size(); }
-  /// Calls f(value, the one `lag` rows before) for every such pair within a set; until f returns false, if it is a bool.
-  template <class F>
-  void pairs(std::size_t lag, F f) const {
-    std::size_t since = 0;
-    for (std::size_t t = 0; t < size(); ++t) {
-      since = begin[t] ? 0 : since + 1;
-      if (since < lag) continue;
-      if constexpr (std::is_same_v<decltype(f(0.0, 0.0)), bool>) {
-        if (!f(values[t], values[t - lag])) return;
-      } else {
-        f(values[t], values[t - lag]);
-      }
-    }
-  }
+  std::size_t size() const { return rows; }
+  /// How many pairs of rows `lag` apart lie in one set.
+  std::size_t pairs(std::size_t lag) const;
+  /// The values in sets, one set after another.
+  std::vector<double> gathered() const;
 };
 
 Column column_of(const Series& series, std::size_t variable);
+
+/// Autocovariances of a column divided by its variance: at(0) is about 1, or 0 of a constant. Computed as far as they are
+/// asked for: 128 lags as sums of products, further ones by Fourier transforms.
+class Autocovariances {
+ public:
+  explicit Autocovariances(const Column& column);
+
+  /// The sum over the pairs of rows of one set that are `lag` apart, divided by the number of all rows.
+  double at(std::size_t lag) {
+    while (found_.size() <= lag) extend();
+    return found_[lag];
+  }
+
+ private:
+  void extend();
+  void add_products(std::size_t lags);
+  void add_transforms(std::size_t lags);
+
+  std::vector<Stretch> sets_;     // of standard_
+  std::vector<double> standard_;  // the values at mean 0 and variance 1, with zeros before each set
+  std::vector<double> found_;     // [lag]
+  std::size_t rows_, longest_ = 0;
+};
 
 /// How far apart the values of a column must be to be nearly independent. r(lag) is the autocorrelation.
 struct Autocorrelation {

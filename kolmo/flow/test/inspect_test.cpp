@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+
+#include "kolmo/flow/data/autocorrelation.hpp"
 
 namespace kolmo {
 namespace {
@@ -11,17 +14,14 @@ namespace {
 /// Autocorrelations at lags 1, 2, ... of pairs within one set, up to the first within its noise of
 /// 2 / sqrt(N), at most 200.
 std::vector<double> autocorrelations(const Series& series, std::size_t variable) {
-  constexpr std::int64_t most = 200;
-  const auto& values = series.values[variable];
-  const Scaling z = scaling_of(values);
-  const auto n = double(std::count_if(series.set.begin(), series.set.end(), [](auto s) { return s >= 0; }));
+  constexpr std::size_t most = 200;
+  const Column column = column_of(series, variable);
+  Autocovariances covariance(column);
+  const double least = 2 / std::sqrt(double(column.size()));
   std::vector<double> r;
-  for (std::int64_t lag = 1; lag <= std::min(most, series.rows() / 2); ++lag) {
-    double sum = 0;
-    for (const std::int64_t t : embeddable(series, lag))
-      sum += (values[std::size_t(t)] - z.mean) * (values[std::size_t(t - lag)] - z.mean);
-    const double now = sum / (n * z.deviation * z.deviation);
-    if (std::abs(now) < 2 / std::sqrt(n)) break;
+  for (std::size_t lag = 1; lag <= std::min(most, column.values.size() / 2); ++lag) {
+    const double now = covariance.at(lag);
+    if (!(std::abs(now) >= least)) break;
     r.push_back(now);
   }
   return r;
@@ -43,10 +43,15 @@ std::vector<Warning> inspect_analytic_test(const Series& series, const Estimatio
   constexpr double inflated = 1.5;
   if (!options.tested_analytically()) return {};
   std::string found;
+  std::map<std::int32_t, std::vector<double>> known;
+  const auto of = [&](std::int32_t variable) -> const std::vector<double>& {
+    const auto [at, is_new] = known.try_emplace(variable);
+    if (is_new) at->second = autocorrelations(series, std::size_t(variable));
+    return at->second;
+  };
   for (const Coordinate& x : task.x.at(0))
     for (const Coordinate& y : task.y) {
-      const auto rx = autocorrelations(series, std::size_t(x.variable)),
-                 ry = autocorrelations(series, std::size_t(y.variable));
+      const auto &rx = of(x.variable), &ry = of(y.variable);
       double inflation = 1;
       for (std::size_t i = 0; i < std::min(rx.size(), ry.size()); ++i) inflation += 2 * rx[i] * ry[i];
       if (inflation > inflated)
