@@ -189,11 +189,20 @@ class Input(CommandTest):
 
     def test_constant_column(self):
         table = [[r[0], 5, r[2]] for r in self.table]
-        run = kolmo("te", self.file("in.csv", csv(table)), "--source", 0, "--target", 1, "--json")
-        self.assertEqual(run.returncode, 0)
-        self.assertIn("constant", run.stderr)
-        self.assertAlmostEqual(json.loads(run.stdout)["value"], 0, delta=0.2)
-        self.wrong(csv(table), "constant", args=("--noise", 0))
+        path = self.file("in.csv", csv(table))
+        for command in (("te", path, "--source", 0, "--target", 1), ("te", path, "--source", 1, "--target", 0),
+                        ("mi", path, "--x", 1, "--y", 2, "--surrogates", 20), ("ais", path, "--x", 1),
+                        ("entropy", path, "--x", 1)):
+            for noise in ((), ("--noise", 0)):
+                run = kolmo(*command, *noise, "--json")
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn("warning: constant: ", run.stderr)
+                found = json.loads(run.stdout)
+                self.assertEqual(found["value"], 0)
+                self.assertIn("constant", [w["name"] for w in found["warnings"]])
+                if found["surrogates"]:
+                    self.assertEqual(found["p_value"], 1)
+        self.wrong(csv(table), "constant", args=("--strict",))
 
     def test_equal_columns(self):
         path = self.file("in.csv", csv([[r[0], r[0]] for r in self.table]))

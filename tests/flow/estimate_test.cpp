@@ -1,5 +1,6 @@
 #include "kolmo/flow/estimate/estimate.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -256,6 +257,54 @@ TEST(Estimate, SinglePrecisionIsNear) {
   const double f32 = estimate(s, task, o, stream).observed(0);
   EXPECT_NEAR(f32, f64, 1e-3);
   EXPECT_NE(f32, f64) << "was it computed in single precision?";
+}
+
+// The truth is 0. The noise alone would give something, and without it all points would be equal.
+TEST(Estimate, OfAVariableThatNeverChangesIsNothing) {
+  Stream stream;
+  for (const double noise : {1e-8, 0.0}) {
+    const Series s = series_of({normals(1, 0, 300), std::vector<double>(300, 7.25)}, {.noise = noise});
+    for (const auto kind : {Estimator::ksg, Estimator::gaussian})
+      for (const auto algorithm : {KsgAlgorithm::ksg1, KsgAlgorithm::ksg2})
+        for (const EstimationTask& task :
+             {transfer_entropy_task(s, 0, 1, {}, {}, {}, 1), transfer_entropy_task(s, 1, 0, {}, {}, {}, 1),
+              storage_task(s, 1, {2, 1}), mutual(s, {{0, 0}}, {{1, 0}}), mutual(s, {{1, 0}}, {{0, 0}})}) {
+          const Estimates e =
+              estimate(s, task, {.surrogates = 19, .algorithm = algorithm, .estimator = kind}, stream);
+          EXPECT_EQ(e.observed(0), 0) << task.name << noise;
+          for (const double surrogate : e.surrogate(0)) EXPECT_EQ(surrogate, 0) << task.name << noise;
+          EXPECT_THAT(local_values(s, task, {.algorithm = algorithm, .estimator = kind}, stream),
+                      testing::Each(0));
+        }
+    EXPECT_EQ(entropy(s, {{1, 0}}, {}, stream), 0);
+    // Beside a variable that changes, it changes nothing.
+    const double alone = estimate(s, mutual(s, {{0, 0}}, {{0, 1}}), {}, stream).observed(0);
+    EXPECT_NEAR(estimate(s, mutual(s, {{0, 0}, {1, 0}}, {{0, 1}}), {}, stream).observed(0), alone, 1e-9);
+    EXPECT_EQ(estimate(s, mutual(s, {{0, 0}}, {{0, 1}}, {{1, 0}}), {}, stream).observed(0), alone);
+  }
+}
+
+TEST(Invariance, OfUnitsFarFromOne) {
+  Stream stream;
+  std::vector<double> x = normals(2, 0, 500), y = normals(2, 1, 500);
+  for (std::size_t t = 0; t < x.size(); ++t) y[t] += x[t];
+  const Series plain = series_of({x, y});
+  for (const double unit : {1e160, 1e-162, 1e300, 1e-300}) {
+    std::vector<double> scaled = x;
+    for (double& v : scaled) v *= unit;
+    for (const auto standardize : {Standardize::columns, Standardize::series}) {
+      const Series s = series_of({scaled, y}, {.standardize = standardize});
+      for (const auto kind : {Estimator::ksg, Estimator::gaussian}) {
+        const EstimatorOptions o{.surrogates = 9, .estimator = kind};
+        const Estimates a = estimate(plain, mutual(plain, {{0, 0}}, {{1, 0}}), o, stream),
+                        b = estimate(s, mutual(s, {{0, 0}}, {{1, 0}}), o, stream);
+        for (std::size_t i = 0; i < a.values.size(); ++i) EXPECT_NEAR(b.values[i], a.values[i], 1e-9) << unit;
+      }
+      EXPECT_NEAR(entropy(s, {{0, 0}}, {}, stream), entropy(plain, {{0, 0}}, {}, stream) + std::log(unit),
+                  1e-9)
+          << unit;
+    }
+  }
 }
 
 }  // namespace

@@ -80,10 +80,31 @@ TEST(Series, NothingLeft) {
 }
 
 TEST(Series, ConstantColumn) {
-  const Table t = table({{1, 1, 1}, {1, 2, 3}});
-  EXPECT_THAT(message_of([&] { plain(t); }), HasSubstr("c0 is constant"));
-  const std::vector<std::size_t> both{0, 1};
-  EXPECT_THAT(constant_variables(make_series(t, both, {})), ElementsAre("c0"));
+  const Series s = plain(table({{1, missing, 1}, {1, 2, 3}}));
+  EXPECT_TRUE(is_constant(s.values[0]));
+  EXPECT_TRUE(are_constant(s, {{0, 0}, {0, 1}}));
+  EXPECT_FALSE(are_constant(s, {{0, 0}, {1, 0}}));
+}
+
+TEST(Series, StepsOfACounterAreEqual) {
+  std::vector<double> tenths, measured;
+  for (int t = 1; t < 3000; ++t) tenths.push_back(0.1 * t), measured.push_back(0.1 * t + (t % 7) * 1e-9);
+  tenths[1000] = missing;
+  const Series s = plain(table({tenths, measured}), Transform::difference);
+  EXPECT_TRUE(is_constant(s.values[0])) << "but for rounding";
+  EXPECT_FALSE(is_constant(s.values[1]));
+  EXPECT_DOUBLE_EQ(s.values[0][0], 0.1);
+}
+
+TEST(Series, NumbersNearTheLargestAreRefused) {
+  EXPECT_THAT(message_of([] {
+                plain(table({{1, 2}, {1.7e308, -1.7e308}}));
+              }),
+              testing::AllOf(HasSubstr("data.csv"), HasSubstr("c1"), HasSubstr("divide it")));
+  EXPECT_THAT(message_of([] {
+                plain(table({{1.7e308, -1.7e308, 1}}), Transform::difference);
+              }),
+              HasSubstr("c0"));
 }
 
 TEST(Series, StandardisedSeries) {
@@ -180,8 +201,8 @@ TEST(Embedding, OfRowsBetweenGaps) {
   embed(s, {{1, 2}, {0, 0}}, times, rows.data());
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto t = double(times[i]);
-    ASSERT_EQ(rows[2 * i], (t - 2) * (t - 2) + 0.5 * element_noise(3, 1, times[i] - 2)) << t;
-    ASSERT_EQ(rows[2 * i + 1], t + 0.5 * element_noise(3, 0, times[i])) << t;
+    ASSERT_EQ(rows[2 * i], (t - 2) * (t - 2) + 0.5 * element_noise(3, s.keys[1], times[i] - 2)) << t;
+    ASSERT_EQ(rows[2 * i + 1], t + 0.5 * element_noise(3, s.keys[0], times[i])) << t;
   }
 }
 

@@ -27,6 +27,12 @@ std::int64_t reach(const Coordinates& coordinates) {
   return r;
 }
 
+bool are_constant(const Series& series, const Coordinates& coordinates) {
+  return std::all_of(coordinates.begin(), coordinates.end(), [&](const Coordinate& c) {
+    return is_constant(series.values[std::size_t(c.variable)]);
+  });
+}
+
 std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach) {
   std::vector<std::int64_t> times;
   for (const Stretch& s : stretches(series)) {

@@ -25,6 +25,9 @@ Coordinates transfer_entropy_condition(std::int32_t target, const Embedding& tar
 /// The largest lag of the coordinates.
 std::int64_t reach(const Coordinates& coordinates);
 
+/// Whether all coordinates are of variables that never change.
+bool are_constant(const Series& series, const Coordinates& coordinates);
+
 /// The times t, in order, for which all rows t - reach ... t lie in one observation set.
 std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach);
 

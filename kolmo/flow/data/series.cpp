@@ -23,14 +23,24 @@ void take_logarithms(const Table& table, std::size_t column, std::vector<double>
   }
 }
 
+/// Steps that differ by no more than the rounding of the values, such as those of 0.1, 0.2, 0.3, ..., become equal.
+void difference(std::vector<double>& v) {
+  if (v.empty()) return;
+  const double rounding = 2 * std::numeric_limits<double>::epsilon() * largest_magnitude(v);
+  for (std::size_t t = 0; t + 1 < v.size(); ++t) v[t] = v[t + 1] - v[t];
+  v.pop_back();
+  const auto first = std::find_if(v.begin(), v.end(), [](double step) { return !std::isnan(step); });
+  const auto differs = [&](double step) { return std::abs(step - *first) > rounding; };
+  if (std::any_of(first, v.end(), differs)) return;
+  for (double& step : v)
+    if (!std::isnan(step)) step = *first;
+}
+
 std::vector<double> transformed(const Table& table, std::size_t column, Transform transform) {
   std::vector<double> v = table.columns[column];
   if (transform == Transform::log || transform == Transform::log_difference)
     take_logarithms(table, column, v);
-  if (transform == Transform::difference || transform == Transform::log_difference) {
-    for (std::size_t t = 0; t + 1 < v.size(); ++t) v[t] = v[t + 1] - v[t];
-    if (!v.empty()) v.pop_back();
-  }
+  if (transform == Transform::difference || transform == Transform::log_difference) difference(v);
   return v;
 }
 
@@ -146,9 +156,10 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
   if (!s.sets) fail<InvalidArgument>(table.file + ": no row has a value in every chosen column");
   for (std::size_t i = 0; i < s.values.size(); ++i) {
     auto& v = s.values[i];
-    if (p.noise == 0 && is_constant(v))
-      fail<InvalidArgument>(table.file + ": " + column_label(table, columns[i]) +
-                            " is constant, and without noise nearest neighbours are not defined");
+    if (constexpr double most = 0x1p1021; largest_magnitude(v) > most)
+      fail<InvalidArgument>(
+          table.file + ": " + column_label(table, columns[i]) +
+          " holds numbers beyond 1e307, whose differences may not be finite; divide it by a power of ten");
     const Scaling z = p.standardize == Standardize::series ? scaling_of(v) : Scaling{};
     if (p.standardize == Standardize::series)
       in_vectors(std::int64_t(v.size()), [z, x = v.data()](auto t) { x[t] = (x[t] - z.mean) / z.deviation; });

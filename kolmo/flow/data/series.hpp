@@ -66,14 +66,11 @@ struct Series {
 /// The chosen columns of a table, transformed, split at missing values, standardised (for
 /// Standardize::series) and with their noise. A differenced series starts at the second row. Throws
 /// InvalidArgument, naming file, column and row, for the logarithm of a number that is not positive; if every
-/// row has a missing value; and for a constant column if the noise is 0.
+/// row has a missing value; and for numbers beyond 1e307.
 Series make_series(const Table& table, std::span<const std::size_t> columns, const Preparation& preparation);
 
 /// Whether the values that are not NaN are all equal.
 bool is_constant(std::span<const double> values);
-
-/// Names of the variables that never change: their transfer entropy is 0.
-std::vector<std::string> constant_variables(const Series& series);
 
 /// Rows from `begin` to below `end` of one set.
 struct Stretch {
@@ -83,6 +80,9 @@ struct Stretch {
 };
 /// The sets of a series in order, each of which is one stretch.
 std::vector<Stretch> stretches(const Series& series);
+
+/// The names of the variables that never change.
+std::vector<std::string> constant_variables(const Series& series);
 
 struct Scaling {
   double mean = 0, deviation = 1;

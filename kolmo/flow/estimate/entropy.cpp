@@ -32,6 +32,8 @@ double entropy(const Series& series, const Coordinates& coordinates, const Estim
   task.x = {coordinates};
   task.times = embeddable(series, reach(coordinates));
   check_task(series, task, o);
+  for (const Coordinate& c : coordinates)
+    if (are_constant(series, {c})) return 0;
   const std::size_t n = task.times.size(), d = coordinates.size(), k = std::size_t(o.neighbors);
   std::vector<double> points(n * d);
   const std::vector<std::int64_t> time = theiler_times(series, task.times, o);

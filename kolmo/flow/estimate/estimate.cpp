@@ -118,6 +118,10 @@ std::int64_t rows_of_trial(const Series& series, std::span<const std::int64_t> t
   return length;
 }
 
+bool tells_nothing(const Series& series, const EstimationTask& task, std::size_t alternative) {
+  return are_constant(series, task.x[alternative]) || are_constant(series, task.y);
+}
+
 void check_task(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
   if (o.estimator != Estimator::ksg) return check_other_task(series, task, o);
   const auto rows = std::int64_t(task.times.size()), needed = o.neighbors + 2 * o.theiler;
@@ -250,6 +254,7 @@ std::vector<double> local_values(const Series& series, const EstimationTask& tas
   if (options.estimator == Estimator::gaussian) return gaussian_local_values(series, task);
   if (options.estimator != Estimator::ksg) return discrete_local_values(series, task, options);
   std::vector<double> values(task.times.size());
+  if (tells_nothing(series, task, 0)) return values;
   EstimateBatch(series, {&task, 1}, options, options.draws()).compute_from_host(stream, values.data());
   return values;
 }

@@ -143,6 +143,9 @@ struct Estimates {
   }
 };
 
+/// Whether x of an alternative or y never changes, so that its estimates are 0.
+bool tells_nothing(const Series& series, const EstimationTask& task, std::size_t alternative);
+
 /// Throws InvalidArgument, naming the task, if it has too few rows: ksg needs more than neighbors + 2
 /// theiler, gaussian more than 1 + dimensions. Throws also if a task of ksg has more than 16 dimensions, and
 /// if its surrogates cannot be made: blocks as long as the rows, trials of different lengths, several columns

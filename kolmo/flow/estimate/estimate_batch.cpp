@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kolmo/flow/data/noise.hpp"
 #include "kolmo/op/host_call.hpp"
 
 namespace kolmo {
@@ -20,7 +21,8 @@ EstimateBatch::EstimateBatch(const Series& series, std::span<const EstimationTas
   alternatives_ = std::int64_t(tasks[0].x.size());
   dx_ = std::int64_t(tasks[0].x.at(0).size());
   dy_ = std::int64_t(tasks[0].y.size());
-  dz_ = std::int64_t(tasks[0].z.size());
+  const auto conditional = [&](const EstimationTask& t) { return !are_constant(series, t.z); };
+  dz_ = std::any_of(tasks.begin(), tasks.end(), conditional) ? std::int64_t(tasks[0].z.size()) : 0;
   for (const EstimationTask& t : tasks) {
     check_task(series, t, options_);
     if (options.surrogates && options.surrogate_type == SurrogateMethod::trials) {
@@ -32,7 +34,7 @@ EstimateBatch::EstimateBatch(const Series& series, std::span<const EstimationTas
             "estimate: the tasks of a batch differ in their number of alternatives");
     require(t.min_shifts.size() == (tasks[0].min_shifts.empty() ? 0 : t.x.size()),
             "estimate: the tasks of a batch differ in their number of shortest shifts");
-    const bool equal = std::int64_t(t.y.size()) == dy_ && std::int64_t(t.z.size()) == dz_ &&
+    const bool equal = std::int64_t(t.y.size()) == dy_ && t.z.size() == tasks[0].z.size() &&
                        std::all_of(t.x.begin(), t.x.end(),
                                    [&](const Coordinates& x) { return std::int64_t(x.size()) == dx_; });
     require(equal, "estimate: the tasks of a batch differ in dimensions");
@@ -66,18 +68,24 @@ EstimateBatch::Layout EstimateBatch::layout() const {
 template <class T>
 void EstimateBatch::write_coordinates(std::byte* input) const {
   const Layout l = layout();
+  // Where a task tells nothing, noise takes the place of equal points, which would take long; read() gives 0 for it.
   const auto put = [&](const Coordinates& coordinates, std::span<const std::int64_t> times, std::size_t block,
-                       std::int64_t row) {
-    embed(*series_, coordinates, times,
-          reinterpret_cast<T*>(input + block) + row * std::int64_t(coordinates.size()));
+                       std::int64_t row, bool as_noise) {
+    T* const to = reinterpret_cast<T*>(input + block) + row * std::int64_t(coordinates.size());
+    if (as_noise)
+      std::generate_n(to, times.size() * coordinates.size(),
+                      [i = 0]() mutable { return T(element_noise(0, 0, i++)); });
+    else
+      embed(*series_, coordinates, times, to);
   };
   std::int64_t row = 0;
   for (const EstimationTask& t : tasks_) {
     for (std::size_t b = 0; b < t.x.size() && (draws_.observed() || !spectral()); ++b)
-      put(t.x[b], t.times, l.x, std::int64_t(b) * copies() * rows_ + row);
+      put(t.x[b], t.times, l.x, std::int64_t(b) * copies() * rows_ + row, are_constant(*series_, t.x[b]));
     if (spectral()) write_spectral(t, row, reinterpret_cast<T*>(input + l.x));
-    put(t.y, t.times, l.y, row);
-    put(t.z, t.times, l.z, row);
+    const bool nothing = are_constant(*series_, t.y);
+    put(t.y, t.times, l.y, row, nothing);
+    if (dz_) put(t.z, t.times, l.z, row, nothing);
     row += std::int64_t(t.times.size());
   }
 }
@@ -174,6 +182,9 @@ std::vector<Estimates> EstimateBatch::read(const std::byte* output) const {
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i] = {draws_, computed_surrogates(tasks_[i], options_, draws_), std::vector<double>(width), {}};
     std::memcpy(results[i].values.data(), output + i * width * sizeof(double), width * sizeof(double));
+    for (std::size_t a = 0, each = width / tasks_[i].x.size(); a < tasks_[i].x.size(); ++a)
+      if (tells_nothing(*series_, tasks_[i], a))
+        std::fill_n(results[i].values.begin() + std::ptrdiff_t(a * each), each, 0);
   }
   return results;
 }

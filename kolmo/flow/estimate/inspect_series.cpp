@@ -127,7 +127,10 @@ std::vector<Warning> inspect(const Series& series, const EstimatorOptions& optio
   for (std::size_t v = 0; v < series.names.size(); ++v) {
     const std::string& name = series.names[v];
     const Column c = column_of(series, v);
-    if (c.size() < 2 || is_constant(c.values)) continue;
+    if (is_constant(c.values)) {
+      found.add("constant", name);
+      continue;
+    }
     const auto n = double(c.size());
     if (counts(c)) {
       found.add("counter", name);
@@ -156,6 +159,7 @@ std::vector<Warning> inspect(const Series& series, const EstimatorOptions& optio
     }
   }
   std::vector<Warning> all;
+  found.tell("constant", "never changes: what is measured of it alone, or of it and others, is 0", all);
   found.tell("autocorrelated",
              "permutation surrogates lose the autocorrelation, so that p-values are too small; "
              "--surrogate-type circular keeps it",
