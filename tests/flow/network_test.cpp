@@ -298,7 +298,8 @@ TEST(Embeddings, OfAutoregressions) {
   Stream stream;
   for (const auto rule : {EmbeddingRule::ais, EmbeddingRule::ragwitz}) {
     o.embedding = rule;
-    const auto chosen = choose_embeddings(series, o, o.variables, stream);
+    auto chosen = choose_embeddings(series, o, o.variables, stream);
+    measure_storage(series, o, chosen, stream);
     EXPECT_GE(chosen[0].embedding.history, 2) << embedding_rule_names[std::size_t(rule)];
     EXPECT_EQ(
         chosen[0].storage,

@@ -6,6 +6,7 @@
 #include "kolmo/flow/estimate/inspect_series.hpp"
 #include "kolmo/flow/result/inspect_network.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
+#include "kolmo/flow/test/inspect_value.hpp"
 #include "tests/flow/test_series.hpp"
 
 namespace kolmo {
@@ -150,6 +151,57 @@ TEST(Warnings, AreOfRowsWithinOneSet) {
   for (std::size_t t = 0; t < x.size(); ++t)
     if (t % 10 == 9) x[t] = NAN;
   EXPECT_THAT(names_of(seen(x)), IsEmpty());
+}
+
+// What is estimated of such columns grows with their rows.
+TEST(Warnings, AnInfiniteTruthIsTold) {
+  Stream stream;
+  const auto told = [&](const Values& x, const Values& y, const EstimatorOptions& o = {}) {
+    const Series s = series_of({x, y});
+    const EstimationTask mi{"mi", {{{0, 0}}}, {{1, 0}}, {}, embeddable(s, 0), {0}};
+    return why_infinite(s, mi, 0, estimate(s, mi, o, stream).observed(0), o);
+  };
+  for (const std::size_t n : {100, 1000, 5000}) {
+    const Values x = normals(23, 0, n), noise = normals(23, 1, n);
+    const auto of = [&](auto f) {
+      Values y;
+      for (std::size_t t = 0; t < n; ++t) y.push_back(f(x[t], noise[t]));
+      return y;
+    };
+    for (const auto kind : {Estimator::ksg, Estimator::gaussian}) {
+      EXPECT_THAT(told(x, x, {.estimator = kind}), HasSubstr("so that the truth is infinite")) << n;
+      const Values line = of([](double v, double) { return 3e5 - 2 * v; });
+      EXPECT_THAT(told(x, line, {.estimator = kind}), HasSubstr("so that the truth is infinite")) << n;
+    }
+    EXPECT_THAT(told(x, of([](double v, double) { return v * v; })), HasSubstr("may be infinite")) << n;
+    EXPECT_THAT(told(x, of([](double v, double) { return std::exp(v); })), HasSubstr("may be infinite")) << n;
+    EXPECT_THAT(told(of([](double v, double) { return std::sin(3 * v); }), x), HasSubstr("may be infinite"))
+        << n;
+    for (const double r : {0.0, 0.5, 0.9, 0.99, 0.995})
+      for (const auto kind : {Estimator::ksg, Estimator::gaussian, Estimator::discrete}) {
+        const bool few = kind == Estimator::discrete;
+        const Values y = of([&](double v, double e) {
+          const double w = r * v + std::sqrt(1 - r * r) * e;
+          return few ? double(w > 0) : w;
+        });
+        EXPECT_EQ(told(few ? y : x, y, {.estimator = kind}), "") << r << ' ' << n;
+      }
+  }
+}
+
+TEST(Warnings, AnInfiniteTransferEntropyIsTold) {
+  Stream stream;
+  const Values x = normals(29, 0, 500);
+  Values y{0};
+  for (std::size_t t = 1; t < x.size(); ++t) y.push_back(-2 * x[t - 1]);
+  const Series s = series_of({x, y});
+  const auto told = [&](std::int32_t source, std::int32_t target, std::int64_t lag) {
+    const EstimationTask task = transfer_entropy_task(s, source, target, {}, {}, {}, lag);
+    return why_infinite(s, task, 0, estimate(s, task, {}, stream).observed(0), {}) != "";
+  };
+  EXPECT_TRUE(told(0, 1, 1));
+  EXPECT_FALSE(told(1, 0, 1));
+  EXPECT_FALSE(told(0, 1, 2));
 }
 
 NetworkOptions options_with(std::int64_t surrogates, Correction correction) {

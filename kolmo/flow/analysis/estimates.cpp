@@ -15,6 +15,7 @@
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/local_table.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
+#include "kolmo/flow/test/inspect_value.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo {
@@ -120,6 +121,13 @@ void add_local(EstimateResult& result, const EstimateRequest& request, const Ser
   if (step) result.roles["dt"] = step->step, result.roles["dt_unit"] = step->unit;
 }
 
+void warn_if_infinite(const EstimateResult& r, const Series& series, const EstimationTask& task,
+                      std::size_t alternative, const AnalysisRequest& request, const EstimatorOptions& e,
+                      Session& session) {
+  const std::string why = why_infinite(series, task, alternative, r.value, e);
+  if (!why.empty()) session.warn({{"infinite", printable(r.of) + ": " + why}}, request);
+}
+
 void finish(EstimateResult& r, const TestedRequest& request, const EstimatorOptions& e, Session& session) {
   r.p_at_floor = p_at_floor(r.p_value, r.surrogate_count, request.p_value);
   r.p_value_formula = p_value_formula(request.p_value);
@@ -144,6 +152,7 @@ EstimateResult measure(const std::string& name, const std::string& what, const E
   r.value = e.observed(0), r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
   r.p_value = e.p_values.empty() ? p_value(e.observed(0), surrogates, request.p_value) : e.p_values[0];
   r.test = test_of(e, task), r.surrogate_count = e.different[0], r.surrogates = summarize(surrogates);
+  warn_if_infinite(r, series, task, 0, request, used, session);
   finish(r, request, used, session);
   return r;
 }
@@ -230,6 +239,7 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   add_local(r, request, series, {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}},
             stream);
   r.value = link.value, r.samples = embedded.samples, r.seconds = clock.stop();
+  warn_if_infinite(r, series, task, best, request, n.estimator, session);
   r.p_value = link.p_value, r.test = test_of(e, task);
   r.surrogate_count = link.surrogate_count, r.surrogates = link.surrogates;
   finish(r, request, n.estimator, session);

@@ -37,11 +37,9 @@ void Session::set_trials(const Columns& trials) {
 }
 
 Series Session::series(std::span<const std::size_t> columns, const AnalysisRequest& r) {
-  Series s = make_series(table, columns, r.preparation);
-  std::string still;
-  for (const std::string& name : constant_variables(s))
-    still += (still.empty() ? "" : ", ") + printable(name);
-  if (!still.empty()) note(table.file + ": constant, and so without information: " + still);
+  Preparation preparation = r.preparation;
+  if (r.estimator.estimator != Estimator::ksg) preparation.noise = 0;  // no other uses it
+  Series s = make_series(table, columns, preparation);
   if (s.missing_rows)
     note(table.file + ": " + std::to_string(s.missing_rows) +
          " rows with missing values split the series into " + std::to_string(s.sets) + " sets");
@@ -50,7 +48,8 @@ Series Session::series(std::span<const std::size_t> columns, const AnalysisReque
   const std::vector<Warning> raw = inspect(table, columns);
   found.insert(found.end(), raw.begin(), raw.end());
   warn(found, r);
-  return r.estimator.estimator == Estimator::ordinal ? ordinal_patterns(s, r.order, r.order_delay) : s;
+  if (r.estimator.estimator == Estimator::ordinal) return ordinal_patterns(s, r.order, r.order_delay);
+  return s;
 }
 
 void Session::warn(const std::vector<Warning>& more, const AnalysisRequest& request) {

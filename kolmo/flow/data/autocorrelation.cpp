@@ -5,13 +5,14 @@
 #include <cmath>
 #include <complex>
 #include <kissfft/kissfft.hh>
+#include <vector>
 
 #include "kolmo/flow/data/lane_sums.hpp"
 
 namespace kolmo {
 namespace {
 
-using Value = std::complex<double>;
+using Spectrum = std::vector<std::complex<double>>;
 
 constexpr std::size_t few_lags = 8, most_products = 128, together = 4;
 constexpr std::size_t lags_below = 5;
@@ -109,7 +110,7 @@ void Autocovariances::add_products(std::size_t lags) {
 void Autocovariances::add_transforms(std::size_t lags) {
   const kissfft<double> half(lags, false);  // transform_real() takes twice as many real numbers
   std::vector<double> piece(2 * lags);
-  std::vector<Value> a(lags), b(lags), sums(2 * lags), products(2 * lags);
+  Spectrum a(lags), b(lags), sums(2 * lags), products(2 * lags);
   for (const Stretch& s : sets_) {
     if (s.size() <= found_.size()) continue;  // it has no pairs at the lags that are asked for
     std::fill(b.begin(), b.end(), 0);

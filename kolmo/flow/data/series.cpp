@@ -128,13 +128,6 @@ Scaling scaling_of(std::span<const double> values) {
   return {mean / unit, std::max(deviation, std::numeric_limits<double>::denorm_min())};
 }
 
-std::vector<std::string> constant_variables(const Series& series) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < series.values.size(); ++i)
-    if (is_constant(series.values[i])) names.push_back(series.names[i]);
-  return names;
-}
-
 Series make_series(const Table& table, std::span<const std::size_t> columns, const Preparation& p) {
   Series s;
   s.file = table.file;

@@ -81,9 +81,6 @@ struct Stretch {
 /// The sets of a series in order, each of which is one stretch.
 std::vector<Stretch> stretches(const Series& series);
 
-/// The names of the variables that never change.
-std::vector<std::string> constant_variables(const Series& series);
-
 struct Scaling {
   double mean = 0, deviation = 1;
 };

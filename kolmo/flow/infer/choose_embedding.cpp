@@ -113,20 +113,23 @@ std::vector<TargetResult> choose_embeddings(const Series& series, const NetworkO
         if (scores[i] > best[i]) best[i] = scores[i], results[i].embedding = e;
     }
   }
+  for (TargetResult& r : results)
+    r.samples = std::int64_t(embeddable(series, network_reach(o, r.embedding)).size());
+  return results;
+}
+
+void measure_storage(const Series& series, const NetworkOptions& o, std::span<TargetResult> targets,
+                     Stream& stream) {
   EstimatorOptions observed = o.estimator;
   observed.surrogates = 0;
   std::map<std::int64_t, std::vector<TargetResult*>> of_history;  // can be estimated together
-  for (TargetResult& r : results) {
-    r.samples = std::int64_t(embeddable(series, network_reach(o, r.embedding)).size());
-    of_history[r.embedding.history].push_back(&r);
-  }
+  for (TargetResult& r : targets) of_history[r.embedding.history].push_back(&r);
   for (const auto& [history, alike] : of_history) {
     std::vector<EstimationTask> tasks;
     for (const TargetResult* r : alike) tasks.push_back(storage_task(series, r->target, r->embedding));
     const std::vector<Estimates> storage = estimate(series, tasks, observed, stream);
     for (std::size_t i = 0; i < alike.size(); ++i) alike[i]->storage = storage[i].observed(0);
   }
-  return results;
 }
 
 }  // namespace kolmo

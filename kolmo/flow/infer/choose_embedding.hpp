@@ -3,7 +3,7 @@
 
 namespace kolmo {
 
-/// Chooses the embedding of each target by options.embedding and computes its storage; the first step of
+/// Chooses the embedding of each target by options.embedding; the first step of
 /// infer_network.
 ///   ais        the largest active information storage less its bias: of gaussian gaussian_bias, of discrete and
 ///              ordinal discrete_bias, of ksg 0 (docs/network_inference.md, "The bias of storage")
@@ -18,5 +18,9 @@ std::vector<TargetResult> choose_embeddings(const Series& series, const NetworkO
 
 /// The work of choosing the embedding of a target, in estimates times rows.
 double embedding_work(const Series& series, const NetworkOptions& options);
+
+/// Estimates the active information storage of the targets with the embeddings that were chosen.
+void measure_storage(const Series& series, const NetworkOptions& options, std::span<TargetResult> targets,
+                     Stream& stream);
 
 }  // namespace kolmo

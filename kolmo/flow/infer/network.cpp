@@ -70,8 +70,11 @@ std::vector<TargetResult> Embeddings::choose() {
     check_interrupt();
     count = std::size_t(at_once(batching, work, std::int64_t(left.size() - i)));
     const auto group = std::span(left).subspan(i, count);
-    const auto results = batching.measure(work * double(count),
-                                          [&] { return choose_embeddings(series_, o_, group, stream_); });
+    const auto results = batching.measure(work * double(count), [&] {
+      auto chosen = choose_embeddings(series_, o_, group, stream_);
+      measure_storage(series_, o_, chosen, stream_);
+      return chosen;
+    });
     FinishedWork::Records records;
     for (const TargetResult& r : results) records[id(r.target)] = to_record(r);
     if (work_) work_->add(records);

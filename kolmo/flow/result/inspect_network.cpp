@@ -8,6 +8,7 @@
 
 #include "kolmo/flow/infer/prepare.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
+#include "kolmo/flow/test/inspect_value.hpp"
 
 namespace kolmo {
 namespace {
@@ -41,6 +42,17 @@ std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const
                         start, pairs, together, advice)};
 }
 
+bool is_infinite(const Network& network, const LinkResult& link, const Series& series,
+                 const NetworkOptions& o) {
+  constexpr double worth_a_look = 0.5;
+  if (link.value < worth_a_look) return false;
+  const auto target = std::find_if(network.targets.begin(), network.targets.end(),
+                                   [&](const TargetResult& t) { return t.target == link.target; });
+  if (target == network.targets.end()) return false;
+  const EstimationTask task = link_task(series, o, *target, {&link.source, 1});
+  return !why_infinite(series, task, std::size_t(link.lag - o.min_lag), link.value, o.estimator).empty();
+}
+
 }  // namespace
 
 std::vector<Warning> inspect(const Network& network, const Series& series, const NetworkOptions& options) {
@@ -61,11 +73,19 @@ std::vector<Warning> inspect(const Network& network, const Series& series, const
       if (w) all.push_back(*w);
   }
   SharedWarnings found;
-  for (const LinkResult& l : network.links)
-    if (l.value < 0 && is_significant(l.p_adjusted, options.alpha, options.p_value))
-      found.add("negative",
-                series.names[std::size_t(l.source)] + " -> " + series.names[std::size_t(l.target)]);
+  for (const LinkResult& l : network.links) {
+    if (!is_significant(l.p_adjusted, options.alpha, options.p_value)) continue;
+    const std::string name =
+        series.names[std::size_t(l.source)] + " -> " + series.names[std::size_t(l.target)];
+    if (l.value < 0) found.add("negative", name);
+    if (is_infinite(network, l, series, options)) found.add("infinite", name);
+  }
   found.tell("negative", "larger than in surrogates, yet below 0: no information flow, and no link", all);
+  found.tell(
+      "infinite",
+      "the source determines the target, so that the truth is infinite; the value only tells how many rows "
+      "there are",
+      all);
   return all;
 }
 
