@@ -1,7 +1,7 @@
 # Front doors; CMakeLists.txt and the presets in CMakePresets.json do the work.
 .PHONY: help demo test test-peers check mutants wheel bench bench-runtime study lint site
 help:
-	@echo 'make demo    build Kolmo and infer who drives whom in US macroeconomic data'
+	@echo 'make demo    build Kolmo and infer who drives whom in a furnace and in a simulated system'
 	@echo 'make test    the tests of the release build, but for the long ones'
 	@echo 'make test-peers    operators beside other programs, 50 random problems each; after make test'
 	@echo 'make check   the long tests, all under ASan and UBSan, changed kernels under TSan, fuzzing'

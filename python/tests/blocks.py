@@ -1,8 +1,10 @@
-"""The Python blocks of the documentation, in order, and what they print."""
+"""The Python blocks of the documentation, in order, what they print, and the pictures that they draw: of each page the file that a
+block writes, and its copy in docs/pictures, which tools/pictures.py makes."""
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PICTURES = {"../README.md": ("furnace.svg", "readme_furnace.svg"), "guide.md": ("macro.svg", "guide_network.svg")}
 FENCE = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
@@ -22,3 +24,16 @@ def expected(block: str) -> list[str]:
             lines.append(line[2:])
         printed = printed or "print(" in line
     return lines
+
+
+def draw_alike() -> None:
+    """Makes matplotlib write the same SVG each time, with text as text."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kolmo", "font.family": "sans-serif"})
+
+
+def words_of(picture: Path) -> list[str]:
+    """The text in an SVG, in order."""
+    return re.findall(r"<text[^>]*>([^<]+)</text>", picture.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
-"""The Python blocks of the documentation run, and print what they say."""
+"""The Python blocks of the documentation run, print what they say, and draw the pictures beside them."""
 import pytest
-from blocks import ROOT, blocks, expected
+from blocks import PICTURES, ROOT, blocks, draw_alike, expected, words_of
 
 PAGES = ["../README.md", "index.md", "guide.md", "choosing.md", "reading_results.md", "gpu.md", "operators.md"]
 
@@ -12,7 +12,8 @@ def test_blocks_print_what_they_say(page, tmp_path, monkeypatch):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     pytest.importorskip("pandas")
-    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("matplotlib")
+    draw_alike()
     names, printed = {}, []
     names["print"] = lambda *values: printed.append(" ".join(map(str, values)))
     found = blocks(page)
@@ -21,3 +22,6 @@ def test_blocks_print_what_they_say(page, tmp_path, monkeypatch):
         printed.clear()
         exec(compile(block, f"docs/{page}, {heading}", "exec"), names)
         assert printed == expected(block)
+    if page in PICTURES:
+        made, kept = PICTURES[page]
+        assert words_of(tmp_path / made) == words_of(ROOT / "docs/pictures" / kept), "run tools/pictures.py"
