@@ -15,12 +15,11 @@ TEST(SurrogateKinds, AreInTheOrderOfTheirMethods) {
   for (std::size_t i = 0; i < std::size(surrogate_kinds); ++i) {
     const SurrogateKind& kind = surrogate_kinds[i];
     EXPECT_EQ(std::size_t(kind.method), i);
-    EXPECT_EQ(find_surrogate_kind(kind.name), &kind);
+    EXPECT_EQ(kind.name, surrogate_method_names[i]);
     if (kind.rows) {
       EXPECT_EQ(kind.name, surrogate_type_names[std::size_t(*kind.rows)]);
     }
   }
-  EXPECT_EQ(find_surrogate_kind("none"), nullptr);
 }
 
 TEST(SurrogateKinds, AreInTheDocumentation) {
@@ -35,8 +34,8 @@ TEST(SurrogateKinds, AreInMethodsAndReferences) {
   std::set<std::string> texts;
   for (const SurrogateKind& kind : surrogate_kinds) {
     auto network = mock::network(3, 1);
-    network.options["surrogate_type"] = kind.name;
-    network.options["block_length"] = 7;
+    network.request.estimator.surrogate_type = kind.method;
+    network.request.estimator.block_length = 7;
     const std::string text = methods_text(network);
     EXPECT_NE(text.find(kind.in_methods.substr(0, kind.in_methods.find('{'))), std::string::npos) << text;
     EXPECT_TRUE(texts.insert(text).second) << kind.name;

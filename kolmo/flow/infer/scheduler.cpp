@@ -192,7 +192,7 @@ void Scheduler::estimate_by_pipelines() {
   for (std::size_t turn = 0; !error; ++turn) {
     check_interrupt();
     if (waiting_.empty()) drain();  // what is taken then may ask for more
-    if (waiting_.empty()) break;
+    if (error || waiting_.empty()) break;
     Batch b = next_batch();
     b.batch = EstimateBatch(o_.series, b.tasks, o_.estimator, b.parts[0].draws());
     Batches& pipeline = *pipelines[turn % pipelines.size()];

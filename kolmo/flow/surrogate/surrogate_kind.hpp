@@ -72,12 +72,6 @@ inline constexpr SurrogateKind surrogate_kinds[] = {
 };
 
 constexpr const SurrogateKind& kind_of(SurrogateMethod m) { return surrogate_kinds[std::size_t(m)]; }
-/// The kind of this name; null if there is none.
-constexpr const SurrogateKind* find_surrogate_kind(std::string_view name) {
-  for (const SurrogateKind& kind : surrogate_kinds)
-    if (kind.name == name) return &kind;
-  return nullptr;
-}
 
 inline constexpr auto surrogate_method_names = [] {
   std::array<std::string_view, std::size(surrogate_kinds)> names;
