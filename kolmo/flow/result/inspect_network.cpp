@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "kolmo/flow/infer/pairwise_search.hpp"
 #include "kolmo/flow/infer/prepare.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
 #include "kolmo/flow/test/inspect_value.hpp"
