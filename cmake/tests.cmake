@@ -12,7 +12,7 @@ target_link_libraries(kolmo_sim PUBLIC kolmo_lib)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS tests/*_test.cpp)
 add_executable(kolmo_tests tests/paths.cpp ${sources})
 kolmo_options(kolmo_tests)
-target_link_libraries(kolmo_tests PRIVATE kolmo_check kolmo_sim GTest::gtest GTest::gmock GTest::gtest_main Boost::headers
+target_link_libraries(kolmo_tests PRIVATE kolmo_command kolmo_sim CLI11::CLI11 GTest::gtest GTest::gmock GTest::gtest_main Boost::headers
   fmt::fmt nlohmann_json::nlohmann_json SQLite::SQLite3)
 if(KOLMO_SIMT)
   target_link_libraries(kolmo_tests PRIVATE kolmo_simt)
