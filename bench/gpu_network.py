@@ -13,9 +13,10 @@ from pathlib import Path
 
 MODELS = {"a.csv": "var --variables 100 --samples 1000", "b.csv": "var --variables 50 --samples 10000"}
 UNLIKE = "c.csv"  # 100 series of 1000 values, x' = phi x + noise, each with a phi of its own: targets choose unlike pasts
-FIRST = "a.csv --surrogates 200"
-RUNS = ((FIRST, 20), (f"{FIRST} --embedding given", 3), ("b.csv --surrogates 100 --embedding given", 3),
-        (f"{FIRST} --surrogate-type permute", 3), (f"{FIRST} --surrogate-type block", 3), (f"{UNLIKE} --surrogates 200", 20))
+FIRST = "a.csv --max-lag 1 --surrogates 200"
+RUNS = ((FIRST, 20), (f"{FIRST} --embedding given", 3), ("b.csv --max-lag 1 --surrogates 100 --embedding given", 3),
+        (f"{FIRST} --surrogate-type permute", 3), (f"{FIRST} --surrogate-type block", 3),
+        (f"{UNLIKE} --max-lag 1 --surrogates 200", 20), ("a.csv --surrogates 200", 3))  # five lags, unless one is asked for
 
 
 def write_unlike_series(path: Path) -> None:
@@ -45,7 +46,7 @@ def main() -> None:
                 seconds.append(round(time.perf_counter() - start, 3))
                 network = json.loads(printed)
                 of_estimates.append(round(network["seconds"], 3))
-            estimates = len(network["links"]) * (1 + network["options"]["surrogates"])
+            estimates = len(network["links"]) * network["options"]["max_lag"] * (1 + network["options"]["surrogates"])
             runs.append({"command": " ".join(["kolmo", *command]), "estimates": estimates, "seconds": seconds,
                          "of_estimates": of_estimates})
             print(f"{arguments}: {sorted(seconds)[len(seconds) // 2]} s (longest {max(seconds)})", flush=True)
