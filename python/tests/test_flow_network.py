@@ -153,7 +153,7 @@ def test_targets_elsewhere():
         problem.records([2])
     del problem.options["columns"]
     with pytest.raises(kolmo.InvalidArgument):
-        problem.solve({(0, 1): b"what is this"})
+        problem.solve({(0, -1): b"what is this"})
 
 
 @pytest.mark.parametrize("options, mentions", [
