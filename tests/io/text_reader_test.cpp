@@ -95,7 +95,8 @@ TEST(TextReader, ReadsWhatItShould) {
     expect_columns(table, a.columns);
     EXPECT_EQ(table.file, "f.csv");
     const bool different = std::set(table.names.begin(), table.names.end()).size() == table.names.size();
-    if (different) EXPECT_EQ(select_columns(table, "").size(), a.columns.size());
+    if (!different) continue;
+    EXPECT_EQ(select_columns(table, "").size(), a.columns.size());
   }
 }
 
