@@ -4,17 +4,20 @@
 check_build.py FOLDER --total SECONDS   no object took over 30 s, all together at most SECONDS. Only for a build without a
                                         cache, with one job a core: the log holds how long each command ran.
 check_build.py FOLDER --kernels         no operator has over 24 kernels without a reason below; those of a family are shared
-                                        out among its operators. No object of kernels took over 30 s of a processor, in a
-                                        build without a cache."""
+                                        out among its operators. No object of kernels took over 30 s of a processor of 3 GHz,
+                                        in a build without a cache: other machines may share the cores, so the times are
+                                        scaled by the speed that tools/core_speed.cpp finds."""
 import argparse
 import math
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OBJECT_SECONDS = 30
+REFERENCE_GHZ = 3.0
 KERNELS = 24
 # Operators that need more kernels (of a family, each): how many, and why.
 MORE_KERNELS: dict[str, tuple[int, str]] = {
@@ -91,7 +94,15 @@ def processor_seconds(times: str) -> float:
     return sum(60 * int(minutes) + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", times.splitlines()[1]))
 
 
-def object_faults(taken: dict[str, float]):
+def core_ghz() -> float:
+    """The speed of a core at this moment."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["g++", "-O2", "-o", f"{folder}/core_speed", ROOT / "tools/core_speed.cpp"], check=True)
+        return float(subprocess.run([f"{folder}/core_speed"], check=True, capture_output=True, text=True).stdout)
+
+
+def object_faults(taken: dict[str, float], ghz: float = REFERENCE_GHZ):
+    taken = {name: seconds * min(1.0, ghz / REFERENCE_GHZ) for name, seconds in taken.items()}
     print(f"check_build: {len(taken)} objects of kernels, the longest {max(taken.values(), default=0):.0f} s")
     if not taken:
         yield "nothing says how long objects of kernels took: remove CMakeFiles/kolmo_kernels.dir and build again"
@@ -126,7 +137,7 @@ def main() -> int:
     if options.kernels:
         faults += kernel_faults(kernels_of(options.folder))
         kept = options.folder.glob("CMakeFiles/kolmo_kernels.dir/kolmo/ops/*/*/*.cu.o.times")  # cmake/keep_ptxas.sh writes these
-        faults += object_faults({path.name.removesuffix(".times"): processor_seconds(path.read_text(encoding="utf-8")) for path in kept})
+        faults += object_faults({path.name.removesuffix(".times"): processor_seconds(path.read_text(encoding="utf-8")) for path in kept}, core_ghz())
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0

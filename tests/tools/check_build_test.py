@@ -42,6 +42,8 @@ class Budgets(unittest.TestCase):
         self.assertEqual(processor_seconds("0m0.01s 0m0.02s\n1m3.50s 0m1.25s\n"), 64.75)
         self.assertEqual(processor_seconds(subprocess.run(["sh", "-c", "times"], check=True, capture_output=True, text=True).stdout), 0)
         self.assertEqual(quietly(object_faults, {"a.cu.o": 30.0, "b.cu.o": 31.0}), ["b.cu.o: 31 s; the cap is 30"])
+        self.assertEqual(quietly(object_faults, {"a.cu.o": 59.0, "b.cu.o": 62.0}, 1.5), ["b.cu.o: 31 s; the cap is 30"])
+        self.assertEqual(quietly(object_faults, {"b.cu.o": 31.0}, 4.2), ["b.cu.o: 31 s; the cap is 30"])
         self.assertIn("nothing says", quietly(object_faults, {})[0])
 
     def test_kernels(self):
