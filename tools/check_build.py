@@ -18,6 +18,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OBJECT_SECONDS = 30
 REFERENCE_GHZ = 3.0
+# Objects that take longer: how many seconds, and why.
+SLOW_OBJECTS: dict[str, tuple[int, str]] = {
+    "ksg_conditional_mutual_information.cu.o": (45, "each way of searching is one kernel for each kind of problem; the next to be split"),
+}
 KERNELS = 24
 # Operators that need more kernels (of a family, each): how many, and why.
 MORE_KERNELS: dict[str, tuple[int, str]] = {
@@ -47,8 +51,9 @@ def durations(log: str) -> dict[str, float]:
 
 def slow_objects(taken: dict[str, float]):
     for name, seconds in taken.items():
-        if seconds > OBJECT_SECONDS:
-            yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
+        cap, _ = SLOW_OBJECTS.get(name, (OBJECT_SECONDS, ""))
+        if seconds > cap:
+            yield f"{name}: {seconds:.0f} s; the cap is {cap}"
 
 
 def time_faults(log: str, limit: float, took: float | None = None):
