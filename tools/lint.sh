@@ -22,9 +22,9 @@ check() {  # check <name> <command...>
   fi
 }
 
-locale_free() {  # with the objects of the last build of `make test`
+locale_free() {  # with the library of the last build of `make test`; the command parses and prints under cli/point_decimals.hpp
   local objects=()
-  if [ -e build/ci/libkolmo.a ]; then objects=(build/ci/libkolmo.a build/ci/libkolmo_command.a); fi
+  if [ -e build/ci/libkolmo.a ]; then objects=(build/ci/libkolmo.a); fi
   python3 tools/check_locale.py "${objects[@]}"
 }
 

@@ -104,7 +104,7 @@ struct Outcome {
 };
 
 Outcome searched(const Series& series, const EstimatorOptions& o, std::span<Stream* const> streams,
-             std::optional<BatchLimits> limits = {}, const FinishedWork::Records& finished = {}) {
+                 std::optional<BatchLimits> limits = {}, const FinishedWork::Records& finished = {}) {
   std::vector<std::unique_ptr<Greedy>> searches;
   std::vector<TargetSearch*> all;
   for (std::int32_t v = 0; v < std::int32_t(series.names.size()); ++v) {

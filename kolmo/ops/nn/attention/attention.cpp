@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/nn/attention/attention_cpu.hpp"
 #include "kolmo/ops/nn/attention/unfused.hpp"
@@ -20,7 +21,7 @@ void check(const A& a) {
     refuse("k has " + number(n.kv_heads) + " heads, which do not divide the " + number(n.heads) + " of q");
   if (a.mask.given() && (a.mask.dim(-1) != n.t || (a.mask.dim(-2) != 1 && a.mask.dim(-2) != n.s)))
     refuse("mask is " + shape_string(a.mask) + ", expected 1 or " + number(n.s) + " rows of " + number(n.t));
-  if (a.scale && !(*a.scale > 0)) refuse("scale is " + std::to_string(*a.scale) + ", which is not positive");
+  if (a.scale && !(*a.scale > 0)) refuse("scale is " + number_text(*a.scale) + ", which is not positive");
 }
 
 // Scores of normal numbers: the terms of a sum are scaled to at most 4 in all, so each of its d <= 256
