@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
+
+#include "kolmo/knn/sort.hpp"
 
 namespace kolmo {
 namespace {
@@ -18,14 +21,26 @@ bool is_nines(double value) {
 
 bool may_fill(const FillValue& v) { return v.value != 0 && (v.rows > 1 || is_nines(v.value)); }
 
+/// The value before all others, and its rows.
+template <class Before>
+FillValue at_end(std::span<const double> column, Before before) {
+  FillValue end{NAN, 0};
+  for (const double v : column) {
+    if (before(v, end.value) || (end.rows == 0 && !std::isnan(v))) end = {v, 0};
+    end.rows += v == end.value;
+  }
+  return end;
+}
+
 }  // namespace
 
 std::vector<FillValue> fill_values(std::span<const double> column) {
   constexpr std::size_t most = 3, others = 2, few = 10;  // different values: at an end, left at least, few
+  if (!may_fill(at_end(column, std::less<>())) && !may_fill(at_end(column, std::greater<>()))) return {};
   std::vector<double> sorted;
   for (const double v : column)
     if (!std::isnan(v)) sorted.push_back(v);
-  std::sort(sorted.begin(), sorted.end());
+  knn::sort(sorted.data(), sorted.size());
   std::vector<FillValue> different;
   for (const double v : sorted) {
     if (different.empty() || v != different.back().value)
