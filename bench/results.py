@@ -2,14 +2,15 @@
 
 A row has a key "<case>.<size>.<mode>.<arm>" and either "skipped", a reason, or "seconds", the raw samples of one call
 each. A call that makes "surrogates" S > 0 in mode "surrogate" counts as S units; "median", "q1" and "q3" are of
-seconds per unit."""
+seconds per unit. "own", of Kolmo, holds the seconds that each call says its estimate took itself, and "rest" the median of
+what else it took, as a share of those. "load" is the load average after the samples."""
 import json
 import os
 import statistics
 from pathlib import Path
 
-CASES = {"mi11": "MI(1,1)", "te11": "TE(1,1)", "te22": "TE(2,2)", "te33": "TE(3,3)",
-         "network": "network, pasts of 1", "network-ais": "network, pasts chosen by AIS"}
+CASES = {"mi11": "MI(1,1)", "gauss": "MI(1,1), Gaussian", "te11": "TE(1,1)", "te22": "TE(2,2)", "te33": "TE(3,3)",
+         "network": "network"}
 ARMS = {"kolmo": "Kolmo", "sklearn": "scikit-learn", "infomeasure": "infomeasure"}
 PEERS = ("sklearn", "infomeasure")
 YARDSTICK = "plain"  # bench/plain_lanes.cpp, in mode "thousand" only, where it and Kolmo make 1000 surrogates
@@ -67,6 +68,10 @@ class Result:
 
     def points(self) -> list[str]:
         return list(dict.fromkeys(name.rpartition(".")[0] for name in self.rows))
+
+    def rest(self, point: str):
+        """What a call of Kolmo takes beside its estimate, as a share of the time of that; None where it was not measured."""
+        return self.rows.get(f"{point}.kolmo", {}).get("rest")
 
     def losses(self) -> list[str]:
         """Points at which a peer is faster."""

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints a result of bench/run.py as Markdown tables; docs/benchmarks.md holds the same text (tools/check_numbers.py)."""
 import argparse
+import statistics
 
 from expected import verdicts
 from results import ARMS, CASES, YARDSTICK, Result, load
@@ -45,8 +46,9 @@ def describe(point: str) -> str:
 
 
 def comparison(result: Result, mode: str):
+    """The cases by how Kolmo fares, the worst first; those without a peer last."""
     rows = []
-    for point in result.points():
+    for point in sorted(result.points(), key=lambda point: result.ratio(point) or float("inf")):
         case, size, its_mode = point.split(".")
         if its_mode != mode or case.startswith("network"):
             continue
@@ -54,6 +56,16 @@ def comparison(result: Result, mode: str):
         rows.append([CASES[case], f"{int(size):,}", *(spread(result.rows.get(f"{point}.{arm}")) for arm in ARMS),
                      times(ratio) + (" slower" if ratio is not None and ratio < 1 else "")])
     return ["estimate", "N", *ARMS.values(), "faster peer / Kolmo"], rows
+
+
+def calls(result: Result):
+    rows = []
+    for point in result.points():
+        case, size, mode = point.split(".")
+        if (rest := result.rest(point)) is not None and mode == "single":
+            row = result.rows[f"{point}.kolmo"]
+            rows.append([CASES[case], f"{int(size):,}", spread(row), duration(statistics.median(row["own"])), f"{rest:.2f}"])
+    return ["estimate", "N", "call", "the estimate itself", "rest / estimate"], rows
 
 
 def networks(result: Result):
@@ -70,6 +82,7 @@ def expectations(result: Result):
     rows = []
     for point, kind, expected, reached, met in verdicts(result):
         show, sign = {"seconds": (duration, "at most"), "share": (lambda share: f"{share:.2f} of the plain lanes' time", "at most"),
+                      "rest": (lambda rest: f"{rest:.2f} of the estimate's time beside it", "at most"),
                       "ratio": (times, "at least")}[kind]
         rows.append([describe(point), f"{sign} {show(expected)}", NONE if reached is None else show(reached),
                      {None: "-", True: "yes", False: "NO"}[met]])
@@ -91,6 +104,7 @@ def losses(result: Result) -> str:
 TABLES = {
     "single": ("Single estimates", lambda r: comparison(r, "single")),
     "surrogate": ("With surrogates, time of one", lambda r: comparison(r, "surrogate")),
+    "calls": ("What a call takes beside its estimate", calls),
     "networks": ("Networks", networks),
     "expected": ("Expected and reached", expectations),
     "skipped": ("Skipped", skipped),

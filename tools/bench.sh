@@ -3,9 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+tools/python_env.sh
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! { cmake --preset ci && cmake --build --preset ci --target kolmo --target bench_plain_lanes -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1; then
+if ! { cmake --preset ci -DKOLMO_PYTHON=ON "-DPython_EXECUTABLE=$PWD/.venv/python/bin/python" &&
+  cmake --build --preset ci --target kolmo kolmo_python bench_plain_lanes -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1; then
   tail -n 40 "$log"
   exit 1
 fi
@@ -15,4 +17,4 @@ if [ ! -x $venv/bin/python ] || ! $venv/bin/python -c 'import infomeasure, sklea
   python3 -m venv $venv
   $venv/bin/pip install -q --disable-pip-version-check scikit-learn infomeasure
 fi
-exec $venv/bin/python bench/run.py --kolmo build/ci/kolmo "$@"
+PYTHONPATH=build/ci/python exec $venv/bin/python bench/run.py --kolmo build/ci/kolmo "$@"
