@@ -20,7 +20,8 @@ constexpr std::size_t n = 400;
 constexpr int seeds = 200;
 
 EstimationTask mutual(const Series& s, Coordinates x, Coordinates y, Coordinates z = {}) {
-  return {"mi", {std::move(x)}, std::move(y), std::move(z), embeddable(s, 0), {0}};
+  const std::int64_t longest = std::max({reach(x), reach(y), reach(z)});
+  return {"mi", {std::move(x)}, std::move(y), std::move(z), embeddable(s, longest), {0}};
 }
 
 /// The mean and standard deviation of an estimate over 200 samples.
