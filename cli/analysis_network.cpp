@@ -75,8 +75,8 @@ void run_network(NetworkFlags& o, const Context& context) {
   if (checkpoint && !checkpoint->finished().empty()) session.note("going on from " + partial);
   if (checkpoint)
     checkpoint->when_failed([&session](const std::string& why) {
-      session.note(why + "; work that is finished from here on is not kept");
       say_at_interrupt("\nkolmo: interrupted; not all finished work was kept\n");
+      session.note(why + "; work that is finished from here on is not kept");
     });
   say_where_work_is(partial);
 

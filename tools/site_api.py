@@ -5,13 +5,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "python/kolmo"
 SECTIONS = [  # heading, prefix, files; the public functions and classes of each
-    ("Information flow", "kolmo", ["flow/estimates.py", "flow/network.py"]),
+    ("Information flow", "kolmo", ["flow/estimate.py", "flow/network.py"]),
     ("Devices and benchmarks", "kolmo", ["_devices.py"]),
     ("Weights of other layouts", "kolmo", ["_weights.py"]),
     ("Tuning", "kolmo.tuner", ["tuner.py"]),
     ("Monitoring", "kolmo.monitor", ["monitor.py"]),
 ]
-PUBLIC = {"flow/network.py": {"TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"},
+PUBLIC = {"flow/estimate.py": {"Estimate"}, "flow/network.py": {"TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"},
           "_weights.py": {"gru_weights"}}
 RENAMED = {"kolmo.tuner.tune_function": "kolmo.tune"}
 
@@ -41,7 +41,8 @@ def entry(name: str, node: ast.AST) -> str:
 
 
 def page() -> str:
-    text = ("# The Python package\n\nMade from the docstrings. [Operators](reference/README.md) are functions of `kolmo.ops`, and of `kolmo` "
+    text = ("# The Python package\n\nMade from the docstrings. The functions of analyses, `kolmo.mutual_information` and the others, and the "
+            "options of a network are in [Analyses](reference/analyses.md). [Operators](reference/README.md) are functions of `kolmo.ops`, and of `kolmo` "
             "unless the name is taken: `kolmo.mutual_information` is the estimate, `kolmo.ops.mutual_information` that of a table of counts.\n\n")
     for heading, prefix, files in SECTIONS:
         text += f"## {heading}\n\n"

@@ -2,14 +2,17 @@
 
 #include <cblas.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "kolmo/base/error.hpp"
 
@@ -75,14 +78,50 @@ OpenBlas load() {
   return b;
 }
 
-const OpenBlas& blas() {
-  static const OpenBlas loaded = load();
-  return loaded;
+const OpenBlas& blas();
+
+std::atomic<int> calls_under_way{0};
+std::atomic<bool> ending{false};
+std::thread::id ender;  // the thread in which the process exits; set before `ending`
+
+/// A call of OpenBLAS. OpenBLAS frees its buffers when the process exits, also while other threads compute in them. The
+/// exit therefore waits for calls under way, and later calls of other threads wait for the end.
+class Call {
+ public:
+  Call() : turn_(turn()) {
+    ++calls_under_way;
+    if (!ending || std::this_thread::get_id() == ender) return;
+    --calls_under_way;
+    for (;;) ::pause();
+  }
+  ~Call() { --calls_under_way; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  static std::unique_lock<std::mutex> turn() {
+    static std::mutex one_at_a_time;
+    return blas().any_number_at_once ? std::unique_lock<std::mutex>() : std::unique_lock(one_at_a_time);
+  }
+
+  std::unique_lock<std::mutex> turn_;
+};
+
+void wait_for_calls() {
+  constexpr int longest = 10'000;  // milliseconds
+  ender = std::this_thread::get_id();
+  ending = true;
+  for (int waited = 0; calls_under_way && waited < longest; ++waited) ::usleep(1000);
 }
 
-std::unique_lock<std::mutex> turn() {
-  static std::mutex one_at_a_time;
-  return blas().any_number_at_once ? std::unique_lock<std::mutex>() : std::unique_lock(one_at_a_time);
+const OpenBlas& blas() {
+  static const OpenBlas loaded = [] {
+    const OpenBlas b = load();
+    std::atexit(wait_for_calls);  // runs before OpenBLAS ends, as it is registered after OpenBLAS was loaded
+    ::pthread_atfork(nullptr, nullptr, [] { calls_under_way = 0; });
+    return b;
+  }();
+  return loaded;
 }
 
 CBLAS_TRANSPOSE turned(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
@@ -92,7 +131,7 @@ CBLAS_TRANSPOSE turned(bool transpose) { return transpose ? CblasTrans : CblasNo
 // One row is a product of a matrix and a vector, for which OpenBLAS has functions that take a fifth of the time.
 void gemm(const GemmShape& s, double alpha, const double* a, std::int64_t lda, const double* b,
           std::int64_t ldb, double beta, double* c, std::int64_t ldc) {
-  const auto lock = turn();
+  const Call call;
   if (s.m == 1) {
     if (beta == 0) std::fill_n(c, s.n, 0);
     blas().dgemv(CblasRowMajor, turned(!s.transpose_b), s.transpose_b ? s.n : s.k, s.transpose_b ? s.k : s.n,
@@ -104,7 +143,7 @@ void gemm(const GemmShape& s, double alpha, const double* a, std::int64_t lda, c
 }
 void gemm(const GemmShape& s, double alpha, const float* a, std::int64_t lda, const float* b,
           std::int64_t ldb, double beta, float* c, std::int64_t ldc) {
-  const auto lock = turn();
+  const Call call;
   if (s.m == 1) {
     if (beta == 0) std::fill_n(c, s.n, 0);
     blas().sgemv(CblasRowMajor, turned(!s.transpose_b), s.transpose_b ? s.n : s.k, s.transpose_b ? s.k : s.n,

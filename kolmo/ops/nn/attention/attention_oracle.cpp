@@ -186,7 +186,7 @@ constexpr Fact facts[] = {
        refused({.q = tensor(x, {3, 3, 4}), .k = kv, .v = kv},
                "k has 2 heads, which do not divide the 3 of q");
        refused({.q = kv, .k = kv, .v = kv, .mask = tensor(mask, {2, 3})}, ", expected 1 or 3 rows of 3");
-       refused({.q = kv, .k = kv, .v = kv, .scale = -1.0}, "scale is -1.000000, which is not positive");
+       refused({.q = kv, .k = kv, .v = kv, .scale = -1.0}, "scale is -1, which is not positive");
        const Tensor wide = tensor(x, {1, 1, 257});
        refused({.q = wide, .k = wide, .v = wide}, "heads of more than 256 elements are not supported");
      }},
