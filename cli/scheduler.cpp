@@ -51,8 +51,9 @@ File written(const ClusterWork& work) {
     for (std::size_t c = 0; c < row.size(); ++c) row[c] = t.columns[c][i];
     good = good && std::fwrite(row.data(), sizeof(double), row.size(), file.get()) == row.size();
   }
-  good =
-      good && std::fwrite(t.trial.data(), sizeof(t.trial[0]), t.trial.size(), file.get()) == t.trial.size();
+  if (!t.trial.empty())
+    good =
+        good && std::fwrite(t.trial.data(), sizeof(t.trial[0]), t.trial.size(), file.get()) == t.trial.size();
   if (!good || std::fflush(file.get()) != 0) fail<Error>("--scheduler: cannot write a temporary file");
   std::rewind(file.get());
   return file;
