@@ -53,7 +53,7 @@ def test_jidt():
     for measure, algorithm, o, want in golden():
         def columns(name, o=o):
             return series[:, [int(i) for i in o[name].split(",")]] if name in o else None
-        common = dict(k=int(o["neighbors"]), theiler=int(o["theiler"]), algorithm=algorithm, noise=0,
+        common = dict(k=int(o["neighbors"]), theiler=int(o["theiler"]), theiler_count="all", algorithm=algorithm, noise=0,
                       standardize="columns" if o["norm"] == "true" else "none")
         if measure in ("MI", "CMI"):
             got = kolmo.mutual_information(columns("x"), columns("y"), given=columns("z"), **common)

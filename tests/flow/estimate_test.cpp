@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "kolmo/flow/estimate/entropy.hpp"
@@ -318,6 +319,60 @@ TEST(Invariance, OfUnitsFarFromOne) {
           << unit;
     }
   }
+}
+
+TEST(TheilerWindow, DoesNotInflateEstimatesOfNoise) {
+  Stream stream;
+  constexpr std::size_t rows = 1000;
+  double mutual_sum = 0, entropy_sum = 0, storage_sum = 0;
+  constexpr int samples = 20;
+  const EstimatorOptions o{.theiler = 100};
+  for (int i = 0; i < samples; ++i) {
+    const Series s = series_of({normals(std::uint64_t(i), 0, rows), normals(std::uint64_t(i), 1, rows)},
+                               {.standardize = Standardize::none});
+    mutual_sum += estimate(s, mutual(s, {{0, 0}}, {{1, 0}}), o, stream).observed(0);
+    storage_sum += estimate(s, storage_task(s, 0, {}), o, stream).observed(0);
+    entropy_sum += entropy(s, {{0, 0}}, o, stream);
+  }
+  const double truth = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e);
+  EXPECT_NEAR(mutual_sum / samples, 0, 0.02);
+  EXPECT_NEAR(storage_sum / samples, 0, 0.02);
+  EXPECT_NEAR(entropy_sum / samples, truth, 0.02);
+}
+
+TEST(TheilerWindow, CountsTheRowsThatEachRowMayChooseFrom) {
+  Stream stream;
+  const Series s = series_of({normals(1, 0, 30), normals(1, 1, 30)});
+  const EstimationTask task = mutual(s, {{0, 0}}, {{1, 0}});
+  EstimatorOptions allowed{.neighbors = 2, .theiler = 3}, all = allowed;
+  all.theiler_count = TheilerCount::all;
+  const auto psi = [](int n) {
+    double value = -std::numbers::egamma;
+    for (int i = 1; i < n; ++i) value += 1.0 / i;
+    return value;
+  };
+  const std::vector<double> a = local_values(s, task, allowed, stream),
+                            b = local_values(s, task, all, stream);
+  double sum = 0;
+  for (int i = 0; i < 30; ++i) {
+    const int excluded = std::min(i, 3) + std::min(29 - i, 3);
+    EXPECT_NEAR(a[std::size_t(i)] - b[std::size_t(i)], psi(30 - excluded) - psi(30), 1e-12) << i;
+    sum += a[std::size_t(i)];
+  }
+  EXPECT_NEAR(estimate(s, task, allowed, stream).observed(0), sum / 30, 1e-12);
+}
+
+TEST(TheilerWindow, ChangesEverySurrogateAlikeAndNoConditionalEstimate) {
+  Stream stream;
+  const Series s = series_of({normals(2, 0, 200), normals(2, 1, 200), normals(2, 2, 200)});
+  EstimatorOptions allowed{.theiler = 10, .surrogates = 9}, all = allowed;
+  all.theiler_count = TheilerCount::all;
+  const EstimationTask without = mutual(s, {{0, 0}}, {{1, 0}}),
+                       with = mutual(s, {{0, 0}}, {{1, 0}}, {{2, 0}});
+  const auto a = estimate(s, without, allowed, stream).values, b = estimate(s, without, all, stream).values;
+  EXPECT_LT(a[0], b[0] - 0.05);
+  for (std::size_t i = 1; i < a.size(); ++i) EXPECT_NEAR(b[i] - a[i], b[0] - a[0], 1e-12);
+  EXPECT_EQ(estimate(s, with, allowed, stream).values, estimate(s, with, all, stream).values);
 }
 
 }  // namespace

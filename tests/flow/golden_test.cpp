@@ -102,7 +102,7 @@ Prepared prepare(const Golden& g) {
 
 EstimatorOptions options_of(const Golden& g) {
   EstimatorOptions o;
-  o.neighbors = g.k, o.theiler = g.theiler;
+  o.neighbors = g.k, o.theiler = g.theiler, o.theiler_count = TheilerCount::all;
   o.algorithm = g.algorithm == "KSG2" ? KsgAlgorithm::ksg2 : KsgAlgorithm::ksg1;
   return o;
 }

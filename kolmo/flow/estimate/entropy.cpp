@@ -2,6 +2,7 @@
 
 #include "kolmo/base/digamma.hpp"
 #include "kolmo/base/log.hpp"
+#include "kolmo/flow/estimate/theiler_count.hpp"
 #include "kolmo/op/host_call.hpp"
 #include "kolmo/ops/info/nearest_neighbors/nearest_neighbors.hpp"
 
@@ -54,7 +55,8 @@ double entropy(const Series& series, const Coordinates& coordinates, const Estim
                             " others are equal; the entropy of repeated values is not finite");
     sum += log_exact(eps);
   }
-  return digamma_exact(double(n)) - digamma_exact(double(k)) + double(d) * sum / double(n) + scale;
+  return digamma_exact(double(n)) + theiler_correction(series, task.times, o) - digamma_exact(double(k)) +
+         double(d) * sum / double(n) + scale;
 }
 
 }  // namespace kolmo

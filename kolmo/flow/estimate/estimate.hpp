@@ -25,12 +25,19 @@ enum class TheilerScope : std::int32_t { recording, set };
 inline constexpr std::string_view theiler_scope_names[] = {"recording", "set"};
 constexpr std::span<const std::string_view> names_of(TheilerScope) { return theiler_scope_names; }
 
+/// Which rows N counts in the term psi(N) of estimates without a condition. `allowed`: for each row those that the Theiler
+/// window allows as its neighbours. `all`: all rows, as JIDT counts, which inflates the estimate.
+enum class TheilerCount : std::int32_t { allowed, all };
+inline constexpr std::string_view theiler_count_names[] = {"allowed", "all"};
+constexpr std::span<const std::string_view> names_of(TheilerCount) { return theiler_count_names; }
+
 /// The most rows that an option counts.
 inline constexpr std::int64_t max_rows = 1000000000;
 
 struct EstimatorOptions {
   std::int64_t neighbors = 4, theiler = 0, surrogates = 0;
   TheilerScope theiler_scope = TheilerScope::recording;
+  TheilerCount theiler_count = TheilerCount::allowed;
   std::int64_t min_shift = 0;     ///< for circular surrogates; 0 has settled() choose
   std::int64_t block_length = 0;  ///< for block surrogates; 0 has settled() choose
   KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
@@ -54,6 +61,11 @@ struct EstimatorOptions {
                                                        "the Theiler window counts rows of a recording "
                                                        "(trial), missing ones included, or stays within the "
                                                        "rows between two missing ones")
+            .of(OptionUse::ksg),
+        value_option<&EstimatorOptions::theiler_count>(
+            "theiler_count",
+            "rows that psi(N) counts under a Theiler window: allowed neighbours, or all as JIDT counts, "
+            "which inflates estimates without a condition")
             .of(OptionUse::ksg));
   }
   static constexpr auto estimator_fields() {

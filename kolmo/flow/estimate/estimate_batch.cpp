@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kolmo/flow/data/noise.hpp"
+#include "kolmo/flow/estimate/theiler_count.hpp"
 #include "kolmo/op/host_call.hpp"
 
 namespace kolmo {
@@ -173,6 +174,14 @@ std::vector<Estimates> EstimateBatch::compute_from_host(Stream& stream, double* 
   if (!tasks_.empty())
     call_on_host(ksg_conditional_mutual_information, arguments(input.data(), output.data(), local, Device()),
                  stream);
+  if (local && !dz_) {
+    for (const EstimationTask& t : tasks_) {
+      const std::vector<double> corrections = theiler_corrections(*series_, t.times, options_);
+      for (std::size_t i = 0; i < corrections.size(); ++i)
+        for (std::int64_t a = 0; a < alternatives_; ++a) local[a * rows_ + std::int64_t(i)] += corrections[i];
+      local += t.times.size();
+    }
+  }
   return read(output.data());
 }
 
@@ -182,6 +191,8 @@ std::vector<Estimates> EstimateBatch::read(const std::byte* output) const {
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i] = {draws_, computed_surrogates(tasks_[i], options_, draws_), std::vector<double>(width), {}};
     std::memcpy(results[i].values.data(), output + i * width * sizeof(double), width * sizeof(double));
+    if (const double correction = dz_ ? 0 : theiler_correction(*series_, tasks_[i].times, options_))
+      for (double& value : results[i].values) value += correction;
     for (std::size_t a = 0, each = width / tasks_[i].x.size(); a < tasks_[i].x.size(); ++a)
       if (tells_nothing(*series_, tasks_[i], a))
         std::fill_n(results[i].values.begin() + std::ptrdiff_t(a * each), each, 0);

@@ -16,7 +16,7 @@ bool idle(std::string_view name, OptionUse use, const EstimatorOptions& e) {
   if (use == OptionUse::frequencies && !frequencies) return true;
   if (use == OptionUse::ordinal && e.estimator != Estimator::ordinal) return true;
   if (use == OptionUse::surrogates && e.tested_analytically()) return true;
-  if (name == "theiler_scope") return e.theiler == 0;
+  if (name == "theiler_scope" || name == "theiler_count") return e.theiler == 0;
   if (name == "block_length") return e.surrogate_type != SurrogateMethod::block || !e.surrogates;
   if (name == "min_shift")
     return e.surrogate_type != SurrogateMethod::circular || !e.surrogates || !e.min_shift;
