@@ -14,7 +14,7 @@ function(kolmo_options target)
   endif()
   # Places in messages are those in the tree, on every machine.
   list(APPEND cxx -fmacro-prefix-map=${PROJECT_BINARY_DIR}/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
-  if(KOLMO_UNITY)
+  if(KOLMO_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND cxx -Wno-subobject-linkage)  # g++ takes an included source for a header
   endif()
   target_compile_options(${target} PRIVATE

@@ -51,6 +51,15 @@ struct OptionInfo : FieldInfo {
   constexpr OptionInfo() = default;
   constexpr explicit OptionInfo(const FieldInfo& f) : FieldInfo(f) {}
 
+ private:
+  template <class T>  // before its uses, for clang 14 to find it in constant expressions
+  constexpr OptionInfo with(T OptionInfo::*member, std::type_identity_t<T> value) const {
+    OptionInfo o = *this;
+    o.*member = value;
+    return o;
+  }
+
+ public:
   // Refinements, as in OptionInfo(option<&A::k>(...)).also("k").
   constexpr OptionInfo also(std::string_view name) const { return with(&OptionInfo::alias, name); }
   constexpr OptionInfo shown_as(std::string_view text) const { return with(&OptionInfo::form, text); }
@@ -84,12 +93,6 @@ struct OptionInfo : FieldInfo {
   bool called(std::string_view word) const;
 
  private:
-  template <class T>
-  constexpr OptionInfo with(T OptionInfo::*member, std::type_identity_t<T> value) const {
-    OptionInfo o = *this;
-    o.*member = value;
-    return o;
-  }
   const void* holder(const void* request) const;
   void* holder(void* request) const { return const_cast<void*>(holder(static_cast<const void*>(request))); }
 };
