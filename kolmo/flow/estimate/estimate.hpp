@@ -25,8 +25,9 @@ enum class TheilerScope : std::int32_t { recording, set };
 inline constexpr std::string_view theiler_scope_names[] = {"recording", "set"};
 constexpr std::span<const std::string_view> names_of(TheilerScope) { return theiler_scope_names; }
 
-/// Which rows N counts in the term psi(N) of estimates without a condition. `allowed`: for each row those that the Theiler
-/// window allows as its neighbours. `all`: all rows, as JIDT counts, which inflates the estimate.
+/// Selects the rows that N counts in the term psi(N) of estimates without a condition. `allowed` counts, for each row, the
+/// row and those that the Theiler window allows as its neighbours. `all` counts all rows, as JIDT does, which inflates
+/// the estimate.
 enum class TheilerCount : std::int32_t { allowed, all };
 inline constexpr std::string_view theiler_count_names[] = {"allowed", "all"};
 constexpr std::span<const std::string_view> names_of(TheilerCount) { return theiler_count_names; }

@@ -85,14 +85,17 @@ std::atomic<bool> ending{false};
 std::thread::id ender;  // the thread in which the process exits; set before `ending`
 
 /// A call of OpenBLAS. OpenBLAS frees its buffers when the process exits, also while other threads compute in them. The
-/// exit therefore waits for calls under way, and later calls of other threads wait for the end.
+/// exit therefore waits for calls under way, ten seconds at most, and later calls of other threads wait for the end.
 class Call {
  public:
-  Call() : turn_(turn()) {
+  Call() {
+    blas();  // may throw, before the call is counted
     ++calls_under_way;
-    if (!ending || std::this_thread::get_id() == ender) return;
-    --calls_under_way;
-    for (;;) ::pause();
+    if (ending && std::this_thread::get_id() != ender) {
+      --calls_under_way;
+      for (;;) ::pause();
+    }
+    turn_ = turn();  // after that, so that a thread which waits for the end holds no lock
   }
   ~Call() { --calls_under_way; }
   Call(const Call&) = delete;
