@@ -34,7 +34,8 @@ TableFill::TableFill(DType dtype, std::span<const std::int64_t> shape, bool fort
       options_(options),
       at_(shape, fortran_order),
       column_dimension_(shape.size()),
-      in_trials_(shape.size() == 3) {
+      in_trials_(shape.size() == 3),
+      fortran_order_(fortran_order) {
   require(!complexes.has(dtype), name + ": NPY array is complex; a series holds real numbers");
   const std::size_t rank = shape.size();
   if (rank < 1 || rank > 3)
@@ -82,7 +83,25 @@ void TableFill::put(T element) {
   if (faults.size() > Table::max_faults) faults.pop_back();
 }
 
+/// Copies a whole array of doubles, [row] or [row][column]. Returns whether that is all there is to do: put() tells of
+/// numbers that are infinite.
+bool TableFill::copy_rows(const std::byte* elements, std::size_t count) {
+  const std::size_t width = table_.columns.size();
+  if (dtype_ != DType::f64 || options_.transpose || in_trials_ || fortran_order_ || count != width * rows_ ||
+      !options_.cells.missing.empty())
+    return false;
+  bool infinite = false;
+  for (std::size_t c = 0; c < width; ++c)
+    for (std::size_t t = 0; t < rows_; ++t) {
+      double& value = table_.columns[c][t];
+      std::memcpy(&value, elements + (t * width + c) * sizeof value, sizeof value);
+      infinite |= std::isinf(value);
+    }
+  return !infinite;
+}
+
 void TableFill::add(const std::byte* elements, std::size_t count) {
+  if (copy_rows(elements, count)) return;
   visit<double, float, Half, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t,
         std::uint32_t, std::uint16_t, std::uint8_t, bool>(dtype_, [&]<class T>() {
     for (std::size_t i = 0; i < count; ++i, at_.next()) {

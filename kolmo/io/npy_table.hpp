@@ -20,6 +20,7 @@ class TableFill {
   Table finish() &&;
 
  private:
+  bool copy_rows(const std::byte* elements, std::size_t count);
   template <class T>
   void put(T element);
 
@@ -30,7 +31,7 @@ class TableFill {
   std::size_t trials_ = 1, rows_ = 1;  // rows of a trial
   std::size_t row_dimension_ = 0,
               column_dimension_;  // of the array; column_dimension_ is its rank if it has no columns
-  bool in_trials_;
+  bool in_trials_, fortran_order_;
 };
 
 }  // namespace kolmo

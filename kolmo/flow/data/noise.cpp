@@ -25,9 +25,10 @@ Point point_of(const Philox& philox, std::uint64_t key, std::int64_t row, std::u
   return {2 * uniform53(r.w[0], r.w[1]) - 1, 2 * uniform53(r.w[2], r.w[3]) - 1};
 }
 
-bool is_accepted(double square) { return square < 1 && square > 0; }
+bool is_accepted(double square) { return (square < 1) & (square > 0); }
 
-double normal_of(double u, double square) { return u * std::sqrt(-2 * log_exact(square) / square); }
+/// For an accepted square, which is a normal number, so that log_scaled is log_exact and vectors can take it.
+double normal_of(double u, double square) { return u * std::sqrt(-2 * log_scaled(square, 0) / square); }
 
 }  // namespace
 
@@ -40,7 +41,8 @@ double element_noise(std::uint64_t seed, std::uint64_t key, std::int64_t row) {
 
 void fill_noise(std::uint64_t seed, std::uint64_t key, double deviation, std::span<double> noise) {
   constexpr std::size_t most = 1024;
-  std::array<std::int64_t, most> rows;  // those without an accepted point yet
+  std::array<std::int64_t, most> rows;   // those without an accepted point yet
+  std::array<std::int64_t, most> found;  // those with the points that were accepted last
   std::array<double, most> us, squares;
   const Philox philox(seed);
   for (std::size_t first = 0; first < noise.size(); first += most) {
@@ -52,11 +54,17 @@ void fill_noise(std::uint64_t seed, std::uint64_t key, double deviation, std::sp
         const Point p = point_of(philox, key, row[i], attempt);
         u[i] = p.u, square[i] = p.square();
       });
-      for (std::size_t i = 0; i < count; ++i)
-        if (is_accepted(squares[i]))
-          noise[std::size_t(rows[i])] = deviation * normal_of(us[i], squares[i]);
-        else
-          rows[left++] = rows[i];
+      std::size_t accepted = 0;
+      for (std::size_t i = 0; i < count; ++i) {  // without branches, which would often be mispredicted
+        const bool is_found = is_accepted(squares[i]);
+        const std::int64_t row = rows[i];
+        us[accepted] = us[i], squares[accepted] = squares[i], found[accepted] = row, rows[left] = row;
+        accepted += is_found, left += !is_found;
+      }
+      in_vectors(std::int64_t(accepted), [=, u = us.data(), square = squares.data()](auto i) {
+        u[i] = deviation * normal_of(u[i], square[i]);
+      });
+      for (std::size_t i = 0; i < accepted; ++i) noise[std::size_t(found[i])] = us[i];
     }
   }
 }
