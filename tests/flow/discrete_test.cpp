@@ -224,7 +224,7 @@ TEST(DiscreteEstimator, ManyValuesAreRefused) {
   EXPECT_EQ(text({}), "");
   EXPECT_THROW(estimated(s, mutual(s, {{0, 0}}, {{1, 0}})), InvalidArgument);
   NetworkOptions o{.variables = {0, 1}, .estimator = discrete};
-  EXPECT_THROW(check_network(s, o), InvalidArgument);
+  EXPECT_THROW(prepare_network(s, o), InvalidArgument);
 }
 
 TEST(DiscreteEstimator, NetworkOfBinarySeries) {

@@ -216,7 +216,7 @@ TEST(Warnings, TooFewSurrogatesForTheCorrection) {
   network.links.resize(132);
   const auto text = [&](std::int64_t surrogates, Correction correction) {
     for (LinkResult& l : network.links) l.surrogate_count = surrogates;
-    const auto all = inspect(network, series, options_with(surrogates, correction));
+    const auto all = inspect(network, prepare_network(series, options_with(surrogates, correction)));
     return all.empty() ? "" : all.at(0).name + ": " + all[0].text;
   };
   EXPECT_EQ(text(0, Correction::bh), "untested: there are no surrogates, so that no link was tested");
@@ -237,7 +237,7 @@ TEST(Warnings, FewShiftsLimitThePValue) {
   network.links.resize(132, {.surrogate_count = 9});
   NetworkOptions o = options_with(1000, Correction::bh);
   o.estimator.surrogate_type = SurrogateMethod::circular;
-  const auto warnings = inspect(network, series, o);
+  const auto warnings = inspect(network, prepare_network(series, o));
   ASSERT_THAT(names_of(warnings), ElementsAre("few_surrogates", "too_few_surrogates"));
   EXPECT_THAT(warnings[0].text,
               HasSubstr("only 9 different circular surrogates, so that no p-value is below 0.1"));
@@ -251,7 +251,7 @@ TEST(Warnings, ANegativeValueIsNeverALink) {
   network.links[0].surrogate_count = 1000;
   NetworkOptions options{.variables = {0, 1}};
   options.estimator.surrogates = 1000, options.estimator.surrogate_type = SurrogateMethod::permute;
-  const auto warnings = inspect(network, series, options);
+  const auto warnings = inspect(network, prepare_network(series, options));
   ASSERT_THAT(names_of(warnings), ElementsAre("negative"));
   EXPECT_THAT(warnings[0].text, HasSubstr("x0 -> x1: "));
 }

@@ -57,14 +57,12 @@ Coordinates present(std::span<const std::int32_t> variables) {
   return c;
 }
 
-/// Settles the parameters of surrogates, and warns if there are few different ones.
-EstimatorOptions settle(EstimatorOptions e, const AnalysisRequest& request, Session& session,
-                        const Series& series, std::span<const std::int64_t> times, std::int64_t reach) {
-  if (!e.surrogates) return e;
-  e = settled(e, series, reach);
+/// Warns if there are few different surrogates. The options are settled.
+void warn_if_few(const EstimatorOptions& e, const AnalysisRequest& request, Session& session,
+                 const Series& series, std::span<const std::int64_t> times) {
+  if (!e.surrogates) return;
   const std::int64_t different = different_surrogates(series, times, e, e.surrogates);
   if (const auto few = few_surrogates(different, e)) session.warn({*few}, request);
-  return e;
 }
 
 std::string test_of(const Estimates& e, const EstimationTask& task) {
@@ -74,7 +72,7 @@ std::string test_of(const Estimates& e, const EstimationTask& task) {
 
 /// "circular surrogates, shifted by 5 rows or more": the method and its parameter.
 std::string made(const EstimatorOptions& e) {
-  const std::string name = std::string(surrogate_method_names[std::size_t(e.surrogate_type)]) + " surrogates";
+  std::string name = std::string(surrogate_method_names[std::size_t(e.surrogate_type)]) + " surrogates";
   if (e.surrogate_type == SurrogateMethod::circular)
     return name + ", shifted by " + std::to_string(e.min_shift) + " rows or more";
   if (e.surrogate_type == SurrogateMethod::block)
@@ -141,8 +139,8 @@ EstimateResult measure(const std::string& name, const std::string& what, const E
   EstimatorOptions observed = request.estimator;
   observed.surrogates = 0;
   check_task(series, task, observed);
-  const EstimatorOptions used =
-      settle(request.estimator, request, session, series, task.times, reach(task.y));
+  const EstimatorOptions used = settled(request.estimator, series, {&task, 1});
+  warn_if_few(used, request, session, series, task.times);
   Clock clock(name, session);
   const Estimates e = clock.estimate(series, task, used, stream);
   const auto surrogates = e.surrogate(0);
@@ -199,30 +197,31 @@ EstimateResult analyse(const StorageRequest& request, Session& session, Stream& 
 
 EstimateResult analyse(const TransferEntropyRequest& request, Session& session, Stream& stream) {
   session.prepare(request);
-  NetworkOptions n = network_options(request);
+  NetworkOptions asked = network_options(request);
   Variables v(session.table);
   const std::int32_t source = v.add_one(request.source_column, "--source"),
                      target = v.add_one(request.target_column, "--target");
   require(source != target, "te: source and target are the same column");
-  n.variables = {source, target};
-  n.given = conditions(request.given, v, n.variables);
+  asked.variables = {source, target};
+  asked.given = conditions(request.given, v, asked.variables);
   v.add(request.complete);
   const Series series = session.series(v.columns(), request);
-  check_network(series, n);
+  const PreparedNetwork prepared = prepare_network(series, asked);
+  const NetworkOptions& n = prepared.options;
+  EstimatorOptions used = n.estimator;
+  used.min_shift = prepared.shifts.of(source, target);
   Clock clock("te", session);
   const TargetResult embedded = choose_embeddings(series, n, {&target, 1}, stream)[0];
   const EstimationTask task = link_task(series, n, embedded, {&source, 1});
-  n.estimator.min_shift = LinkShifts(series, n).of(source, target);
-  n.estimator =
-      settle(n.estimator, request, session, series, task.times, network_reach(n, longest_embedding(n)));
-  const Estimates e = clock.estimate(series, task, n.estimator, stream);
+  warn_if_few(used, request, session, series, task.times);
+  const Estimates e = clock.estimate(series, task, used, stream);
   const LinkResult link = link_of(n, source, target, 0, e);
   const auto best = std::size_t(link.lag - n.min_lag);
 
   EstimateResult r = result_of("te",
                                v.label(source) + " -> " + v.label(target) +
                                    (request.given.empty() ? "" : " | " + printable(request.given.text)),
-                               request, n.estimator, session, series, stream);
+                               request, used, session, series, stream);
   r.roles = {{"source", request.source_column.text}, {"target", request.target_column.text}};
   if (!request.given.empty()) r.roles["given"] = request.given.text;
   if (!request.complete.empty()) r.roles["complete"] = request.complete.text;
@@ -239,10 +238,10 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   add_local(r, request, series, {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}},
             stream);
   r.value = link.value, r.samples = embedded.samples, r.seconds = clock.stop();
-  warn_if_infinite(r, series, task, best, request, n.estimator, session);
+  warn_if_infinite(r, series, task, best, request, used, session);
   r.p_value = link.p_value, r.test = test_of(e, task);
   r.surrogate_count = link.surrogate_count, r.surrogates = link.surrogates;
-  finish(r, request, n.estimator, session);
+  finish(r, request, used, session);
   return r;
 }
 

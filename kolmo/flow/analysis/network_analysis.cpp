@@ -100,7 +100,7 @@ NetworkDocument NetworkAnalysis::document(const Network& network, const std::str
                                       embedding.at(network.links[i].target));
   };
   parallel_ranges(stream.threads(), std::int64_t(network.links.size()), write, 64);
-  const std::vector<Warning> of_network = inspect(network, series_, options());
+  const std::vector<Warning> of_network = inspect(network, *prepared_);
   d.warnings = session_.warnings;
   d.warnings.insert(d.warnings.end(), of_network.begin(), of_network.end());
   return d;

@@ -16,12 +16,6 @@ std::int64_t network_reach(const NetworkOptions& o, const Embedding& target) {
   return std::max({target.reach(1), o.source.reach(o.max_lag), reach(o.given)});
 }
 
-NetworkOptions settled(NetworkOptions o, const Series& series) {
-  if (o.estimator.surrogate_type == SurrogateMethod::block)
-    o.estimator = settled(o.estimator, series, network_reach(o, longest_embedding(o)));
-  return o;
-}
-
 LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) {
   fixed_ = o.estimator.min_shift;
   if (!o.estimator.surrogates || o.estimator.surrogate_type != SurrogateMethod::circular || fixed_) return;
@@ -38,6 +32,8 @@ std::int64_t LinkShifts::of(std::int32_t source, std::int32_t target) const {
   if (length_.empty()) return fixed_;
   return settled_shift(rows_, std::max(length_[std::size_t(source)], length_[std::size_t(target)]), reach_);
 }
+
+namespace {
 
 void check_network(const Series& series, const NetworkOptions& o) {
   if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
@@ -56,8 +52,12 @@ void check_network(const Series& series, const NetworkOptions& o) {
           "network: embedding ragwitz predicts by nearest neighbours, and is for the estimator ksg only");
 }
 
+}  // namespace
+
 PreparedNetwork prepare_network(const Series& series, const NetworkOptions& options) {
-  NetworkOptions o = settled(options, series);
+  NetworkOptions o = options;
+  if (o.estimator.surrogates && o.estimator.surrogate_type == SurrogateMethod::block)
+    o.estimator = settled(o.estimator, series, network_reach(o, longest_embedding(o)));
   check_network(series, o);
   LinkShifts shifts(series, o);
   return {series, std::move(o), std::move(shifts)};

@@ -3,7 +3,7 @@
 
 namespace kolmo {
 
-/// The min_shift of each link: the one given, or, as in `settled`, of the longest Autocorrelation::length of its source,
+/// The min_shift of each link: the one given, or, as settled() chooses it, of the longest Autocorrelation::length of its source,
 /// its target and the variables in the condition. A slowly varying series takes shifts from its own links only. 0 for
 /// surrogates that are not circular.
 class LinkShifts {
@@ -21,20 +21,14 @@ class LinkShifts {
 /// must outlive it.
 struct PreparedNetwork {
   const Series& series;
-  NetworkOptions options;  ///< settled
+  NetworkOptions options;  ///< settled, but for min_shift, which each link has of its own
   LinkShifts shifts;
 };
 
-/// Looks at the series, settles the options and checks them. Throws the exceptions of check_network.
+/// Looks at the series, settles the parameters of surrogates by the longest embedding that may be chosen, and checks the
+/// options. Throws InvalidArgument, naming the variable, if infer_network cannot run: fewer than two variables, a target that
+/// is none of them, too few rows for the longest embedding, more than 16 dimensions.
 PreparedNetwork prepare_network(const Series& series, const NetworkOptions& options);
-
-/// The options with the parameters of surrogates settled by the longest embedding that may be chosen, but for min_shift,
-/// which each link has of its own.
-NetworkOptions settled(NetworkOptions options, const Series& series);
-
-/// Throws InvalidArgument, naming the variable, if infer_network cannot run: fewer than two variables, a
-/// target that is none of them, too few rows for the longest embedding, more than 16 dimensions.
-void check_network(const Series& series, const NetworkOptions& options);
 
 /// The embedding with the most and oldest values that may be chosen for a target.
 Embedding longest_embedding(const NetworkOptions& options);

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "kolmo/flow/infer/pairwise_search.hpp"
-#include "kolmo/flow/infer/prepare.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
 #include "kolmo/flow/test/inspect_value.hpp"
 
@@ -56,7 +55,9 @@ bool is_infinite(const Network& network, const LinkResult& link, const Series& s
 
 }  // namespace
 
-std::vector<Warning> inspect(const Network& network, const Series& series, const NetworkOptions& options) {
+std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prepared) {
+  const Series& series = prepared.series;
+  const NetworkOptions& options = prepared.options;
   std::vector<Warning> all;
   const EstimatorOptions& e = options.estimator;
   if (e.tested_analytically()) {  // an analytic p-value has no smallest value
@@ -65,12 +66,10 @@ std::vector<Warning> inspect(const Network& network, const Series& series, const
   } else {
     std::int64_t used = e.surrogates;
     for (const LinkResult& l : network.links) used = std::min(used, l.surrogate_count);
-    const NetworkOptions o = settled(options, series);
-    const auto rows = embeddable(series, network_reach(o, longest_embedding(o)));
+    const auto rows = embeddable(series, network_reach(options, longest_embedding(options)));
     const bool circular = e.surrogate_type == SurrogateMethod::circular;
-    for (auto& w :
-         {few_surrogates(circular ? used : different_surrogates(series, rows, o.estimator, e.surrogates), e),
-          too_few_surrogates(used, double(network.links.size()), options)})
+    for (auto& w : {few_surrogates(circular ? used : different_surrogates(series, rows, e, e.surrogates), e),
+                    too_few_surrogates(used, double(network.links.size()), options)})
       if (w) all.push_back(*w);
   }
   SharedWarnings found;

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "kolmo/flow/data/warning.hpp"
-#include "kolmo/flow/infer/network.hpp"
+#include "kolmo/flow/infer/prepare.hpp"
 
 namespace kolmo {
 
@@ -11,6 +11,6 @@ namespace kolmo {
 ///   untested             there are no surrogates, so that no link is tested
 ///   too_few_surrogates   no link by itself can reach the level after correction
 ///   negative             links have a small p and a value below 0; such links are never significant
-std::vector<Warning> inspect(const Network& network, const Series& series, const NetworkOptions& options);
+std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prepared);
 
 }  // namespace kolmo
