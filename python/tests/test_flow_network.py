@@ -18,6 +18,10 @@ OPTIONS = [
     {"given": {2: (1, 2)}, "columns": [0, 1, 3], "surrogate_type": "block", "theiler": 2},
     {"estimator": "gaussian", "exclude": [0]},
     {"estimator": "ordinal", "transform": "difference", "embedding": "given"},
+    {"method": "multivariate", "max_lag_target": 3, "alpha_max_seq": 0.1, "given": {2: 1}, "columns": [0, 1, 3]},
+    {"method": "bivariate", "measure": "mi", "min_lag": 0, "estimator": "gaussian"},
+    {"method": "multivariate", "estimator": "ordinal", "n_perm_max_stat": 39},
+    {"method": "multivariate", "measure": "ais", "compatible": "idtxl", "tau": 2},
 ]
 WORDS = [
     [],
@@ -26,6 +30,10 @@ WORDS = [
     ["--given=2:1-2", "--columns=0,1,3", "--surrogate-type=block", "--theiler=2"],
     ["--estimator=gaussian", "--exclude=0"],
     ["--estimator=ordinal", "--transform=difference", "--embedding=given"],
+    ["--method=multivariate", "--max-lag-target=3", "--alpha-max-seq=0.1", "--given=2:1", "--columns=0,1,3"],
+    ["--method=bivariate", "--measure=mi", "--min-lag=0", "--estimator=gaussian"],
+    ["--method=multivariate", "--estimator=ordinal", "--permutations-max-stat=39"],
+    ["--method=multivariate", "--measure=ais", "--compatible=idtxl", "--tau=2"],
 ]
 pytestmark = pytest.mark.filterwarnings("ignore::kolmo.DataWarning")
 

@@ -55,7 +55,8 @@ Json describe(const OptionInfo& o, const void* usual) {
   if (o.option_kind == OptionKind::value && o.kind == FieldKind::choice) j["choices"] = o.choices;
   j["optional"] = o.optional, j["required"] = o.required, j["common"] = o.common;
   j["beside_the_result"] = o.aside, j["for_files"] = o.of_files, j["path"] = o.path != PathUse::none;
-  constexpr std::string_view uses[] = {"always", "ksg", "discrete and ordinal", "ordinal", "surrogates"};
+  constexpr std::string_view uses[] = {"always",     "ksg",      "discrete and ordinal",      "ordinal",
+                                       "surrogates", "pairwise", "multivariate and bivariate"};
   j["use"] = uses[std::size_t(o.use)];
   return j;
 }
@@ -104,7 +105,9 @@ std::span<const AnalysisInfo> all_analyses() {
            .summary = "Who drives whom: transfer entropy between all pairs of columns",
            .about =
                "A link's p-value compares its largest transfer entropy over the lags with the same of every "
-               "surrogate.\nFinished work is kept beside the output: after Ctrl-C the same command goes on.",
+               "surrogate.\nWith --method multivariate a link tells what its source adds to other sources "
+               "that were chosen.\nFinished work is kept beside the output: after Ctrl-C the same command "
+               "goes on.",
            .example =
                "kolmo network data.csv --columns 1,2,3 --max-lag 4 --out network.json --report network.html",
            .source =

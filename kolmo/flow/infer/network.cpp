@@ -6,6 +6,7 @@
 
 #include "kolmo/flow/estimate/progress.hpp"
 #include "kolmo/flow/infer/choose_embedding.hpp"
+#include "kolmo/flow/infer/greedy_network.hpp"
 #include "kolmo/flow/infer/network_record.hpp"
 #include "kolmo/flow/infer/pairwise_search.hpp"
 #include "kolmo/flow/infer/scheduler.hpp"
@@ -101,6 +102,7 @@ void adjust_links(std::vector<LinkResult>& links, const NetworkOptions& o) {
 }  // namespace
 
 double network_work(const Series& series, const NetworkOptions& o) {
+  if (o.method != NetworkMethod::pairwise) return greedy_work(series, o);
   const auto sources = double(o.variables.size() - 1), targets = double(o.chosen_targets().size());
   return targets * (embedding_work(series, o) + sources * link_work(series, o));
 }
@@ -108,6 +110,7 @@ double network_work(const Series& series, const NetworkOptions& o) {
 Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* work,
                       Progress* progress) {
   const auto& [series, o, shifts] = prepared;
+  if (o.method != NetworkMethod::pairwise) return infer_greedily(prepared, stream, work, progress);
   const BatchLimits limits = o.batches ? *o.batches : BatchLimits::of(stream.device().kind, series.rows());
   Network network;
   network.targets = Embeddings(prepared, limits, stream, work, progress).choose();
@@ -134,6 +137,10 @@ std::vector<std::int32_t> unfinished_targets(const PreparedNetwork& prepared,
                                              const FinishedWork::Records& records) {
   std::vector<std::int32_t> unfinished;
   for (const std::int32_t target : prepared.options.chosen_targets()) {
+    if (prepared.options.method != NetworkMethod::pairwise) {
+      if (!is_searched(prepared, target, records)) unfinished.push_back(target);
+      continue;
+    }
     const std::int64_t number = prepared.series.numbers[std::size_t(target)];
     const auto embedding = records.find({number, embedding_record});
     if (embedding != records.end()) {

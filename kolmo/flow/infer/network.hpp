@@ -9,6 +9,8 @@
 
 #include "kolmo/flow/estimate/batching.hpp"
 #include "kolmo/flow/estimate/estimate.hpp"
+#include "kolmo/flow/infer/greedy_options.hpp"
+#include "kolmo/flow/infer/selection.hpp"
 #include "kolmo/flow/test/statistics.hpp"
 
 namespace kolmo {
@@ -35,6 +37,8 @@ struct NetworkOptions {
   PValue p_value = PValue::plus_one;
   Correction correction = Correction::bh;
   double alpha = 0.05;
+  NetworkMethod method = NetworkMethod::pairwise;
+  GreedyOptions greedy;                ///< settled; for other methods than pairwise
   std::optional<BatchLimits> batches;  ///< default: those of the device; results do not depend on it
 
   std::int64_t lags() const { return max_lag - min_lag + 1; }
@@ -61,17 +65,19 @@ struct LinkResult {
   std::int64_t surrogate_count =
       0;                       ///< different ones; fewer than asked for if there are no more circular shifts
   std::int64_t min_shift = 0;  ///< of circular surrogates, see LinkShifts
+  std::vector<std::int64_t> lags{};  ///< that a greedy search chose, ascending
 };
 
 struct Network {
   std::vector<TargetResult> targets;
-  std::vector<LinkResult> links;  ///< by target, then source
+  std::vector<LinkResult> links;              ///< by target, then source
+  std::vector<TargetSelection> selections{};  ///< of greedy searches, by target
 };
 
 struct PreparedNetwork;
 
-/// Transfer entropy between all ordered pairs of variables, at lags min_lag ... max_lag. A link's statistic is the
-/// maximum over the lags (max_statistic). All sources and lags of a target are estimated from the same rows. The result depends
+/// NetworkMethod::pairwise: transfer entropy between all ordered pairs of variables, at lags min_lag ... max_lag. A link's
+/// statistic is the maximum over the lags (max_statistic). Other methods: see GreedySearch and adjust_selected. All sources and lags of a target are estimated from the same rows. The result depends
 /// only on data and options: not on device, threads, batches, or on work that `finished` already holds; what is computed is
 /// added to that. Both pointers may be null.
 Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* finished,

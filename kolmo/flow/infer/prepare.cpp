@@ -12,7 +12,14 @@ Embedding longest_embedding(const NetworkOptions& o) {
   return o.embedding == EmbeddingRule::given ? o.target : Embedding{o.max_history, o.max_tau};
 }
 
+std::int64_t greedy_reach(const NetworkOptions& o) {
+  const bool own = o.greedy.measure != GreedyMeasure::mi, other = o.greedy.measure != GreedyMeasure::ais;
+  return std::max(
+      {own ? o.greedy.max_lag_target.value_or(o.max_lag) : 0, other ? o.max_lag : 0, reach(o.given)});
+}
+
 std::int64_t network_reach(const NetworkOptions& o, const Embedding& target) {
+  if (o.method != NetworkMethod::pairwise) return greedy_reach(o);
   return std::max({target.reach(1), o.source.reach(o.max_lag), reach(o.given)});
 }
 
@@ -35,15 +42,34 @@ std::int64_t LinkShifts::of(std::int32_t source, std::int32_t target) const {
 
 namespace {
 
+/// The task with the most dimensions that a greedy search may need.
+EstimationTask widest_task(const Series& series, const NetworkOptions& o) {
+  const std::int32_t v = o.variables[0];
+  return {series.file + ": links to " + series.names[std::size_t(o.targets.empty() ? v : o.targets[0])],
+          {{{v, 1}}},
+          {{v, 0}},
+          Coordinates(std::size_t(o.greedy.max_conditions), {v, 1}),
+          embeddable(series, greedy_reach(o)),
+          {0}};
+}
+
 void check_network(const Series& series, const NetworkOptions& o) {
   if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
   for (const std::int32_t t : o.targets)
     if (std::find(o.variables.begin(), o.variables.end(), t) == o.variables.end())
       fail<InvalidArgument>("network: the target " + series.names[std::size_t(t)] +
                             " is not one of its variables");
-  require(o.min_lag >= 1 && o.min_lag <= o.max_lag,
-          "network: lags start at 1 or above and end at or above that");
-  check_task(series, link_task(series, o, {o.variables[1], longest_embedding(o), 0, 0}, {&o.variables[0], 1}),
+  const bool greedy = o.method != NetworkMethod::pairwise;
+  const std::int64_t least = greedy && o.greedy.measure == GreedyMeasure::mi ? 0 : 1;
+  require(o.min_lag >= least && o.min_lag <= o.max_lag,
+          "network: lags start at " + std::to_string(least) + " or above and end at or above that");
+  require(!greedy || std::int64_t(o.given.size()) < o.greedy.max_conditions,
+          "network: --given has " + std::to_string(o.given.size()) +
+              " values, which leaves none of --max-conditions " + std::to_string(o.greedy.max_conditions));
+  check_task(series,
+             greedy
+                 ? widest_task(series, o)
+                 : link_task(series, o, {o.variables[1], longest_embedding(o), 0, 0}, {&o.variables[0], 1}),
              o.estimator);
   std::vector<std::int32_t> used = o.variables;
   for (const Coordinate& g : o.given) used.push_back(g.variable);

@@ -33,7 +33,11 @@ PreparedNetwork prepare_network(const Series& series, const NetworkOptions& opti
 /// The embedding with the most and oldest values that may be chosen for a target.
 Embedding longest_embedding(const NetworkOptions& options);
 
-/// The largest lag in a link's embedding, in rows; the same for every source and lag of a target.
+/// The largest lag of any value that a greedy search may choose.
+std::int64_t greedy_reach(const NetworkOptions& options);
+
+/// The largest lag in a link's embedding, in rows; the same for every source and lag of a target. Of greedy searches
+/// greedy_reach.
 std::int64_t network_reach(const NetworkOptions& options, const Embedding& target);
 
 }  // namespace kolmo

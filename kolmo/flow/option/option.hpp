@@ -27,8 +27,9 @@ struct Columns {
 /// What an option's value is: a number, flag or name as of operators; a text; columns; columns with lags.
 enum class OptionKind : std::uint8_t { value, text, columns, lagged };
 
-/// The settings with which an option matters: any; an estimator; or a test by surrogates.
-enum class OptionUse : std::uint8_t { always, ksg, frequencies, ordinal, surrogates };
+/// The settings with which an option matters: any; an estimator; a test by surrogates; a network inferred pair by pair, or
+/// by greedy searches.
+enum class OptionUse : std::uint8_t { always, ksg, frequencies, ordinal, surrogates, pairwise, greedy };
 
 /// What a text that names a file is for.
 enum class PathUse : std::uint8_t { none, in, out };

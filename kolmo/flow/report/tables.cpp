@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -98,8 +99,52 @@ std::string totals_table(const NetworkDocument& network) {
   return table.end();
 }
 
+namespace {
+
+/// "x1:2, x3:1"
+std::string values_text(const NetworkDocument& network, const std::vector<ChosenValue>& values) {
+  std::string out;
+  for (const ChosenValue& c : values)
+    out += fmt::format("{}{}:{}", out.empty() ? "" : ", ", network.variables[c.variable], c.lag);
+  return out.empty() ? "none" : out;
+}
+
+std::string chosen_table(const NetworkDocument& network) {
+  HtmlTable table(
+      "chosen",
+      "Values in the past that were chosen for each target, as variable:lag in the order in which they "
+      "joined, and what all those of sources tell together");
+  for (const char* text : {"Target", "Own past", "Sources", "Removed again"}) table.head(text, false);
+  for (const std::string& text :
+       {std::string("Samples"), "Active information storage (" + network.units + ")",
+        "All sources (" + network.units + ")", std::string("p of no source")})
+    table.head(text, true);
+  for (const NetworkTarget& target : network.targets) {
+    std::vector<ChosenValue> sources;
+    std::string removed;
+    double joint = 0, p = 1;
+    for (const NetworkSearch& s : target.searches) {
+      sources.insert(sources.end(), s.chosen.begin(), s.chosen.end());
+      for (const RemovedValue& r : s.removed)
+        removed += fmt::format("{}{}:{} ({})", removed.empty() ? "" : ", ", network.variables[r.variable],
+                               r.lag, r.test);
+      joint += s.joint, p = std::min(p, s.first_p);
+    }
+    const bool one = target.searches.size() == 1;
+    table.row();
+    table.text(network.variables[target.target]), table.text(values_text(network, target.own_past));
+    table.text(values_text(network, sources)), table.text(removed.empty() ? "none" : removed);
+    table.count(target.samples), table.value(target.active_information_storage);
+    table.value(one ? joint : std::nan("")), table.value(one ? p : std::nan(""));
+  }
+  return table.end();
+}
+
+}  // namespace
+
 std::string target_table(const NetworkDocument& network) {
   if (network.targets.empty()) return "";
+  if (network.greedy()) return chosen_table(network);
   HtmlTable table("embeddings",
                   "Embedding of each target: past values used (history), the rows between them "
                   "(tau), and the embedded rows (samples)");

@@ -32,6 +32,11 @@ std::string share_of_false(const NetworkDocument& network) {
   const Correction correction = network.request.correction;
   const std::string pairs = plural(network.links.size(), "ordered pair");
   const std::string percent = number(100 * network.request.alpha) + "\u202f%";
+  if (network.greedy() && correction != Correction::none)
+    return fmt::format(
+        "p\u2011values hold for all links of a target together and are adjusted over the targets, so "
+        "that false links are kept at or below {}",
+        percent);
   if (correction == Correction::none)
     return fmt::format(
         "p\u2011values are not adjusted, so about {} of the {} would be reported by chance alone if nothing "
@@ -46,6 +51,14 @@ std::string share_of_false(const NetworkDocument& network) {
 
 std::string surrogate_clause(const NetworkDocument& network) {
   const NetworkRequest& r = network.request;
+  if (network.greedy())
+    return network.analytic() ? "each p\u2011value is that of an F test, corrected for choosing the value "
+                                "among all that were left"
+                              : fmt::format(
+                                    "each p\u2011value compares the information that a value adds with the "
+                                    "largest over all values "
+                                    "that were left, in surrogates {}",
+                                    kind_of(r.estimator.surrogate_type).in_report);
   if (network.analytic())
     return std::string("each p\u2011value is that of the F test of linear regression") +
            (r.max_lag > 1
@@ -92,6 +105,20 @@ constexpr Label kLabels[] = {
     {"seed", "Seed"},
     {"units", "Units"},
 };
+
+/// What is in the condition beside the target's own past.
+std::string own_past(const NetworkDocument& network) {
+  return network.request.method == NetworkMethod::multivariate ? " and what was chosen of other sources" : "";
+}
+
+std::string other_measure(const NetworkDocument& network) {
+  return network.request.greedy.measure == GreedyMeasure::mi
+             ? "<p>Mutual information is what a source\u2019s past values tell about the target\u2019s "
+               "present value; the "
+               "target\u2019s own past is not taken into account.</p>\n"
+             : "<p>Active information storage is what a variable\u2019s own past tells about its present "
+               "value.</p>\n";
+}
 
 std::string words_of(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
@@ -150,11 +177,19 @@ std::string headline(const NetworkDocument& network) {
 
 std::string meaning(const NetworkDocument& network) {
   const std::string units = escape(network.units), given = network.request.given.text;
-  std::string measure = fmt::format(
-      "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value <i>u</i> rows "
-      "ago adds about the target\u2019s present value beyond what the target\u2019s own past{1} already "
-      "tell{2}; 0 {0} means that it adds nothing, and an estimate may fall slightly below zero.</p>\n",
-      units, given.empty() ? "" : " and the past of " + escape(given), given.empty() ? "s" : "");
+  const NetworkRequest& r = network.request;
+  std::string measure =
+      network.greedy() && r.greedy.measure != GreedyMeasure::te
+          ? other_measure(network)
+          : fmt::format(
+                "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value "
+                "<i>u</i> rows "
+                "ago adds about the target\u2019s present value beyond what the target\u2019s own past{1} "
+                "already "
+                "tell{2}; 0 {0} means that it adds nothing, and an estimate may fall slightly below "
+                "zero.</p>\n",
+                units, own_past(network) + (given.empty() ? "" : " and the past of " + escape(given)),
+                given.empty() && !network.greedy() ? "s" : "");
   if (!network.tested()) return measure;
   return measure +
          fmt::format(

@@ -23,6 +23,10 @@ bool idle(std::string_view name, OptionUse use, const EstimatorOptions& e) {
   return false;
 }
 
+bool is_of_other_method(OptionUse use, const NetworkRequest& r) {
+  return use == (r.method == NetworkMethod::pairwise ? OptionUse::greedy : OptionUse::pairwise);
+}
+
 bool idle(std::string_view name, const LinkRequest& r) {
   return (name == "max_history" || name == "max_tau") && r.embedding == EmbeddingRule::given;
 }
@@ -35,6 +39,8 @@ Json matters(const R& r) {
     if (o.aside || idle(o.name, o.use, r.estimator)) continue;
     if constexpr (std::is_base_of_v<LinkRequest, R>)
       if (idle(o.name, r)) continue;
+    if constexpr (std::is_same_v<R, NetworkRequest>)
+      if (is_of_other_method(o.use, r)) continue;
     if (Json value = o.json(&r); !value.is_null()) j[std::string(o.name)] = std::move(value);
   }
   return j;
@@ -80,7 +86,8 @@ std::string other_options(const NetworkRequest& r) {
   static const NetworkRequest usual = settled(NetworkRequest{});
   std::string all;
   for (const OptionInfo& o : fields)
-    if (!o.told && !o.aside && !o.equal(&r, &usual) && !idle(o.name, o.use, r.estimator) && !idle(o.name, r))
+    if (!o.told && !o.aside && !is_of_other_method(o.use, r) && !o.equal(&r, &usual) &&
+        !idle(o.name, o.use, r.estimator) && !idle(o.name, r))
       all += (all.empty() ? "" : ", ") + std::string(o.name) + " " + o.text(&r);
   return all;
 }

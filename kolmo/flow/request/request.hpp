@@ -223,7 +223,17 @@ struct TransferEntropyRequest : EstimateRequest, LinkRequest {
   }
 };
 
+/// The options of a link, of which a greedy search has given, tau and source_tau only.
+template <std::size_t N>
+constexpr std::array<OptionInfo, N> of_pairwise(std::array<OptionInfo, N> options) {
+  for (OptionInfo& o : options)
+    if (o.name != "given" && o.name != "tau" && o.name != "source_tau") o.use = OptionUse::pairwise;
+  return options;
+}
+
 struct NetworkRequest : TestedRequest, LinkRequest {
+  NetworkMethod method = NetworkMethod::pairwise;
+  GreedyOptions greedy;
   Columns columns, exclude;
   std::int64_t max_lag = 5;
   std::optional<std::int64_t> surrogates;
@@ -235,7 +245,12 @@ struct NetworkRequest : TestedRequest, LinkRequest {
   static constexpr auto fields() {
     using R = NetworkRequest;
     return join(
-        list_of(value_option<&R::max_lag>("max_lag", 1, max_rows,
+        list_of(value_option<&R::method>("method",
+                                         "every pair by itself; or values in the past that are chosen one "
+                                         "after another given those before them, from all sources together "
+                                         "(multivariate) or from each (bivariate): docs/multivariate.md")
+                    .in_methods(),
+                value_option<&R::max_lag>("max_lag", 1, max_rows,
                                           "lags 1 to N; a link's value is the largest over them")
                     .in_methods(),
                 value_option<&R::surrogates>("surrogates", 0, max_surrogates,
@@ -244,7 +259,8 @@ struct NetworkRequest : TestedRequest, LinkRequest {
                     .in_methods(),
                 columns_option<&R::columns>("columns", "variables of the network; all if none are named"),
                 columns_option<&R::exclude>("exclude", "variables left out")),
-        inherited<R, LinkRequest>(LinkRequest::fields()),
+        of_pairwise(inherited<R, LinkRequest>(LinkRequest::fields())),
+        within<&R::greedy>(GreedyOptions::fields()),
         told(list_of(value_option<&R::alpha>("alpha", 0.0, 1.0, "level of significance"),
                      value_option<&R::correction>(
                          "correction", "for testing all pairs: Benjamini-Hochberg, Bonferroni or none"))),

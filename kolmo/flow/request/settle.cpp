@@ -20,7 +20,7 @@ bool has(OptionUse use, const EstimatorOptions& e) {
       return e.estimator == Estimator::ordinal;
     case OptionUse::surrogates:
       return !e.tested_analytically();
-    default:
+    default:  // a method is no matter of the estimator
       return true;
   }
 }
@@ -71,8 +71,47 @@ void settle_link(LinkRequest& r, EmbeddingRule usual) {
   if (*r.embedding == EmbeddingRule::given) r.history = r.history.value_or(1), r.tau = r.tau.value_or(1);
 }
 
+void settle_greedy(NetworkRequest& r) {
+  GreedyOptions& g = r.greedy;
+  const bool analytic = r.estimator.estimator == Estimator::gaussian;
+  for (auto* few : {&g.permutations_max_stat, &g.permutations_min_stat})
+    *few = few->value_or(r.surrogates.value_or(analytic ? 0 : 200));
+  for (auto* many : {&g.permutations_omnibus, &g.permutations_max_seq})
+    *many = many->value_or(r.surrogates.value_or(analytic ? 0 : 500));
+  r.estimator.surrogates = *g.permutations_max_stat;
+  for (const auto* some : {&g.permutations_min_stat, &g.permutations_omnibus, &g.permutations_max_seq})
+    require((**some == 0) == (r.estimator.surrogates == 0),
+            "--permutations-...: a test without surrogates is analytic; either all are 0 or none is");
+  require(r.estimator.surrogates || analytic,
+          "--method " + std::string(network_method_names[std::size_t(r.method)]) +
+              " chooses by tests: --surrogates 0 is for --estimator gaussian, whose tests are analytic");
+  g.min_lag = g.min_lag.value_or(1), g.max_lag_target = g.max_lag_target.value_or(r.max_lag);
+  require(*g.min_lag >= 1 || g.measure == GreedyMeasure::mi,
+          "--min-lag 0: is for --measure mi; the same row of a source tells nothing of what comes next");
+  require(*g.min_lag <= r.max_lag, "--min-lag: is above --max-lag");
+  for (auto* level : {&g.alpha_max_stat, &g.alpha_min_stat, &g.alpha_omnibus, &g.alpha_max_seq})
+    *level = level->value_or(r.alpha);
+  if (g.compatible != GreedyRules::idtxl) return;
+  r.estimator.surrogate_type = SurrogateMethod::permute, r.p_value = PValue::plain;
+  r.preparation.standardize = Standardize::series;
+}
+
+/// Throws InvalidArgument for an option that has not its default value and is of another method.
+void check_method(const NetworkRequest& r) {
+  static constexpr auto fields = NetworkRequest::fields();
+  static const NetworkRequest usual;
+  const bool greedy = r.method != NetworkMethod::pairwise;
+  for (const OptionInfo& o : fields) {
+    const bool other = o.use == (greedy ? OptionUse::pairwise : OptionUse::greedy);
+    if (other && !o.equal(&r, &usual) && (greedy || !o.json(&r).is_null()))
+      fail<InvalidArgument>(o.flag() + " is for --method " +
+                            (greedy ? "pairwise" : "multivariate or bivariate") + ", not for --method " +
+                            std::string(network_method_names[std::size_t(r.method)]));
+  }
+}
+
 void set_link(NetworkOptions& n, const TestedRequest& tested, const LinkRequest& link) {
-  n.embedding = *link.embedding;
+  n.embedding = link.embedding.value_or(EmbeddingRule::given);
   if (link.history) n.target = {*link.history, *link.tau};
   n.max_history = link.max_history, n.max_tau = link.max_tau, n.source = link.source;
   n.estimator = tested.estimator, n.p_value = tested.p_value;
@@ -119,9 +158,14 @@ TransferEntropyRequest settled(TransferEntropyRequest r) {
 
 NetworkRequest settled(NetworkRequest r) {
   const bool analytic = r.estimator.estimator == Estimator::gaussian;
-  r.surrogates = r.estimator.surrogates = r.surrogates.value_or(analytic ? 0 : 1000);
-  settle_common(r), settle_link(r, EmbeddingRule::ais), check_step(r.dt, r.dt_unit);
   require(r.alpha > 0 && r.alpha < 1, "--alpha: must lie between 0 and 1");
+  if (r.method == NetworkMethod::pairwise) {
+    r.surrogates = r.estimator.surrogates = r.surrogates.value_or(analytic ? 0 : 1000);
+    settle_link(r, EmbeddingRule::ais);
+  } else {
+    settle_greedy(r);
+  }
+  check_method(r), settle_common(r), check_step(r.dt, r.dt_unit);
   return r;
 }
 
@@ -129,6 +173,9 @@ NetworkOptions network_options(const NetworkRequest& r) {
   NetworkOptions n;
   set_link(n, r, r);
   n.max_lag = r.max_lag, n.alpha = r.alpha, n.correction = r.correction;
+  n.method = r.method;
+  if (n.method == NetworkMethod::pairwise) return n;
+  n.greedy = r.greedy, n.min_lag = *r.greedy.min_lag, n.target.tau = r.tau.value_or(1);
   return n;
 }
 

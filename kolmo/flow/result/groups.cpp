@@ -73,7 +73,14 @@ NetworkDocument reordered(const NetworkDocument& network, const std::vector<std:
     if (!d.groups.names.empty()) d.groups.group_of[i] = network.groups.group_of[order[i]];
   }
   for (NetworkLink& link : d.links) link.source = place[link.source], link.target = place[link.target];
-  for (NetworkTarget& target : d.targets) target.target = place[target.target];
+  for (NetworkTarget& target : d.targets) {
+    target.target = place[target.target];
+    for (ChosenValue& c : target.own_past) c.variable = place[c.variable];
+    for (NetworkSearch& search : target.searches) {
+      for (ChosenValue& c : search.chosen) c.variable = place[c.variable];
+      for (RemovedValue& r : search.removed) r.variable = place[r.variable];
+    }
+  }
   std::stable_sort(d.targets.begin(), d.targets.end(),
                    [](const auto& a, const auto& b) { return a.target < b.target; });
   return d;

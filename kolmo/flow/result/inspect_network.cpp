@@ -13,33 +13,38 @@
 namespace kolmo {
 namespace {
 
-std::string more_surrogates(const NetworkOptions& o, std::int64_t used, double needed) {
+std::string more_surrogates(const NetworkOptions& o, std::int64_t used, double needed,
+                            std::string_view tests) {
   if (used < o.estimator.surrogates)
-    return "the data allow no more circular shifts; only fewer pairs or more rows lift this limit";
-  if (needed <= max_surrogates) return fmt::format("{:.0f} surrogates lift this limit", needed);
-  return fmt::format("only fewer pairs lift this limit, as {:.0f} surrogates are more than can be asked for",
-                     needed);
+    return fmt::format("the data allow no more circular shifts; only fewer {} or more rows lift this limit",
+                       tests);
+  if (needed <= max_surrogates)
+    return fmt::format("{:.0f} {} lift this limit", needed,
+                       o.method == NetworkMethod::pairwise ? "surrogates" : "of --permutations-max-stat");
+  return fmt::format("only fewer {} lift this limit, as {:.0f} surrogates are more than can be asked for",
+                     tests, needed);
 }
 
 /// Warns if the surrogates that were used are too few for the correction.
-std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const NetworkOptions& o) {
+std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const NetworkOptions& o,
+                                          std::string_view name = "pairs") {
   const double least = 1 / (1 + double(used));
   const double tests = o.correction == Correction::none ? 1 : pairs;
   const double together = std::ceil(tests * least / o.alpha - 1e-9),
                needed = std::ceil(tests / o.alpha - 1e-9) - 1;
   if (o.p_value != PValue::plus_one || together <= 1) return {};
   const std::string start = fmt::format("the smallest p that {} surrogates can give is {:.3g}", used, least);
-  const std::string advice = more_surrogates(o, used, needed);
+  const std::string advice = more_surrogates(o, used, needed, name);
   return Warning{
       "too_few_surrogates",
       o.correction == Correction::bonferroni
-          ? fmt::format("{}; times {:.0f} pairs this exceeds {}, so that no link can be significant; {}",
-                        start, pairs, o.alpha, advice)
+          ? fmt::format("{}; times {:.0f} {} this exceeds {}, so that no link can be significant; {}", start,
+                        pairs, name, o.alpha, advice)
       : together > tests
           ? fmt::format("{}, so that no link can be significant at {}; {}", start, o.alpha, advice)
-          : fmt::format("{}, so that of {:.0f} pairs links can be significant only if at least {:.0f} "
+          : fmt::format("{}, so that of {:.0f} {} links can be significant only if at least {:.0f} "
                         "reach it together; {}",
-                        start, pairs, together, advice)};
+                        start, pairs, name, together, advice)};
 }
 
 bool is_infinite(const Network& network, const LinkResult& link, const Series& series,
@@ -53,11 +58,39 @@ bool is_infinite(const Network& network, const LinkResult& link, const Series& s
   return !why_infinite(series, task, std::size_t(link.lag - o.min_lag), link.value, o.estimator).empty();
 }
 
+/// Warnings of greedy searches.
+std::vector<Warning> inspect_searches(const Network& network, const Series& series, const NetworkOptions& o) {
+  std::vector<Warning> all;
+  SharedWarnings found;
+  double searches = 0;
+  std::int64_t used = *o.greedy.permutations_max_stat;
+  for (const TargetSelection& t : network.selections) {
+    bool full = t.full;
+    for (const SourceSelection& s : t.sources) full |= s.full;
+    if (full) found.add("max_conditions", series.names[std::size_t(t.target)]);
+    searches += double(t.sources.size());
+  }
+  const EstimatorOptions& e = o.estimator;
+  if (e.surrogates && o.greedy.measure != GreedyMeasure::ais) {
+    const auto rows = embeddable(series, greedy_reach(o));
+    EstimatorOptions shifted = e;
+    for (const LinkResult& l : network.links) shifted.min_shift = std::max(shifted.min_shift, l.min_shift);
+    used = different_surrogates(series, rows, shifted, e.surrogates);
+    for (auto& w : {few_surrogates(used, e), too_few_surrogates(used, searches, o, "targets")})
+      if (w) all.push_back(*w);
+  }
+  found.tell("max_conditions",
+             "as many values were chosen as --max-conditions allows; they are kept, and no more were tested",
+             all);
+  return all;
+}
+
 }  // namespace
 
 std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prepared) {
   const Series& series = prepared.series;
   const NetworkOptions& options = prepared.options;
+  if (options.method != NetworkMethod::pairwise) return inspect_searches(network, series, options);
   std::vector<Warning> all;
   const EstimatorOptions& e = options.estimator;
   if (e.tested_analytically()) {  // an analytic p-value has no smallest value

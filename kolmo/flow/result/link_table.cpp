@@ -1,6 +1,7 @@
 #include "kolmo/flow/result/link_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -73,7 +74,7 @@ Totals::Totals(const NetworkDocument& network)
 
 std::string link_table_csv(const NetworkDocument& document) {
   const NetworkDocument network = checked(document);
-  std::string out = "source,target,lag,";
+  std::string out = network.greedy() ? "source,target,lag,lags," : "source,target,lag,";
   if (network.time_step) out += csv_cell("lag_time (" + network.time_step->unit + ")") + ",";
   out +=
       "value,bias_corrected,z,surrogate_mean,surrogate_std,surrogate_q95,p_value,p_at_floor,p_adjusted,"
@@ -83,6 +84,7 @@ std::string link_table_csv(const NetworkDocument& document) {
   for (const NetworkLink& l : network.links) {
     fmt::format_to(to, "{},{},{},", csv_cell(network.variables[l.source]),
                    csv_cell(network.variables[l.target]), l.lag);
+    if (network.greedy()) fmt::format_to(to, "{},", fmt::join(l.lags, " "));
     if (network.time_step) fmt::format_to(to, "{},", csv_number(network.time_step->step * l.lag));
     for (const double v : {l.value, bias_corrected(l), z_score(l), l.surrogate_mean, l.surrogate_std,
                            l.surrogate_q95, l.p_value})

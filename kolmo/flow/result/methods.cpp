@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/flow/result/methods_greedy.hpp"
 #include "kolmo/io/file.hpp"
 #include "kolmo/io/sha256.hpp"
 
@@ -33,9 +34,14 @@ std::string plural(double count, const std::string& word) {
 }
 
 std::string estimator_sentence(const NetworkDocument& d) {
-  std::string out = fmt::format("Transfer entropy (Schreiber 2000) was estimated for {} of {}, in {}",
-                                plural(double(d.links.size()), "ordered pair"),
-                                plural(double(d.variables.size()), "variable"), d.units);
+  const GreedyMeasure measure = d.request.greedy.measure;
+  const std::string what = measure == GreedyMeasure::te   ? "Transfer entropy (Schreiber 2000)"
+                           : measure == GreedyMeasure::mi ? "Mutual information"
+                                                          : "Active information storage (Lizier et al. 2012)";
+  std::string out =
+      what + " was estimated for " +
+      (measure == GreedyMeasure::ais ? "" : plural(double(d.links.size()), "ordered pair") + " of ") +
+      plural(double(d.variables.size()), "variable") + ", in " + d.units;
   const EstimatorOptions& e = d.request.estimator;
   if (e.estimator == Estimator::ksg)
     out += fmt::format(
@@ -71,6 +77,17 @@ std::string data_sentence(const NetworkDocument& d) {
   return out;
 }
 
+std::string window_and_conditions(const NetworkDocument& d) {
+  const NetworkRequest& r = d.request;
+  std::string out;
+  if (!r.given.empty())
+    out += "Estimates were conditioned on " + r.given.text + " (lags in rows; 1 where none is given). ";
+  if (const std::int64_t window = r.estimator.theiler; window > 0 && r.estimator.estimator == Estimator::ksg)
+    out += fmt::format("Rows within {} of each other in time were not used as neighbours (Theiler 1986). ",
+                       plural(double(window), "row"));
+  return out;
+}
+
 std::string embedding_sentence(const NetworkDocument& d) {
   std::string out;
   const NetworkRequest& r = d.request;
@@ -100,12 +117,7 @@ std::string embedding_sentence(const NetworkDocument& d) {
   if (d.time_step)
     out += fmt::format(" ({} {})", range(d.time_step->step, d.time_step->step * lags), d.time_step->unit);
   out += lags > 1 ? ", and the value of a link is the largest over these lags. " : ". ";
-  if (!r.given.empty())
-    out += "Estimates were conditioned on " + r.given.text + " (lags in rows; 1 where none is given). ";
-  if (const std::int64_t window = r.estimator.theiler; window > 0 && r.estimator.estimator == Estimator::ksg)
-    out += fmt::format("Rows within {} of each other in time were not used as neighbours (Theiler 1986). ",
-                       plural(double(window), "row"));
-  return out;
+  return out + window_and_conditions(d);
 }
 
 /// The text ", at least 5" or, if links differ, ", at least 5 to 9, by link".
@@ -173,6 +185,12 @@ std::string provenance(const NetworkDocument& d) {
 }  // namespace
 
 std::string methods_text(const NetworkDocument& d) {
+  if (d.greedy()) {
+    const SurrogateKind& kind = kind_of(d.request.estimator.surrogate_type);
+    const std::string how = fmt::format(fmt::runtime(kind.in_methods), parameter_text(d, kind.parameter));
+    return estimator_sentence(d) + data_sentence(d) + window_and_conditions(d) + greedy_sentences(d, how) +
+           other_sentence(d) + provenance(d);
+  }
   return estimator_sentence(d) + data_sentence(d) + embedding_sentence(d) + test_sentence(d) +
          other_sentence(d) + provenance(d);
 }

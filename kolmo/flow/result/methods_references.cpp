@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "kolmo/flow/result/methods.hpp"
+#include "kolmo/flow/result/methods_greedy.hpp"
 #include "kolmo/flow/test/statistics.hpp"
 
 namespace kolmo {
@@ -95,20 +95,26 @@ constexpr Reference benjamini{
 }  // namespace
 
 std::vector<Reference> references(const NetworkDocument& network) {
-  std::vector<Reference> found{schreiber};
   const NetworkRequest& r = network.request;
+  const GreedyMeasure measure = r.greedy.measure;
+  std::vector<Reference> found;
+  if (measure == GreedyMeasure::te) found.push_back(schreiber);
+  if (measure == GreedyMeasure::ais) found.push_back(lizier);
   const bool ksg = r.estimator.estimator == Estimator::ksg;
   if (ksg) found.insert(found.end(), {kraskov, frenzel});
   if (r.embedding == EmbeddingRule::ais) found.push_back(lizier);
   if (r.embedding == EmbeddingRule::ragwitz) found.push_back(ragwitz);
   if (ksg && r.estimator.theiler > 0) found.push_back(theiler_window);
+  if (network.greedy())
+    for (const Reference& reference : greedy_references(network)) found.push_back(reference);
   if (!network.tested()) return found;
   if (network.compared()) {
     found.push_back(theiler);
     for (const Reference& reference : {quian, schmitz})
       if (reference.key == kind_of(r.estimator.surrogate_type).reference) found.push_back(reference);
   }
-  if (r.correction == Correction::bh) found.push_back(benjamini);
+  const bool hochberg = !network.greedy() || r.greedy.compatible == GreedyRules::none;
+  if (r.correction == Correction::bh && hochberg) found.push_back(benjamini);
   return found;
 }
 

@@ -38,6 +38,11 @@ std::string NetworkDocument::lag_text(long long lag) const {
 }
 
 std::string caution(const NetworkDocument& network) {
+  if (network.request.method == NetworkMethod::multivariate)
+    return "Links are conditioned on the sources that were chosen, as far as the test could find them: a "
+           "link may "
+           "still come from a variable that is not in the data. Transfer entropy is evidence of prediction, "
+           "not by itself of cause.";
   return !network.request.given.empty()
              ? "Links are conditioned on the given variables only: a link may still be indirect or come "
                "from a common driver that is not among them. Transfer entropy is evidence of "
@@ -63,6 +68,25 @@ NetworkDocument network_document(const Network& network, const Series& series, c
   for (const TargetResult& t : network.targets)
     d.targets.push_back(
         {place(t.target), int(t.embedding.history), int(t.embedding.tau), t.samples, t.storage * unit});
+  const auto values = [&](const std::vector<Chosen>& chosen) {
+    std::vector<ChosenValue> all;
+    for (const Chosen& c : chosen)
+      all.push_back({place(c.value.variable), int(c.value.lag), c.information * unit, c.p_value, c.surrogates,
+                     c.given_all * unit, c.p_given_all});
+    return all;
+  };
+  for (std::size_t i = 0; i < network.selections.size(); ++i) {
+    const TargetSelection& found = network.selections[i];
+    NetworkTarget& t = d.targets[i];
+    t.own_past = values(found.own_past), t.full = found.full;
+    for (const SourceSelection& s : found.sources) {
+      t.full |= s.full;
+      t.searches.push_back({values(s.chosen), {}, s.joint * unit, s.joint_p, s.first_p});
+      for (const Removed& r : s.removed)
+        t.searches.back().removed.push_back(
+            {place(r.value.variable), int(r.value.lag), selection_test_names[std::size_t(r.by)], r.p_value});
+    }
+  }
   for (const LinkResult& l : network.links) {
     NetworkLink link{place(l.source), place(l.target), l.value * unit, int(l.lag),
                      l.p_value,       l.p_adjusted,    l.significant,  {}};
@@ -72,6 +96,7 @@ NetworkDocument network_document(const Network& network, const Series& series, c
     link.surrogate_std = l.surrogates.deviation * unit;
     link.surrogate_q95 = l.surrogates.q95 * unit;
     link.surrogate_count = l.surrogate_count, link.min_shift = l.min_shift;
+    link.lags.assign(l.lags.begin(), l.lags.end());
     d.links.push_back(std::move(link));
   }
   return d;

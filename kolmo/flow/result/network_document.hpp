@@ -36,6 +36,29 @@ struct NetworkLink {
   long long surrogate_count = 0;  ///< number of different surrogates; 0: as many as the options say
   long long min_shift = 0;        ///< for circular surrogates; otherwise 0
   std::string command;            ///< estimates this link alone, with the same value
+  std::vector<int> lags{};        ///< that a greedy search chose, ascending
+};
+
+/// A value in the past that a greedy search chose (see Chosen), or removed again.
+struct ChosenValue {
+  std::size_t variable = 0;
+  int lag = 0;
+  double value, p_value;
+  long long surrogates = 0;
+  double given_all, p_given_all;
+};
+struct RemovedValue {
+  std::size_t variable = 0;
+  int lag = 0;
+  std::string_view test;  ///< one of selection_test_names
+  double p_value;
+};
+
+/// What a greedy search of sources found for a target, see SourceSelection.
+struct NetworkSearch {
+  std::vector<ChosenValue> chosen;
+  std::vector<RemovedValue> removed;
+  double joint, joint_p, first_p;
 };
 
 /// The time between two rows, in a unit that has a name.
@@ -61,6 +84,9 @@ struct NetworkTarget {
   int tau = 0;
   long long samples = 0;
   double active_information_storage = std::numeric_limits<double>::quiet_NaN();
+  std::vector<ChosenValue> own_past{};    ///< of greedy searches, in the order in which they joined
+  std::vector<NetworkSearch> searches{};  ///< one of all sources, or one of each
+  bool full = false;                      ///< the condition has the most values; no more were tested
 };
 
 struct NetworkDocument {
@@ -81,6 +107,8 @@ struct NetworkDocument {
   Checksum data;
   VariableGroups groups;  ///< empty, or with a group for every variable
 
+  /// Whether the values of each target were chosen by greedy searches.
+  bool greedy() const { return request.method != NetworkMethod::pairwise; }
   /// Whether links were tested, by surrogates or analytically. If not, values are shown, and no link is claimed.
   bool tested() const { return compared() || analytic(); }
   /// Whether there are surrogates, and so bias-corrected values and z.

@@ -33,6 +33,7 @@ Json link_json(const NetworkDocument& d, const NetworkLink& l) {
   add("source_index", l.source), add("target_index", l.target);
   add("value", l.value), add("bias_corrected", bias_corrected(l)), add("z", z_score(l));
   add("lag", l.lag);
+  if (d.greedy()) add("lags", l.lags);
   if (d.time_step) add("lag_time", d.time_step->step * l.lag);
   add("p_value", l.p_value), add("p_at_floor", p_at_floor(d, l)), add("p_adjusted", l.p_adjusted);
   add("significant", l.significant);
@@ -45,18 +46,59 @@ Json link_json(const NetworkDocument& d, const NetworkLink& l) {
   return members;
 }
 
+Json value_json(const NetworkDocument& d, const ChosenValue& c, bool of_source) {
+  Json j{{"variable", d.variables[c.variable]},
+         {"variable_index", c.variable},
+         {"lag", c.lag},
+         {"value", c.value},
+         {"p_value", c.p_value},
+         {"surrogates", c.surrogates}};
+  if (of_source) j["value_given_all"] = c.given_all, j["p_value_given_all"] = c.p_given_all;
+  return j;
+}
+
+/// What greedy searches found for a target.
+Json searched_json(const NetworkDocument& d, const NetworkTarget& t) {
+  Json j{{"target", d.variables[t.target]},
+         {"target_index", t.target},
+         {"samples", t.samples},
+         {"active_information_storage", t.active_information_storage},
+         {"own_past", Json::array()},
+         {"sources", Json::array()},
+         {"removed", Json::array()}};
+  const bool storage = d.request.greedy.measure == GreedyMeasure::ais;
+  for (const ChosenValue& c : t.own_past) j["own_past"].push_back(value_json(d, c, storage));
+  for (const NetworkSearch& s : t.searches) {
+    for (const ChosenValue& c : s.chosen) j["sources"].push_back(value_json(d, c, true));
+    for (const RemovedValue& r : s.removed)
+      j["removed"].push_back({{"variable", d.variables[r.variable]},
+                              {"variable_index", r.variable},
+                              {"lag", r.lag},
+                              {"test", r.test},
+                              {"p_value", r.p_value}});
+  }
+  if (t.searches.size() == 1)
+    j["joint_value"] = t.searches[0].joint, j["joint_p_value"] = t.searches[0].joint_p,
+    j["first_p_value"] = t.searches[0].first_p;
+  j["max_conditions_reached"] = t.full;
+  return j;
+}
+
 std::string text_of(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 /// The document without its links; their array is empty.
 Json frame_json(const NetworkDocument& d) {
   Json targets = Json::array();
   for (const NetworkTarget& t : d.targets)
-    targets.push_back({{"target", d.variables[t.target]},
-                       {"target_index", t.target},
-                       {"history", t.history},
-                       {"tau", t.tau},
-                       {"samples", t.samples},
-                       {"active_information_storage", t.active_information_storage}});
+    if (d.greedy())
+      targets.push_back(searched_json(d, t));
+    else
+      targets.push_back({{"target", d.variables[t.target]},
+                         {"target_index", t.target},
+                         {"history", t.history},
+                         {"tau", t.tau},
+                         {"samples", t.samples},
+                         {"active_information_storage", t.active_information_storage}});
   Json all{{"measure", "network"},
            {"kolmo_version", d.version},
            {"command", d.command},

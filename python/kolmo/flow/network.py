@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
     from matplotlib.axes import Axes
 
-EDGE_COLUMNS = ("source", "target", "lag", "lag_time", "value", "bias_corrected", "z", "surrogate_mean", "surrogate_std",
+EDGE_COLUMNS = ("source", "target", "lag", "lags", "lag_time", "value", "bias_corrected", "z", "surrogate_mean", "surrogate_std",
                 "surrogate_q95", "p_value", "p_at_floor", "p_adjusted", "significant", "surrogates")
 
 
@@ -33,16 +33,23 @@ class TransferEntropyNetwork(NetworkParameters):
     `max_lag`. The same maximum is taken in every surrogate, so that p needs no correction for the choice of the lag; the
     p-values of all pairs are corrected together.
 
+    With `method` "multivariate" the values in the past that together tell a target's next value are chosen one after another,
+    first of its own past and then of all sources, each by its information given those before it. So neither a chain nor a
+    common driver that is in the data gives links that are not there. "bivariate" does the same for each source by itself.
+
     Attributes
     ----------
     edges_ : pandas.DataFrame
         All ordered pairs: source, target, lag, value, bias_corrected, z, surrogate_mean, surrogate_std, surrogate_q95,
-        p_value, p_at_floor, p_adjusted, significant, surrogates, units.
+        p_value, p_at_floor, p_adjusted, significant, surrogates, units; of other methods than "pairwise" also lags, those that
+        were chosen.
     matrix_ : numpy.ndarray, (sources, targets)
         Values by source (row) and target (column), in the order of `variables_`; NaN on the diagonal.
     significant_ : numpy.ndarray of bool, (sources, targets)
     targets_ : pandas.DataFrame
-        target, history, tau, samples, active_information_storage.
+        target, history, tau, samples, active_information_storage; of other methods than "pairwise" own_past, sources and
+        removed (lists of what was chosen, in order, and of what a later test removed), joint_value, joint_p_value and
+        first_p_value instead of history and tau.
     warnings_ : list of (name, text)
         Also issued as `DataWarning`.
     notes_ : list of str
@@ -125,7 +132,8 @@ class TransferEntropyNetwork(NetworkParameters):
         import pandas
 
         links = self._result()["links"]
-        columns = [c for c in EDGE_COLUMNS if c != "lag_time" or "time_step" in self._document]
+        there = {"lag_time": "time_step" in self._document, "lags": self._document["options"]["method"] != "pairwise"}
+        columns = [c for c in EDGE_COLUMNS if there.get(c, True)]
         table = pandas.DataFrame({c: [link[c] for link in links] for c in columns})
         for c in table.columns.intersection(["value", "bias_corrected", "z", "surrogate_mean", "surrogate_std",
                                              "surrogate_q95", "p_value", "p_adjusted"]):
