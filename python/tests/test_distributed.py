@@ -40,7 +40,8 @@ def document(net):
 
 def test_has_the_result_of_one_machine(client):
     x = series()
-    for options in ({}, {"columns": [3, 1, 0], "given": "2"}, {"estimator": "gaussian", "surrogates": 50}):
+    for options in ({}, {"columns": [3, 1, 0], "given": "2"}, {"estimator": "gaussian", "surrogates": 50},
+                    {"method": "multivariate"}):
         net = kolmo.TransferEntropyNetwork(**{"max_lag": 2, "surrogates": 40, **options})
         alone = document(net.fit(x))
         assert document(net.fit(x, client=client)) == alone

@@ -12,12 +12,15 @@ from command import KOLMO, CommandTest, csv, kolmo, numbers
 
 
 class Resume(CommandTest):
+    kills = 20
+    options: tuple[str, ...] = ("--theiler", "1")
+
     def setUp(self):
         super().setUp()
         self.series = self.file("series.csv", csv(numbers(400, 6)))
         self.out = self.path / "n.json"
         self.partial = self.path / "n.json.partial"
-        self.args = ["network", "series.csv", "--max-lag", "2", "--surrogates", "200", "--theiler", "1", "--out",
+        self.args = ["network", "series.csv", "--max-lag", "2", "--surrogates", "200", *self.options, "--out",
                      "n.json", "--device", "cpu", "--threads", "1"]
 
     def start(self):
@@ -33,11 +36,11 @@ class Resume(CommandTest):
         self.out.unlink()
         return content, taken
 
-    def test_killed_twenty_times(self):
+    def test_killed_many_times(self):
         content, taken = self.whole()
         rng = random.Random(5)
         kills = resumed = 0
-        while kills < 20:
+        while kills < self.kills:
             process = self.start()
             try:
                 process.wait(rng.uniform(0, 1.0) * taken * (0.3 if kills % 2 else 1))
@@ -56,7 +59,7 @@ class Resume(CommandTest):
         run = kolmo(*self.args, cwd=self.path)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(self.out.read_bytes(), content)
-        self.assertGreater(resumed, 5, "kills came too early to test resuming")
+        self.assertGreater(resumed, self.kills / 4, "kills came too early to test resuming")
 
     def test_interrupted(self):
         content, taken = self.whole()
@@ -99,6 +102,11 @@ class Resume(CommandTest):
         self.assertEqual(run.returncode, 2)
         self.assertRegex(run.stderr, re.escape("n.json.partial"))
         self.assertFalse(self.out.exists())
+
+
+class ResumeSearches(Resume):
+    kills = 8
+    options = ("--method", "multivariate")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,13 @@ bool is_infinite(const Network& network, const LinkResult& link, const Series& s
   return !why_infinite(series, task, std::size_t(link.lag - o.min_lag), link.value, o.estimator).empty();
 }
 
+/// Whether two variables that change have the same values, in every row in which both have one.
+bool are_equal(const Series& series, std::int32_t a, std::int32_t b) {
+  const std::vector<double>&x = series.values[std::size_t(a)], &y = series.values[std::size_t(b)];
+  const auto same = [](double v, double w) { return v == w || std::isnan(v) || std::isnan(w); };
+  return !is_constant(x) && std::equal(x.begin(), x.end(), y.begin(), same);
+}
+
 /// Warnings of greedy searches.
 std::vector<Warning> inspect_searches(const Network& network, const Series& series, const NetworkOptions& o) {
   std::vector<Warning> all;
@@ -70,6 +77,11 @@ std::vector<Warning> inspect_searches(const Network& network, const Series& seri
     if (full) found.add("max_conditions", series.names[std::size_t(t.target)]);
     searches += double(t.sources.size());
   }
+  for (std::size_t i = 0; i < o.variables.size(); ++i)
+    for (std::size_t j = i + 1; j < o.variables.size(); ++j)
+      if (are_equal(series, o.variables[i], o.variables[j]))
+        found.add("duplicate", series.names[std::size_t(o.variables[i])] + " and " +
+                                   series.names[std::size_t(o.variables[j])]);
   const EstimatorOptions& e = o.estimator;
   if (e.surrogates && o.greedy.measure != GreedyMeasure::ais) {
     const auto rows = embeddable(series, greedy_reach(o));
@@ -79,6 +91,7 @@ std::vector<Warning> inspect_searches(const Network& network, const Series& seri
     for (auto& w : {few_surrogates(used, e), too_few_surrogates(used, searches, o, "targets")})
       if (w) all.push_back(*w);
   }
+  found.tell("duplicate", "have the same values, so that only one of them can be chosen as a source", all);
   found.tell("max_conditions",
              "as many values were chosen as --max-conditions allows; they are kept, and no more were tested",
              all);

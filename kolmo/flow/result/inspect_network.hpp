@@ -10,6 +10,7 @@ namespace kolmo {
 ///   few_surrogates
 ///   untested             there are no surrogates, so that no link is tested
 ///   too_few_surrogates   no link by itself can reach the level after correction
+///   duplicate            two variables of greedy searches have the same values
 ///   max_conditions       greedy searches of some targets ended as their conditions were full
 ///   negative             links have a small p and a value below 0; such links are never significant
 std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prepared);
