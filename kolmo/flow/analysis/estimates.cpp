@@ -133,6 +133,31 @@ void finish(EstimateResult& r, const TestedRequest& request, const EstimatorOpti
   r.warnings = session.warnings, r.notes = session.notes;
 }
 
+/// Puts the lags that source_lags and target_lags name in place of the embeddings, and leaves out rows that do not reach
+/// back far enough.
+void take_named_lags(EstimationTask& task, const TransferEntropyRequest& request, const Coordinates& given,
+                     const Series& series) {
+  const auto values = [](std::int32_t variable, const std::string& lags, const char* option,
+                         std::int64_t least) {
+    Coordinates all;
+    for (const std::int64_t lag : lags_of(lags, option)) {
+      if (lag >= least) all.push_back({variable, lag});
+    }
+    return all;
+  };
+  if (!request.source_lags.empty())
+    task.x[0] = values(task.x[0][0].variable, request.source_lags, "--source-lags", 0);
+  if (!request.target_lags.empty()) {
+    task.z = values(task.y[0].variable, request.target_lags, "--target-lags", 1);
+    task.z.insert(task.z.end(), given.begin(), given.end());
+  }
+  if (request.source_lags.empty() && request.target_lags.empty() && !request.reach) return;
+  std::int64_t furthest = std::max(request.reach, reach(task.z));
+  for (const Coordinates& x : task.x) furthest = std::max(furthest, reach(x));
+  task.times = embeddable(series, furthest);
+  check_task(series, task, request.estimator);
+}
+
 template <class R>
 EstimateResult measure(const std::string& name, const std::string& what, const EstimationTask& task,
                        Json roles, const R& request, Session& session, const Series& series, Stream& stream) {
@@ -212,7 +237,8 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   used.min_shift = prepared.shifts.of(source, target);
   Clock clock("te", session);
   const TargetResult embedded = choose_embeddings(series, n, {&target, 1}, stream)[0];
-  const EstimationTask task = link_task(series, n, embedded, {&source, 1});
+  EstimationTask task = link_task(series, n, embedded, {&source, 1});
+  take_named_lags(task, request, n.given, series);
   warn_if_few(used, request, session, series, task.times);
   const Estimates e = clock.estimate(series, task, used, stream);
   const LinkResult link = link_of(n, source, target, 0, e);
@@ -225,6 +251,9 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   r.roles = {{"source", request.source_column.text}, {"target", request.target_column.text}};
   if (!request.given.empty()) r.roles["given"] = request.given.text;
   if (!request.complete.empty()) r.roles["complete"] = request.complete.text;
+  for (const auto& [name, lags] :
+       {std::pair("source_lags", &request.source_lags), {"target_lags", &request.target_lags}})
+    if (!lags->empty()) r.roles[name] = *lags;
   r.roles["embedding"] = embedding_rule_names[std::size_t(n.embedding)];
   r.roles.update(Json{{"target_history", embedded.embedding.history},
                       {"target_tau", embedded.embedding.tau},
@@ -237,7 +266,7 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   }
   add_local(r, request, series, {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}},
             stream);
-  r.value = link.value, r.samples = embedded.samples, r.seconds = clock.stop();
+  r.value = link.value, r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
   warn_if_infinite(r, series, task, best, request, used, session);
   r.p_value = link.p_value, r.test = test_of(e, task);
   r.surrogate_count = link.surrogate_count, r.surrogates = link.surrogates;

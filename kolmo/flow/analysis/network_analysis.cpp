@@ -94,13 +94,17 @@ NetworkDocument NetworkAnalysis::document(const Network& network, const std::str
   d.date = utc_now().substr(0, 10), d.data = data_checksum(data_path, series_);
   std::map<std::int32_t, Embedding> embedding;
   for (const TargetResult& t : network.targets) embedding[t.target] = t.embedding;
-  const std::size_t reproduced = d.greedy() ? 0 : network.links.size();
+  std::map<std::int32_t, const TargetSelection*> found;
+  for (const TargetSelection& t : network.selections) found[t.target] = &t;
   const auto write = [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = std::size_t(begin); i < std::size_t(end); ++i)
-      d.links[i].command = te_command(request_, session_, series_, options(), network.links[i],
-                                      embedding.at(network.links[i].target));
+    for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
+      const LinkResult& link = network.links[i];
+      d.links[i].command =
+          d.greedy() ? chosen_te_command(request_, session_, series_, options(), link, *found.at(link.target))
+                     : te_command(request_, session_, series_, options(), link, embedding.at(link.target));
+    }
   };
-  parallel_ranges(stream.threads(), std::int64_t(reproduced), write, 64);
+  parallel_ranges(stream.threads(), std::int64_t(network.links.size()), write, 64);
   const std::vector<Warning> of_network = inspect(network, *prepared_);
   d.warnings = session_.warnings;
   d.warnings.insert(d.warnings.end(), of_network.begin(), of_network.end());

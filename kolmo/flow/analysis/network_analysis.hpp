@@ -54,6 +54,12 @@ class NetworkAnalysis {
 std::string te_command(const NetworkRequest& request, const Session& session, const Series& series,
                        const NetworkOptions& options, const LinkResult& link, const Embedding& target);
 
+/// The same for a link that a greedy search chose: the value is that of the link, the p-value that of this value alone. Empty
+/// for other links.
+std::string chosen_te_command(const NetworkRequest& request, const Session& session, const Series& series,
+                              const NetworkOptions& options, const LinkResult& link,
+                              const TargetSelection& found);
+
 /// A text as one word of a shell's command line.
 std::string shell_word(const std::string& text);
 

@@ -17,20 +17,24 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
-std::string te_command(const NetworkRequest& network, const Session& session, const Series& series,
-                       const NetworkOptions& options, const LinkResult& link, const Embedding& target) {
+namespace {
+
+/// What the commands of all links say.
+TransferEntropyRequest request_of(const NetworkRequest& network, const Series& series,
+                                  const NetworkOptions& options, const LinkResult& link) {
   const auto column = [&](std::int32_t v) { return series.numbers[std::size_t(v)]; };
   TransferEntropyRequest r;
   static_cast<AnalysisRequest&>(r) = network;
   r.p_value = network.p_value;
-  r.source = network.source, r.history = target.history, r.tau = target.tau;
   r.source_column.add(column(link.source)), r.target_column.add(column(link.target));
-  r.max_lag = network.max_lag;
   for (const Coordinate& g : options.given) r.given.add(column(g.variable)).lags(g.lag, g.lag);
   if (series.missing_rows)
     for (const std::int32_t v : options.variables) r.complete.add(column(v));
   r.estimator.min_shift = link.min_shift;
+  return r;
+}
 
+std::string command_of(const TransferEntropyRequest& r, const Session& session) {
   static constexpr auto fields = TransferEntropyRequest::fields();
   static const TransferEntropyRequest usual;
   std::string text = "kolmo te " + shell_word(session.table.file);
@@ -38,6 +42,43 @@ std::string te_command(const NetworkRequest& network, const Session& session, co
   for (const auto& [name, value] : session.reading) words.emplace_back("--" + name, value);
   for (const auto& [name, value] : words) text += " " + name + (value.empty() ? "" : " " + shell_word(value));
   return text;
+}
+
+std::string joined(const std::vector<std::int64_t>& lags) {
+  std::string text;
+  for (const std::int64_t lag : lags) text += (text.empty() ? "" : ",") + std::to_string(lag);
+  return text;
+}
+
+}  // namespace
+
+std::string te_command(const NetworkRequest& network, const Session& session, const Series& series,
+                       const NetworkOptions& options, const LinkResult& link, const Embedding& target) {
+  TransferEntropyRequest r = request_of(network, series, options, link);
+  r.source = network.source, r.history = target.history, r.tau = target.tau;
+  r.max_lag = network.max_lag;
+  return command_of(r, session);
+}
+
+std::string chosen_te_command(const NetworkRequest& network, const Session& session, const Series& series,
+                              const NetworkOptions& options, const LinkResult& link,
+                              const TargetSelection& found) {
+  if (link.lags.empty()) return "";
+  TransferEntropyRequest r = request_of(network, series, options, link);
+  r.estimator.surrogates = *network.greedy.permutations_max_seq;
+  r.reach = greedy_reach(options), r.source_lags = joined(link.lags);
+  std::vector<std::int64_t> own;
+  for (const Chosen& c : found.own_past) own.push_back(c.value.lag);
+  r.target_lags = own.empty() ? "0" : joined(own);
+  for (const SourceSelection& s : found.sources) {
+    if (std::find(s.offered.begin(), s.offered.end(), link.source) == s.offered.end()) continue;
+    for (const Chosen& c : s.chosen) {
+      if (c.value.variable == link.source) continue;
+      if (c.value.lag == 0) return "";  // --given has lags from 1 on
+      r.given.add(series.numbers[std::size_t(c.value.variable)]).lags(c.value.lag, c.value.lag);
+    }
+  }
+  return command_of(r, session);
 }
 
 }  // namespace kolmo

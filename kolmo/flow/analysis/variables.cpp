@@ -76,6 +76,32 @@ Coordinates Variables::add_lagged(const Columns& lagged, const std::string& opti
   return all;
 }
 
+std::vector<std::int64_t> lags_of(const std::string& text, const std::string& option) {
+  constexpr std::int64_t far = 1000000000;
+  std::vector<std::int64_t> lags;
+  const char *at = text.data(), *const end = at + text.size();
+  const auto number = [&](std::int64_t& to) {
+    const auto read = std::from_chars(at, end, to);
+    at = read.ptr;
+    return read.ec == std::errc() && to >= 0 && to <= far;
+  };
+  for (bool more = true, good = true; more; ++at) {
+    std::int64_t first = 0, last = 0;
+    good = number(first), last = first;
+    if (good && at != end && *at == '-') ++at, good = number(last);
+    more = at != end;
+    good = good && last >= first && last - first < 16 && (!more || *at == ',');
+    for (std::int64_t lag = first; good && lag <= last; ++lag) {
+      good = std::find(lags.begin(), lags.end(), lag) == lags.end() && lags.size() < 16;
+      lags.push_back(lag);
+    }
+    if (!good)
+      fail<InvalidArgument>(option + ": '" + printable(text, 200) +
+                            "': takes up to 16 lags, each once, such as 1-2,4");
+  }
+  return lags;
+}
+
 std::string Variables::label(std::int32_t variable) const {
   return printable(table_.names[columns_[std::size_t(variable)]], 200);
 }

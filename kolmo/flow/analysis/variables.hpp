@@ -33,6 +33,9 @@ class Variables {
   std::vector<std::size_t> columns_;
 };
 
+/// Lags such as "1-2,4", each once, from 0 on. Throws InvalidArgument, naming the option, for anything else.
+std::vector<std::int64_t> lags_of(const std::string& text, const std::string& option);
+
 /// The values that the option --given lists. Throws InvalidArgument, naming the column, for one of `links`.
 Coordinates conditions(const Columns& given, Variables& variables, std::span<const std::int32_t> links);
 

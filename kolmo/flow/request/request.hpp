@@ -202,8 +202,9 @@ struct LinkRequest {
 
 struct TransferEntropyRequest : EstimateRequest, LinkRequest {
   Columns source_column, target_column, complete;
-  std::int64_t lag = 1;
+  std::int64_t lag = 1, reach = 0;
   std::optional<std::int64_t> max_lag;
+  std::string source_lags, target_lags;
 
   static constexpr auto fields() {
     using R = TransferEntropyRequest;
@@ -214,7 +215,18 @@ struct TransferEntropyRequest : EstimateRequest, LinkRequest {
                         value_option<&R::max_lag>(
                             "max_lag", 1, max_rows,
                             "lags 1 to N instead: the value is the largest over them, as in a network")
-                            .if_left_out("the one lag")),
+                            .if_left_out("the one lag"),
+                        text_option<&R::source_lags>(
+                            "source_lags", "LAGS",
+                            "lags of source values that are taken together, such as 1-2,4, instead of lag, "
+                            "source_history and source_tau"),
+                        text_option<&R::target_lags>(
+                            "target_lags", "LAGS",
+                            "lags of the target's own past in the condition, instead of history and tau; "
+                            "0: none"),
+                        value_option<&R::reach>("reach", 0, max_rows,
+                                                "rows that every sample has before it at least, so that it "
+                                                "is the same sample as in a network of such lags")),
                 inherited<R, LinkRequest>(LinkRequest::fields()),
                 list_of(columns_option<&R::complete>(
                             "complete", "rows in which these columns have no value are left out too")

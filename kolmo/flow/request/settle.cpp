@@ -150,6 +150,14 @@ StorageRequest settled(StorageRequest r) {
 }
 
 TransferEntropyRequest settled(TransferEntropyRequest r) {
+  require(r.source_lags.empty() || (r.lag == 1 && !r.max_lag && r.source.history == 1 && r.source.tau == 1),
+          "--source-lags excludes --lag, --max-lag, --source-history and --source-tau: it names all lags");
+  if (!r.target_lags.empty()) {
+    const EmbeddingRule given = EmbeddingRule::given;
+    require(r.embedding.value_or(given) == given && r.history.value_or(1) == 1 && r.tau.value_or(1) == 1,
+            "--target-lags excludes --embedding, --history and --tau: it names all lags");
+    r.embedding = given;
+  }
   settle_common(r), check_local(r), settle_link(r, EmbeddingRule::given);
   require(!r.max_lag || r.lag == 1,
           "--max-lag excludes --lag: it takes the largest value over the lags 1 to N");
