@@ -69,7 +69,7 @@ class Kolmo:
         return float(self.call(case, pair, 0, k=peer.neighbors, **PLAIN)[1])
 
     def network(self, data, surrogates):
-        seconds, found = timed(lambda: kolmo.TransferEntropyNetwork(surrogates=surrogates, progress=False).fit(data))
+        seconds, found = timed(lambda: kolmo.TransferEntropyNetwork(surrogates=surrogates, exceedances=0, progress=False).fit(data))
         return seconds, len(found.to_dict()["links"]), None
 
 

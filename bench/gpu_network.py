@@ -38,7 +38,7 @@ def main() -> None:
         for name, model in MODELS.items():
             subprocess.run([kolmo, "simulate", *model.split(), "--out", name, "--truth", "truth.json"], cwd=folder, **called)
         for arguments, times in RUNS:
-            command = ["network", *arguments.split(), "--device", "cuda", "--json"]
+            command = ["network", *arguments.split(), "--exceedances", "0", "--device", "cuda", "--json"]
             seconds, of_estimates = [], []  # those of the command, and those of the network alone
             for _ in range(times):
                 start = time.perf_counter()

@@ -40,7 +40,7 @@ void gather(const NetworkFlags& o, const NetworkAnalysis& analysis, const Sessio
   request.rows.clear(), request.trials.text.clear();  // the table holds the chosen rows and their trials
   if (request.columns.empty() && session.trial_column())
     request.exclude.add(std::int64_t(*session.trial_column()));
-  const ClusterWork problem{request, session.table, analysis.unfinished(work.all())};
+  const ClusterWork problem{request, session.table, analysis.unfinished(work.all()), work.all()};
   Progress progress(double(problem.targets.size()), "targets");
   if (!problem.targets.empty()) run_on_cluster(o.scheduler, problem, work, progress);
 }

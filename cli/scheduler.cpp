@@ -1,5 +1,6 @@
 #include "cli/scheduler.hpp"
 
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/interrupt.hpp"
 #include "kolmo/base/error.hpp"
@@ -31,6 +33,12 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
+std::string hex_of(std::string_view bytes) {
+  std::string hex;
+  for (const char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return hex;
+}
+
 /// Writes the work to a temporary file: a line of JSON, then the values (f64, by row), then the trial of each
 /// row (i32), if there are trials.
 File written(const ClusterWork& work) {
@@ -39,11 +47,14 @@ File written(const ClusterWork& work) {
   const Table& t = work.table;
   nlohmann::ordered_json options = options_json(work.request);
   options["device"] = work.request.device, options["threads"] = work.request.threads;
+  auto records = nlohmann::json::array();
+  for (const auto& [id, bytes] : work.finished) records.push_back({id.first, id.second, hex_of(bytes)});
   const nlohmann::json header = {
       {"version", version()},        {"options", options},
       {"targets", work.targets},     {"rows", t.rows()},
       {"columns", t.columns.size()}, {"names", t.named ? t.names : std::vector<std::string>()},
-      {"trials", !t.trial.empty()},  {"name", t.file}};
+      {"trials", !t.trial.empty()},  {"name", t.file},
+      {"finished", records}};
   const std::string line = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   bool good = std::fwrite(line.data(), 1, line.size(), file.get()) == line.size();
   std::vector<double> row(t.columns.size());
@@ -73,6 +84,7 @@ struct Program {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     for (const int end : ends) posix_spawn_file_actions_addclose(&actions, end);
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     const int status = ::posix_spawnp(&id, argv[0], &actions, nullptr, argv.data(), environ);
@@ -121,6 +133,7 @@ void run_on_cluster(const std::string& address, const ClusterWork& work, Finishe
   std::string error;
   bool complete = false;
   FinishedWork::Records records;  // records of one target
+  std::set<std::int64_t> seen;    // targets
   while (!complete && ::getline(&line, &room, program.output.get()) > 0) {
     const auto said = nlohmann::json::parse(line, nullptr, false);
     if (said.is_discarded()) continue;  // another program printed this line
@@ -130,7 +143,7 @@ void run_on_cluster(const std::string& address, const ClusterWork& work, Finishe
     records.clear();
     for (const auto& r : said["records"]) records[{r[0], r[1]}] = bytes_of(r[2].get<std::string>());
     finished.add(records);
-    progress.advance(1);
+    if (!records.empty() && seen.insert(records.begin()->first.first).second) progress.advance(1);
   }
   std::free(line);
   const int status = program.wait();

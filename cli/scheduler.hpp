@@ -15,6 +15,7 @@ struct ClusterWork {
   NetworkRequest request;
   const Table& table;
   std::vector<std::size_t> targets;  ///< columns of the table
+  FinishedWork::Records finished;    ///< what is there before
 };
 
 /// Has the cluster with the Dask scheduler at `address` compute the records of these targets, and adds those of each to

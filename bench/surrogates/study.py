@@ -108,7 +108,8 @@ def outcome(kolmo: str, cell: Cell, seed: int, folder: Path) -> dict:
     path.write_text(header + "\n" + "\n".join(",".join(map(repr, row)) for row in zip(*columns, strict=True)) + "\n", encoding="utf-8")
     roles = {"mi": ["--x", "0", "--y", "1"], "te": ["--source", "0", "--target", "1"], "network": ["--max-lag", "3"]}
     method = ["--surrogate-type", cell.method] if cell.method else []
-    found = result(kolmo, cell.measure, path, *roles[cell.measure], "--surrogates", SURROGATES, "--seed", seed, *method)
+    found = result(kolmo, cell.measure, path, *roles[cell.measure], "--surrogates", SURROGATES, "--seed", seed, *method,
+                   *(("--exceedances", 0) if cell.measure == "network" else ()))
     path.unlink()
     return {"p_values": [link["p_value"] for link in found.get("links", [found])],
             "warned": {w["name"] for w in found["warnings"]}}
@@ -119,7 +120,7 @@ def outcome_of_system(kolmo: str, cell: Cell, seed: int, folder: Path) -> dict:
     path, truth = folder / f"{cell.kind}{cell.rows}_{seed}.csv", folder / f"{cell.kind}{cell.rows}_{seed}.json"
     call(kolmo, "simulate", cell.kind, "--variables", 5, "--rows", cell.rows, "--seed", seed, "--out", path, "--truth", truth)
     known = {(link["source"], link["target"]): link["lag"] for link in json.loads(truth.read_text(encoding="utf-8"))["links"]}
-    links = result(kolmo, "network", path, "--max-lag", 3, "--surrogates", SURROGATES_OF_SYSTEMS)["links"]
+    links = result(kolmo, "network", path, "--max-lag", 3, "--surrogates", SURROGATES_OF_SYSTEMS, "--exceedances", 0)["links"]
     found = {(link["source_index"], link["target_index"]): link["lag"] for link in links if link["significant"]}
     right = [pair for pair in found if pair in known]
     return {"links": len(known), "found": len(found), "right": len(right), "right_lag": sum(found[p] == known[p] for p in right)}

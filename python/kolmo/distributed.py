@@ -13,6 +13,7 @@ import uuid
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ from kolmo.flow.problem import NetworkProblem, Records
 _one_at_a_time = threading.Lock()  # tasks of a worker: each has all of the worker's cores, or its GPU
 
 
-def network_records(problem: NetworkProblem, client: Any, targets: list[int]) -> Iterator[tuple[int, Records]]:
-    """Each target with its finished work, as it comes.
+def network_records(problem: NetworkProblem, client: Any, targets: list[int], finished: Records) -> Iterator[tuple[int, Records]]:
+    """Each target with its finished work, as it comes: once for the first part of its surrogates, and once for each further part
+    that the network needs. `finished` is what was there before.
 
     `client` is a distributed.Client. A worker computes one target at a time, with as many threads as Dask gave it, on the
     GPU that its CUDA_VISIBLE_DEVICES shows if it has one. A task whose worker dies is computed by another one; `problem`
@@ -35,19 +37,29 @@ def network_records(problem: NetworkProblem, client: Any, targets: list[int]) ->
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
-    run = uuid.uuid4().hex
+    run, known = uuid.uuid4().hex, dict(finished)
     with warnings.catch_warnings():  # the data are as large as they are
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
         data = client.submit(_same, problem, key=f"kolmo-data-{run}")
-    tasks = [client.submit(_target_records, data, target, _version(), key=f"kolmo-target-{target}-{run}") for target in targets]
-    target_of = dict(zip(tasks, targets, strict=True))
+    tasks: list[Any] = []
     try:
-        for task, records in as_completed(tasks, with_results=True):
-            yield target_of[task], records
+        for step in count():
+            tasks = [client.submit(_target_records, data, target, _version(), _of_target(known, target),
+                                   key=f"kolmo-target-{target}-{step}-{run}") for target in targets]
+            target_of = dict(zip(tasks, targets, strict=True))
+            for task, records in as_completed(tasks, with_results=True):
+                known |= records
+                yield target_of[task], records
+            if not (targets := problem.plan(finished=known)[0]):
+                break
     except KilledWorker as e:
         raise _kolmo.Error(f"client: {e}") from None
     finally:
         client.cancel([*tasks, data], force=True)
+
+
+def _of_target(records: Records, target: int) -> Records:
+    return {key: text for key, text in records.items() if key[0] == target}
 
 
 def _same(problem: NetworkProblem) -> NetworkProblem:
@@ -58,7 +70,7 @@ def _version() -> str:
     return f"{_kolmo.version()} ({_kolmo.commit()})"
 
 
-def _target_records(problem: NetworkProblem, target: int, version: str) -> Records:
+def _target_records(problem: NetworkProblem, target: int, version: str, finished: Records | None = None) -> Records:
     from distributed import get_worker
 
     if version != _version():
@@ -66,17 +78,18 @@ def _target_records(problem: NetworkProblem, target: int, version: str) -> Recor
     if not problem.options.get("threads"):
         problem = replace(problem, options={**problem.options, "threads": get_worker().state.nthreads})
     with _one_at_a_time:
-        return problem.records([target])
+        return problem.records([target], finished=finished)
 
 
-def _read() -> tuple[NetworkProblem, list[int], str]:
+def _read() -> tuple[NetworkProblem, list[int], Records, str]:
     """What the command wrote: cli/scheduler.cpp."""
     stream = sys.stdin.buffer
     head = json.loads(stream.readline())
     rows, columns = head["rows"], head["columns"]
     values = np.frombuffer(stream.read(8 * rows * columns), np.float64).reshape(rows, columns)
     trials = np.frombuffer(stream.read(4 * rows), np.int32) if head["trials"] else inputs.NO_TRIALS
-    return NetworkProblem(head["options"], values, head["names"], trials, head["name"]), head["targets"], head["version"]
+    finished = {(target, number): bytes.fromhex(text) for target, number, text in head["finished"]}
+    return NetworkProblem(head["options"], values, head["names"], trials, head["name"]), head["targets"], finished, head["version"]
 
 
 def _serve(address: str) -> dict[str, Any]:
@@ -84,7 +97,7 @@ def _serve(address: str) -> dict[str, Any]:
         from distributed import Client
     except ImportError as e:
         return {"error": f"{e}: pip install 'kolmo[dask]' for {sys.executable}"}
-    problem, targets, version = _read()
+    problem, targets, finished, version = _read()
     if version != _kolmo.version():
         return {"error": f"the command is kolmo {version}, and the Python package {_kolmo.version()}"}
     try:
@@ -92,7 +105,7 @@ def _serve(address: str) -> dict[str, Any]:
     except (OSError, ValueError) as e:
         return {"error": f"cannot reach a Dask scheduler at {address}: {e}"}
     with client:
-        for _, records in network_records(problem, client, targets):
+        for _, records in network_records(problem, client, targets, finished):
             _say({"records": [[*key, text.hex()] for key, text in records.items()]})
     return {"end": True}
 

@@ -222,7 +222,6 @@ nb::tuple network(const nb::dict& options, const Data& data, nb::object progress
 
 nb::dict network_records(const nb::dict& options, const Data& data, const std::vector<std::size_t>& targets,
                          nb::object progress, const std::string& checkpoint_path, const nb::dict& finished) {
-  if (targets.empty()) return {};
   NetworkCall call(options, data);
   for (const std::size_t target : targets)
     require(target < call.session.table.columns.size(),
@@ -235,23 +234,25 @@ nb::dict network_records(const nb::dict& options, const Data& data, const std::v
         NetworkAnalysis analysis = call.analysis();
         std::optional<Checkpoint> checkpoint = open_checkpoint(checkpoint_path, analysis);
         KeptWork kept(std::move(given), checkpoint ? &*checkpoint : nullptr);
-        on_stream(analysis.request(), [&](Stream& stream) { analysis.infer(stream, &kept, targets); });
+        if (!targets.empty())
+          on_stream(analysis.request(), [&](Stream& stream) { analysis.step(targets, stream, kept); });
         records = kept.all();
       },
       progress);
   return dict_of(records);
 }
 
-nb::tuple network_plan(const nb::dict& options, const Data& data, const std::string& checkpoint_path) {
+nb::tuple network_plan(const nb::dict& options, const Data& data, const std::string& checkpoint_path,
+                       const nb::dict& finished) {
   NetworkCall call(options, data);
-  FinishedWork::Records records;
+  FinishedWork::Records given = records_of(finished), records;
   std::vector<std::size_t> targets;
   run(
       false,
       [&](const Progress::Listener&) {
         NetworkAnalysis analysis = call.analysis();
         std::optional<Checkpoint> checkpoint = open_checkpoint(checkpoint_path, analysis);
-        const KeptWork kept({}, checkpoint ? &*checkpoint : nullptr);
+        const KeptWork kept(std::move(given), checkpoint ? &*checkpoint : nullptr);
         records = kept.all(), targets = analysis.unfinished(records);
       },
       nb::none());
@@ -296,14 +297,16 @@ void add_flow(nb::module_& module) {
              "name and "
              "text,\nnotes and the records of finished work.");
   module.def("network_plan", network_plan, "options"_a, "data"_a, "checkpoint"_a = "",
-             nb::call_guard<CurrentDevice>(),
-             "The columns of targets to compute, and the records in the checkpoint.");
-  module.def("network_records", network_records, "options"_a, "data"_a, "targets"_a,
-             "progress"_a.none() = nb::none(), "checkpoint"_a = "", "finished"_a = nb::dict(),
-             nb::call_guard<CurrentDevice>(),
-             "The records of the targets in these columns, which `finished` of a later call takes; what it "
-             "holds is not "
-             "computed\nagain. All go into the checkpoint.");
+             "finished"_a = nb::dict(), nb::call_guard<CurrentDevice>(),
+             "The columns of targets to compute next, if the records in `finished` and in the checkpoint are "
+             "there, and these "
+             "records. All go into the checkpoint.");
+  module.def(
+      "network_records", network_records, "options"_a, "data"_a, "targets"_a,
+      "progress"_a.none() = nb::none(), "checkpoint"_a = "", "finished"_a = nb::dict(),
+      nb::call_guard<CurrentDevice>(),
+      "The records of the targets in these columns after a further step, which `finished` of a later call "
+      "takes; what it holds is not computed\nagain. All go into the checkpoint.");
   module.def(
       "describe_analysis", [](const std::string& name) { return describe(find_analysis(name)).dump(); },
       "name"_a, "What an analysis says of itself, as JSON text.");

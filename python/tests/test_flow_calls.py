@@ -63,7 +63,7 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(tmp_path):
         def stop(done, total):
             if done > 0.1 * total:
                 os.kill(os.getpid(), signal.SIGINT)
-        net = kolmo.TransferEntropyNetwork(max_lag=2, surrogates=2000, checkpoint=sys.argv[1], progress=stop)
+        net = kolmo.TransferEntropyNetwork(max_lag=2, surrogates=2000, exceedances=0, checkpoint=sys.argv[1], progress=stop)
         try:
             net.fit(x)
         except KeyboardInterrupt:

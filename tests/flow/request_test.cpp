@@ -116,13 +116,22 @@ TEST(Request, OptionsOfOtherEstimatorsAreRefused) {
   EXPECT_EQ(settle({{"estimator", "gaussian"}, {"surrogate_type", "block"}}),
             "--surrogate-type needs --surrogates: the test of --estimator gaussian is analytic without");
   EXPECT_EQ(settle({{"estimator", "gaussian"}, {"surrogate_type", "block"}, {"surrogates", 50}}), "");
+  EXPECT_EQ(settle({{"exceedances", 1}}), "--exceedances: must be 0, or 2 or more");
+  EXPECT_EQ(settle({{"exceedances", 5}, {"p_value", "plain"}}),
+            "--exceedances: needs --p-value plus-one, and with plain must be 0");
+  EXPECT_EQ(settle({{"exceedances", 5}, {"estimator", "gaussian"}}),
+            "--exceedances needs --surrogates, and there are none");
   EXPECT_EQ(settle({{"embedding", "ais"}, {"tau", 2}}), "--history and --tau need --embedding given");
   EXPECT_EQ(settle({{"estimator", "discrete"}, {"device", "cuda"}}),
             "--estimator discrete runs on the cpu, not on --device cuda");
 }
 
 TEST(Request, WhatIsLeftOutIsSettled) {
-  EXPECT_EQ(settled(NetworkRequest{}).estimator.surrogates, 1000);
+  EXPECT_EQ(settled(NetworkRequest{}).estimator.surrogates, 100000);
+  EXPECT_EQ(settled(NetworkRequest{}).exceedances, 10);
+  EXPECT_EQ(settled(network_with({{"exceedances", 0}})).estimator.surrogates, 1000);
+  EXPECT_EQ(settled(network_with({{"p_value", "plain"}})).exceedances, 0);
+  EXPECT_EQ(settled(network_with({{"surrogates", 0}})).exceedances, std::nullopt);
   EXPECT_EQ(settled(network_with({{"estimator", "gaussian"}})).estimator.surrogates, 0);
   EXPECT_EQ(settled(NetworkRequest{}).embedding, EmbeddingRule::ais);
   EXPECT_EQ(settled(network_with({{"tau", 2}})).embedding, EmbeddingRule::given);

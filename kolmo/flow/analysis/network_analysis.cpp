@@ -71,18 +71,29 @@ std::vector<std::size_t> NetworkAnalysis::unfinished(const FinishedWork::Records
   return rest;
 }
 
-Network NetworkAnalysis::infer(Stream& stream, FinishedWork* work, const std::vector<std::size_t>& only) {
-  PreparedNetwork prepared = *prepared_;
-  for (const std::size_t target : only) {
+void NetworkAnalysis::show(std::optional<Progress>& progress, std::size_t targets) const {
+  if (!session_.terminal && !session_.progress) return;
+  const double share = double(targets) / double(targets_.size());
+  progress.emplace(share * network_work(series_, options()), "estimates x rows", session_.progress);
+}
+
+Network NetworkAnalysis::infer(Stream& stream, FinishedWork* work) {
+  std::optional<Progress> progress;
+  show(progress, targets_.size());
+  return infer_network(*prepared_, stream, work, progress ? &*progress : nullptr);
+}
+
+void NetworkAnalysis::step(const std::vector<std::size_t>& targets, Stream& stream, FinishedWork& work) {
+  std::vector<std::int32_t> variables;
+  for (const std::size_t target : targets) {
     const auto at = std::find(targets_.begin(), targets_.end(), target);
     require(at != targets_.end(),
             "network: the target " + session_.table.names[target] + " is not one of its variables");
-    prepared.options.targets.push_back(prepared.options.variables[std::size_t(at - targets_.begin())]);
+    variables.push_back(options().variables[std::size_t(at - targets_.begin())]);
   }
   std::optional<Progress> progress;
-  if (session_.terminal || session_.progress)
-    progress.emplace(network_work(series_, prepared.options), "estimates x rows", session_.progress);
-  return infer_network(prepared, stream, work, progress ? &*progress : nullptr);
+  show(progress, targets.size());
+  infer_step(*prepared_, variables, stream, work, progress ? &*progress : nullptr);
 }
 
 NetworkDocument NetworkAnalysis::document(const Network& network, const std::string& command,

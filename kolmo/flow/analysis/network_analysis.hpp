@@ -31,9 +31,10 @@ class NetworkAnalysis {
   /// The targets whose records are not all in `work`.
   std::vector<std::size_t> unfinished(const FinishedWork::Records& work) const;
 
-  /// Infers the links to all targets, or to those in `only`; with these the work is added to `work`, and the network is not
-  /// complete. `work` may be null.
-  Network infer(Stream& stream, FinishedWork* work, const std::vector<std::size_t>& only = {});
+  /// Infers the links to all targets. `work` may be null.
+  Network infer(Stream& stream, FinishedWork* work);
+  /// A step for some targets (infer_step), whose records are added to `work`.
+  void step(const std::vector<std::size_t>& targets, Stream& stream, FinishedWork& work);
   /// The result as a document, with its warnings and the command that reproduces each link. `command` and `device` are those
   /// of the run; `data_path` names the file whose checksum is told, if there is one.
   NetworkDocument document(const Network& network, const std::string& command, const Stream& stream,
@@ -42,6 +43,9 @@ class NetworkAnalysis {
   ReportSeries shown() const;
 
  private:
+  /// Shows how far the work for so many targets is, where that is wanted.
+  void show(std::optional<Progress>& progress, std::size_t targets) const;
+
   NetworkRequest request_;
   Session& session_;
   Series series_;

@@ -31,6 +31,7 @@ TransferEntropyRequest request_of(const NetworkRequest& network, const Series& s
   if (series.missing_rows)
     for (const std::int32_t v : options.variables) r.complete.add(column(v));
   r.estimator.min_shift = link.min_shift;
+  if (options.rule().sequential()) r.estimator.surrogates = link.surrogate_count;
   return r;
 }
 

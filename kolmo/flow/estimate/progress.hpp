@@ -25,6 +25,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
+  /// Says that the total is larger by so many units.
+  void expect(double more) { total_ += more; }
   /// Says that `done` more units are finished. With `earlier` they come from an earlier run and do not count
   /// towards the rate.
   void advance(double done, bool earlier = false);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <set>
 
 #include "kolmo/flow/estimate/progress.hpp"
 #include "kolmo/flow/infer/choose_embedding.hpp"
@@ -14,6 +16,8 @@
 
 namespace kolmo {
 namespace {
+
+using Searches = std::vector<std::unique_ptr<PairwiseSearch>>;
 
 constexpr std::int64_t embedding_record = -1;  // in place of the number of a round
 
@@ -99,6 +103,44 @@ void adjust_links(std::vector<LinkResult>& links, const NetworkOptions& o) {
   }
 }
 
+/// Begins the next part of surrogates of all links that are open. Returns how many estimates that needs.
+std::int64_t begin_part(const Searches& searches) {
+  std::int64_t estimates = 0;
+  for (const auto& search : searches) estimates += search->begin_part();
+  return estimates;
+}
+
+/// The same, but 0 if the tests of the network may stop.
+std::int64_t go_on(const Searches& searches, const NetworkOptions& o) {
+  std::vector<double> p;
+  std::vector<bool> open;
+  for (const auto& search : searches)
+    for (std::size_t i = 0; i < search->links().size(); ++i)
+      p.push_back(search->links()[i].p_value), open.push_back(search->tests()[i].open());
+  return may_stop(p, open, o.correction, o.alpha) ? 0 : begin_part(searches);
+}
+
+/// Chooses the embeddings of the targets, and estimates the links to them. `go_on` is that of SchedulerOptions.
+Network infer(const PreparedNetwork& prepared, Stream& stream, FinishedWork* work, Progress* progress,
+              const std::function<std::int64_t(const Searches&, bool estimated)>& go_on) {
+  const auto& [series, o, shifts] = prepared;
+  const BatchLimits limits = o.batches ? *o.batches : BatchLimits::of(stream.device().kind, series.rows());
+  Network network;
+  network.targets = Embeddings(prepared, limits, stream, work, progress).choose();
+  Searches searches;
+  std::vector<TargetSearch*> all;
+  for (const TargetResult& target : network.targets) {
+    searches.push_back(std::make_unique<PairwiseSearch>(prepared, target));
+    all.push_back(searches.back().get());
+  }
+  Stream* const streams[] = {&stream};
+  run_searches(all, {series, o.estimator, streams, limits, work, progress,
+                     [&](bool estimated) { return go_on(searches, estimated); }});
+  for (const auto& search : searches)
+    network.links.insert(network.links.end(), search->links().begin(), search->links().end());
+  return network;
+}
+
 }  // namespace
 
 double network_work(const Series& series, const NetworkOptions& o) {
@@ -109,22 +151,11 @@ double network_work(const Series& series, const NetworkOptions& o) {
 
 Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* work,
                       Progress* progress) {
-  const auto& [series, o, shifts] = prepared;
-  if (o.method != NetworkMethod::pairwise) return infer_greedily(prepared, stream, work, progress);
-  const BatchLimits limits = o.batches ? *o.batches : BatchLimits::of(stream.device().kind, series.rows());
-  Network network;
-  network.targets = Embeddings(prepared, limits, stream, work, progress).choose();
-  std::vector<std::unique_ptr<PairwiseSearch>> searches;
-  std::vector<TargetSearch*> all;
-  for (const TargetResult& target : network.targets) {
-    searches.push_back(std::make_unique<PairwiseSearch>(prepared, target));
-    all.push_back(searches.back().get());
-  }
-  Stream* const streams[] = {&stream};
-  run_searches(all, {series, o.estimator, streams, limits, work, progress});
-  for (const auto& search : searches)
-    network.links.insert(network.links.end(), search->links().begin(), search->links().end());
-  adjust_links(network.links, o);
+  if (prepared.options.method != NetworkMethod::pairwise)
+    return infer_greedily(prepared, stream, work, progress);
+  Network network = infer(prepared, stream, work, progress,
+                          [&](const Searches& searches, bool) { return go_on(searches, prepared.options); });
+  adjust_links(network.links, prepared.options);
   return network;
 }
 
@@ -133,24 +164,50 @@ Network infer_network(const Series& series, const NetworkOptions& options, Strea
   return infer_network(prepare_network(series, options), stream, work, progress);
 }
 
+void infer_step(const PreparedNetwork& prepared, std::span<const std::int32_t> targets, Stream& stream,
+                FinishedWork& work, Progress* progress) {
+  PreparedNetwork of_targets = prepared;
+  of_targets.options.targets.assign(targets.begin(), targets.end());
+  if (prepared.options.method != NetworkMethod::pairwise) {
+    infer_greedily(of_targets, stream, &work, progress);
+    return;
+  }
+  bool estimated = false;
+  infer(of_targets, stream, &work, progress, [&](const Searches& searches, bool now) {
+    estimated |= now;
+    return estimated ? 0 : begin_part(searches);
+  });
+}
+
 std::vector<std::int32_t> unfinished_targets(const PreparedNetwork& prepared,
                                              const FinishedWork::Records& records) {
-  std::vector<std::int32_t> unfinished;
+  std::set<std::int32_t> unfinished;
+  Searches searches;
+  std::vector<std::int64_t> rounds;
   for (const std::int32_t target : prepared.options.chosen_targets()) {
     if (prepared.options.method != NetworkMethod::pairwise) {
-      if (!is_searched(prepared, target, records)) unfinished.push_back(target);
+      if (!is_searched(prepared, target, records)) unfinished.insert(target);
       continue;
     }
     const std::int64_t number = prepared.series.numbers[std::size_t(target)];
     const auto embedding = records.find({number, embedding_record});
-    if (embedding != records.end()) {
-      PairwiseSearch search(prepared, target_from_record(target, embedding->second));
-      replay(search, records);
-      if (!search.next()) continue;
+    if (embedding == records.end()) {
+      unfinished.insert(target);
+      continue;
     }
-    unfinished.push_back(target);
+    searches.push_back(
+        std::make_unique<PairwiseSearch>(prepared, target_from_record(target, embedding->second)));
+    rounds.push_back(0);
   }
-  return unfinished;
+  do {
+    for (std::size_t i = 0; i < searches.size(); ++i) {
+      rounds[i] += replay(*searches[i], records, rounds[i]).rounds;
+      if (!searches[i]->waits()) unfinished.insert(searches[i]->target());
+    }
+  } while (unfinished.empty() && go_on(searches, prepared.options));
+  std::vector<std::int32_t> in_order = prepared.options.chosen_targets();
+  std::erase_if(in_order, [&](std::int32_t target) { return !unfinished.contains(target); });
+  return in_order;
 }
 
 }  // namespace kolmo

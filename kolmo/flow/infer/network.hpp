@@ -11,7 +11,7 @@
 #include "kolmo/flow/estimate/estimate.hpp"
 #include "kolmo/flow/infer/greedy_options.hpp"
 #include "kolmo/flow/infer/selection.hpp"
-#include "kolmo/flow/test/statistics.hpp"
+#include "kolmo/flow/test/sequential_test.hpp"
 
 namespace kolmo {
 
@@ -37,10 +37,12 @@ struct NetworkOptions {
   PValue p_value = PValue::plus_one;
   Correction correction = Correction::bh;
   double alpha = 0.05;
+  std::int64_t exceedances = 0;  ///< of StoppingRule; 0: each link gets all surrogates
   NetworkMethod method = NetworkMethod::pairwise;
   GreedyOptions greedy;                ///< settled; for other methods than pairwise
   std::optional<BatchLimits> batches;  ///< default: those of the device; results do not depend on it
 
+  StoppingRule rule() const { return {exceedances, estimator.surrogates}; }
   std::int64_t lags() const { return max_lag - min_lag + 1; }
   const std::vector<std::int32_t>& chosen_targets() const { return targets.empty() ? variables : targets; }
 };
@@ -53,7 +55,8 @@ struct TargetResult {
 };
 
 /// An ordered pair of variables. All values in nats. `value` is the maximum of `profile`, which starts at
-/// min_lag. The surrogate statistics refer to the maximum of each surrogate over the same lags.
+/// min_lag. The surrogate statistics refer to the maximum of each surrogate over the same lags; if the tests are sequential, they are
+/// those of SequentialTest::describe().
 struct LinkResult {
   std::int32_t source = 0, target = 0;
   double value = 0;
@@ -62,9 +65,9 @@ struct LinkResult {
   double p_value = 1, p_adjusted = 1;
   bool significant = false;
   Summary surrogates{};
-  std::int64_t surrogate_count =
-      0;                       ///< different ones; fewer than asked for if there are no more circular shifts
-  std::int64_t min_shift = 0;  ///< of circular surrogates, see LinkShifts
+  /// Those of the p-value, all different: fewer than asked for if there are no more circular shifts, or if the test ended early.
+  std::int64_t surrogate_count = 0;
+  std::int64_t min_shift = 0;        ///< of circular surrogates, see LinkShifts
   std::vector<std::int64_t> lags{};  ///< that a greedy search chose, ascending
 };
 
@@ -77,7 +80,9 @@ struct Network {
 struct PreparedNetwork;
 
 /// NetworkMethod::pairwise: transfer entropy between all ordered pairs of variables, at lags min_lag ... max_lag. A link's
-/// statistic is the maximum over the lags (max_statistic). Other methods: see GreedySearch and adjust_selected. All sources and lags of a target are estimated from the same rows. The result depends
+/// statistic is the maximum over the lags (max_statistic), tested as `options.rule()` says; tests that are still open end together
+/// once may_stop() says so of the whole network. Other methods: see GreedySearch and adjust_selected. All sources and lags of a target
+/// are estimated from the same rows. The result depends
 /// only on data and options: not on device, threads, batches, or on work that `finished` already holds; what is computed is
 /// added to that. Both pointers may be null.
 Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* finished,
@@ -86,7 +91,14 @@ Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedW
 Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream,
                       FinishedWork* finished, Progress* progress);
 
-/// The targets whose embedding or links the records of infer_network lack.
+/// A step of infer_network for some of its targets, which may be done anywhere: computes what `finished` lacks of their embeddings and
+/// of the surrogates that have begun, or else the next part of surrogates of all links that are open. Whether the network needs that,
+/// unfinished_targets() says.
+void infer_step(const PreparedNetwork& prepared, std::span<const std::int32_t> targets, Stream& stream,
+                FinishedWork& finished, Progress* progress);
+
+/// The targets of which infer_network needs more than the records hold, as far as the records tell: those that lack an embedding or
+/// surrogates of a part that has begun; if there are none, those with links that are open, unless the tests may stop.
 std::vector<std::int32_t> unfinished_targets(
     const PreparedNetwork& prepared,
     const std::map<std::pair<std::int64_t, std::int64_t>, std::string>& records);

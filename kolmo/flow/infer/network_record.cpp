@@ -67,4 +67,25 @@ std::vector<LinkResult> links_from_record(std::span<const std::int32_t> sources,
   });
 }
 
+std::string to_record(std::span<const TestRecord> tests) {
+  json all = json::array();
+  for (const TestRecord& t : tests)
+    all.push_back({t.state.exceedances, t.state.surrogates, t.state.open, t.kept});
+  return all.dump();
+}
+
+std::vector<TestRecord> tests_from_record(std::size_t count_of_tests, const std::string& text) {
+  return read(text, [&](const json& all) {
+    require(all.size() == count_of_tests,
+            "checkpoint: a record is not what it should be: its tests are others");
+    std::vector<TestRecord> tests;
+    for (const json& j : all) {
+      TestRecord t{{count(j.at(0)), count(j.at(1)), j.at(2).get<bool>()}, {}};
+      for (const json& v : j.at(3)) t.kept.push_back(number(v));
+      tests.push_back(std::move(t));
+    }
+    return tests;
+  });
+}
+
 }  // namespace kolmo

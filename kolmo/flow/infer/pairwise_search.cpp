@@ -10,7 +10,7 @@
 namespace kolmo {
 
 double link_work(const Series& series, const NetworkOptions& o) {
-  return double(series.rows()) * double(o.lags()) * double(o.estimator.draws().count);
+  return double(series.rows()) * double(o.lags()) * double(o.rule().first().count);
 }
 
 EstimationTask link_task(const Series& series, const NetworkOptions& o, const TargetResult& target,
@@ -45,57 +45,119 @@ LinkResult link_of(const NetworkOptions& o, std::int32_t source, std::int32_t ta
 }
 
 PairwiseSearch::PairwiseSearch(const PreparedNetwork& network, const TargetResult& target, double round)
-    : network_(network), target_(target) {
-  for (const std::int32_t s : network.options.variables)
-    if (s != target.target) sources_.push_back(s);
-  const double work = link_work(network.series, network.options) * double(sources_.size());
-  const auto rounds = std::min<std::size_t>(std::size_t(std::ceil(work / round)), sources_.size());
-  each_ = (sources_.size() + rounds - 1) / rounds;
+    : network_(network), target_(target), round_(round), part_(network.options.rule().first()) {
+  const NetworkOptions& o = network.options;
+  const bool circular = o.estimator.surrogate_type == SurrogateMethod::circular;
+  const auto rows = std::int64_t(embeddable(network.series, network_reach(o, target.embedding)).size());
+  for (const std::int32_t s : o.variables) {
+    if (s == target.target) continue;
+    part_links_.push_back(sources_.size());
+    sources_.push_back(s);
+    const std::int64_t most = o.estimator.surrogates;
+    surrogates_.push_back(
+        circular ? std::min(most, different_shifts(rows, network.shifts.of(s, target.target))) : most);
+  }
+  choose_round_size();
+}
+
+void PairwiseSearch::choose_round_size() {
+  const double work = double(network_.series.rows()) * double(estimates(part_links_.size()));
+  const auto rounds = std::clamp<std::size_t>(std::size_t(std::ceil(work / round_)), 1, part_links_.size());
+  each_ = (part_links_.size() + rounds - 1) / rounds;
 }
 
 std::int64_t PairwiseSearch::number() const { return network_.series.numbers[std::size_t(target_.target)]; }
 
-std::span<const std::int32_t> PairwiseSearch::sources() const {
-  const auto left = std::span(sources_).subspan(links_.size());
+std::span<const std::size_t> PairwiseSearch::round() const {
+  const auto left = std::span(part_links_).subspan(taken_);
   return left.first(std::min(each_, left.size()));
 }
 
-std::int64_t PairwiseSearch::estimates(std::size_t sources) const {
-  const NetworkOptions& o = network_.options;
-  return std::int64_t(sources) * o.lags() * o.estimator.draws().count;
+std::int64_t PairwiseSearch::estimates(std::size_t links) const {
+  return std::int64_t(links) * network_.options.lags() * part_.count;
 }
 
 std::optional<Round> PairwiseSearch::next() {
-  const std::span<const std::int32_t> chosen = sources();
-  if (chosen.empty()) return {};
+  if (waits()) return {};
   const NetworkOptions& o = network_.options;
+  std::vector<std::int32_t> chosen;
+  for (const std::size_t i : round()) chosen.push_back(sources_[i]);
   EstimationTask task = link_task(network_.series, o, target_, chosen);
   for (const std::int32_t s : chosen)
     task.min_shifts.insert(task.min_shifts.end(), std::size_t(o.lags()),
                            network_.shifts.of(s, target_.target));
-  return Round{{std::move(task)}, o.estimator.draws()};
+  return Round{{std::move(task)}, part_};
 }
 
 void PairwiseSearch::take(std::span<const Estimates> e) {
-  const std::span<const std::int32_t> chosen = sources();
-  for (std::size_t s = 0; s < chosen.size(); ++s) {
-    links_.push_back(link_of(network_.options, chosen[s], target_.target, s, e[0]));
-    links_.back().min_shift = network_.shifts.of(chosen[s], target_.target);
+  const NetworkOptions& o = network_.options;
+  const std::span<const std::size_t> chosen = round();
+  const auto lags = std::size_t(o.lags());
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    const std::size_t i = chosen[k];
+    if (part_.observed()) {
+      links_.push_back(link_of(o, sources_[i], target_.target, k, e[0]));
+      links_[i].min_shift = network_.shifts.of(sources_[i], target_.target);
+      tests_.emplace_back(links_[i].value, o.rule());
+    }
+    tests_[i].take(largest_of_each(e[0], k * lags, lags), surrogates_[i]);
+    if (o.rule().sequential()) show_test(i);
   }
-  last_ = chosen.size();
+  last_ = chosen.size(), taken_ += last_;
 }
 
-std::string PairwiseSearch::record() const { return to_record(std::span(links_).last(last_)); }
+/// Writes what the test of a link found so far into the link.
+void PairwiseSearch::show_test(std::size_t i) {
+  links_[i].p_value = tests_[i].p_value(network_.options.p_value);
+  links_[i].surrogates = tests_[i].describe(), links_[i].surrogate_count = tests_[i].state().surrogates;
+}
+
+std::int64_t PairwiseSearch::begin_part() {
+  part_ = network_.options.rule().after(part_);
+  part_links_.clear(), taken_ = 0;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    if (!tests_[i].open()) continue;
+    part_links_.push_back(i);
+    most = std::max(most, surrogates_[i]);
+  }
+  part_.count = std::min(part_.count, most + 1 - part_.first);
+  if (part_links_.empty()) return 0;
+  choose_round_size();
+  return estimates(part_links_.size());
+}
+
+std::string PairwiseSearch::record() const {
+  const bool sequential = network_.options.rule().sequential();
+  const auto begin = std::size_t(std::max<std::int64_t>(0, part_.first - 1));
+  std::vector<LinkResult> links;
+  std::vector<TestRecord> tests;
+  for (const std::size_t i : std::span(part_links_).subspan(taken_ - last_, last_)) {
+    links.push_back(links_[i]);
+    const std::span<const double> kept = tests_[i].open() ? tests_[i].kept(begin) : std::span<const double>();
+    tests.push_back({tests_[i].state(), {kept.begin(), kept.end()}});
+  }
+  return to_record(links) + (sequential ? '\n' + to_record(tests) : "");
+}
 
 std::int64_t PairwiseSearch::replay(const std::string& record) {
-  const std::span<const std::int32_t> chosen = sources();
-  std::vector<LinkResult> links = links_from_record(chosen, target_.target, record);
-  for (LinkResult& link : links) {
-    link.min_shift = network_.shifts.of(link.source, link.target);
-    links_.push_back(std::move(link));
+  const NetworkOptions& o = network_.options;
+  const std::span<const std::size_t> chosen = round();
+  std::vector<std::int32_t> sources;
+  for (const std::size_t i : chosen) sources.push_back(sources_[i]);
+  const std::size_t line = std::min(record.find('\n'), record.size());
+  std::vector<LinkResult> links = links_from_record(sources, target_.target, record.substr(0, line));
+  std::vector<TestRecord> tests(chosen.size());
+  if (o.rule().sequential()) tests = tests_from_record(chosen.size(), record.substr(line));
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    const std::size_t i = chosen[k];
+    if (part_.observed()) tests_.emplace_back(links[k].value, o.rule()), links_.emplace_back();
+    links[k].min_shift = network_.shifts.of(sources_[i], target_.target);
+    links_[i] = std::move(links[k]);
+    tests_[i].resume(tests[k].state, tests[k].kept);
   }
-  last_ = chosen.size();
-  return estimates(chosen.size());
+  last_ = chosen.size(), taken_ += last_;
+  return estimates(last_);
 }
 
 }  // namespace kolmo

@@ -5,7 +5,8 @@
 namespace kolmo {
 
 /// Estimates the links from all other variables to a target, each for itself. The alternatives of a round are the lags of
-/// some sources. A round has so few of them that it is short and an interruption loses little.
+/// some sources. A round has so few of them that it is short and an interruption loses little. Surrogates come in parts, as
+/// NetworkOptions::rule() says: after a part of all links that are open it waits.
 class PairwiseSearch final : public TargetSearch {
  public:
   /// A round of several sources has no more work than this, in estimates times rows; a core does it in some seconds.
@@ -15,28 +16,42 @@ class PairwiseSearch final : public TargetSearch {
   PairwiseSearch(const PreparedNetwork& network, const TargetResult& target, double round = usual_round);
 
   std::int64_t number() const override;
+  bool waits() const override { return taken_ == part_links_.size(); }
   std::optional<Round> next() override;
   void take(std::span<const Estimates> estimates) override;
   std::string record() const override;
   std::int64_t replay(const std::string& record) override;
 
-  /// The links of the rounds that were taken.
+  /// Begins the next part of surrogates of all links that are open, once it waits. Returns how many estimates that needs; 0 if
+  /// no link is open.
+  std::int64_t begin_part();
+
+  std::int32_t target() const { return target_.target; }
+  /// The links as far as they were taken, and the test of each.
   const std::vector<LinkResult>& links() const { return links_; }
+  const std::vector<SequentialTest>& tests() const { return tests_; }
 
  private:
-  /// The sources of the next round.
-  std::span<const std::int32_t> sources() const;
-  std::int64_t estimates(std::size_t sources) const;
+  /// The links of the next round, as indices into sources_.
+  std::span<const std::size_t> round() const;
+  std::int64_t estimates(std::size_t links) const;
+  void choose_round_size();
+  void show_test(std::size_t link);
 
   const PreparedNetwork& network_;
   TargetResult target_;
+  double round_;
   std::vector<std::int32_t> sources_;
-  std::size_t each_;      // sources of a round
-  std::size_t last_ = 0;  // links of the round that was taken last
+  std::vector<std::int64_t> surrogates_;  // how many different ones each link has
+  SurrogateRange part_;
+  std::vector<std::size_t> part_links_;  // that get this part
+  std::size_t each_ = 1;                 // links of a round
+  std::size_t taken_ = 0, last_ = 0;     // links of the part that were taken; and in the round before
   std::vector<LinkResult> links_;
+  std::vector<SequentialTest> tests_;
 };
 
-/// The work of estimating a link, in estimates times rows.
+/// The work of estimating a link with the first part of its surrogates, in estimates times rows.
 double link_work(const Series& series, const NetworkOptions& options);
 
 /// The task of the links from some sources to a target, and the link from sources[which].

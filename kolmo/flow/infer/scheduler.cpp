@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <tuple>
+#include <utility>
 
 #include "kolmo/flow/estimate/estimate_batch.hpp"
 #include "kolmo/flow/estimate/progress.hpp"
@@ -71,6 +72,7 @@ class Scheduler {
  private:
   using Batches = Pipeline<Batch, std::vector<Estimates>>;
 
+  bool goes_on();
   void ask(OpenRound& open);
   std::vector<Part> take_parts();
   Batch next_batch();
@@ -87,19 +89,29 @@ class Scheduler {
   Batching batching_;
   std::vector<OpenRound> open_;  // of each search
   std::vector<Part> waiting_;    // by shape
+  bool estimated_ = false;       // since go_on was called
 };
 
 void Scheduler::run(std::span<TargetSearch* const> searches) {
-  for (TargetSearch* search : searches) {
-    const Replayed done = o_.work ? replay(*search, o_.work->finished()) : Replayed{};
-    if (done.rounds) advance(work_of(done.estimates), true);
-    open_.push_back({.search = search, .number = done.rounds});
-  }
-  for (OpenRound& open : open_) ask(open);
-  if (o_.estimator.estimator == Estimator::ksg)
-    estimate_by_pipelines();
-  else
-    estimate_at_once();
+  for (TargetSearch* search : searches) open_.push_back({.search = search});
+  do {
+    for (OpenRound& open : open_) {
+      const Replayed done = o_.work ? replay(*open.search, o_.work->finished(), open.number) : Replayed{};
+      if (done.rounds) advance(work_of(done.estimates), true);
+      open.number += done.rounds;
+    }
+    for (OpenRound& open : open_) ask(open);
+    if (o_.estimator.estimator == Estimator::ksg)
+      estimate_by_pipelines();
+    else
+      estimate_at_once();
+  } while (goes_on());
+}
+
+bool Scheduler::goes_on() {
+  const std::int64_t estimates = o_.go_on ? o_.go_on(std::exchange(estimated_, false)) : 0;
+  if (o_.progress) o_.progress->expect(work_of(estimates));
+  return estimates > 0;
 }
 
 void Scheduler::ask(OpenRound& open) {
@@ -218,6 +230,7 @@ void Scheduler::take(const Batch& batch, const std::vector<Estimates>& results) 
     }
     if ((p.of->missing -= p.count) == 0) finished.push_back(p.of);
   }
+  estimated_ = true;
   FinishedWork::Records records;
   for (OpenRound* open : finished) {
     open->search->take(open->results);
@@ -235,13 +248,14 @@ void run_searches(std::span<TargetSearch* const> searches, const SchedulerOption
   Scheduler(options).run(searches);
 }
 
-Replayed replay(TargetSearch& search, const FinishedWork::Records& records) {
+Replayed replay(TargetSearch& search, const FinishedWork::Records& records, std::int64_t first) {
   Replayed done;
-  for (;; ++done.rounds) {
-    const auto found = records.find({search.number(), done.rounds});
-    if (found == records.end()) return done;
+  for (; !search.waits(); ++done.rounds) {
+    const auto found = records.find({search.number(), first + done.rounds});
+    if (found == records.end()) break;
     done.estimates += search.replay(found->second);
   }
+  return done;
 }
 
 }  // namespace kolmo

@@ -26,7 +26,9 @@ class TargetSearch {
 
   /// The number of the target, which with that of a round names the round's record.
   virtual std::int64_t number() const = 0;
-  /// The next round; none if the search is finished. Every round is taken before the next is asked for.
+  /// Whether it needs a decision over all searches before next() has a further round (see SchedulerOptions::go_on).
+  virtual bool waits() const { return false; }
+  /// The next round; none if the search is finished or waits. Every round is taken before the next is asked for.
   virtual std::optional<Round> next() = 0;
   /// The estimates of each task of the round.
   virtual void take(std::span<const Estimates> estimates) = 0;

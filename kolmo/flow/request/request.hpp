@@ -248,7 +248,7 @@ struct NetworkRequest : TestedRequest, LinkRequest {
   GreedyOptions greedy;
   Columns columns, exclude;
   std::int64_t max_lag = 5;
-  std::optional<std::int64_t> surrogates;
+  std::optional<std::int64_t> surrogates, exceedances;
   double alpha = 0.05;
   Correction correction = Correction::bh;
   std::optional<double> dt;
@@ -257,20 +257,31 @@ struct NetworkRequest : TestedRequest, LinkRequest {
   static constexpr auto fields() {
     using R = NetworkRequest;
     return join(
-        list_of(value_option<&R::method>("method",
-                                         "every pair by itself; or values in the past that are chosen one "
-                                         "after another given those before them, from all sources together "
-                                         "(multivariate) or from each (bivariate): docs/multivariate.md")
-                    .in_methods(),
-                value_option<&R::max_lag>("max_lag", 1, max_rows,
-                                          "lags 1 to N; a link's value is the largest over them")
-                    .in_methods(),
-                value_option<&R::surrogates>("surrogates", 0, max_surrogates,
-                                             "surrogates for the p-value; 0: none, and no link is claimed")
-                    .if_left_out("1000; of the estimator gaussian 0, as its test is analytic")
-                    .in_methods(),
-                columns_option<&R::columns>("columns", "variables of the network; all if none are named"),
-                columns_option<&R::exclude>("exclude", "variables left out")),
+        list_of(
+            value_option<&R::method>("method",
+                                     "every pair by itself; or values in the past that are chosen one "
+                                     "after another given those before them, from all sources together "
+                                     "(multivariate) or from each (bivariate): docs/multivariate.md")
+                .in_methods(),
+            value_option<&R::max_lag>("max_lag", 1, max_rows,
+                                      "lags 1 to N; a link's value is the largest over them")
+                .in_methods(),
+            value_option<&R::surrogates>(
+                "surrogates", 0, max_surrogates,
+                "surrogates for the p-value of a link, at most; 0: none, and no link is claimed")
+                .if_left_out("100000, which few links need; with exceedances 0 1000; of the estimator "
+                             "gaussian 0, as its "
+                             "test is analytic")
+                .in_methods(),
+            value_option<&R::exceedances>("exceedances", 0, 1000,
+                                          "a link gets no more surrogates once so many have reached its "
+                                          "value, and none does once all links that "
+                                          "are left are significant at half the level; 0: each gets as many")
+                .if_left_out("10; of p_value plain 0")
+                .of(OptionUse::pairwise)
+                .in_methods(),
+            columns_option<&R::columns>("columns", "variables of the network; all if none are named"),
+            columns_option<&R::exclude>("exclude", "variables left out")),
         of_pairwise(inherited<R, LinkRequest>(LinkRequest::fields())),
         within<&R::greedy>(GreedyOptions::fields()),
         told(list_of(value_option<&R::alpha>("alpha", 0.0, 1.0, "level of significance"),

@@ -96,6 +96,19 @@ void settle_greedy(NetworkRequest& r) {
   r.preparation.standardize = Standardize::series;
 }
 
+/// The surrogates of pairwise inference, and when tests end.
+void settle_surrogates(NetworkRequest& r) {
+  const bool analytic = r.estimator.estimator == Estimator::gaussian, plain = r.p_value == PValue::plain;
+  const std::int64_t exceedances = r.exceedances.value_or(plain ? 0 : 10);
+  require(!plain || exceedances == 0, "--exceedances: needs --p-value plus-one, and with plain must be 0");
+  require(exceedances != 1, "--exceedances: must be 0, or 2 or more");
+  r.surrogates = r.surrogates.value_or(analytic ? 0 : exceedances ? 100000 : 1000);
+  r.estimator.surrogates = *r.surrogates;
+  require(*r.surrogates || !r.exceedances.value_or(0),
+          "--exceedances needs --surrogates, and there are none");
+  if (*r.surrogates) r.exceedances = exceedances;
+}
+
 /// Throws InvalidArgument for an option that has not its default value and is of another method.
 void check_method(const NetworkRequest& r) {
   static constexpr auto fields = NetworkRequest::fields();
@@ -165,11 +178,9 @@ TransferEntropyRequest settled(TransferEntropyRequest r) {
 }
 
 NetworkRequest settled(NetworkRequest r) {
-  const bool analytic = r.estimator.estimator == Estimator::gaussian;
   require(r.alpha > 0 && r.alpha < 1, "--alpha: must lie between 0 and 1");
   if (r.method == NetworkMethod::pairwise) {
-    r.surrogates = r.estimator.surrogates = r.surrogates.value_or(analytic ? 0 : 1000);
-    settle_link(r, EmbeddingRule::ais);
+    settle_surrogates(r), settle_link(r, EmbeddingRule::ais);
   } else {
     settle_greedy(r);
   }
@@ -182,6 +193,7 @@ NetworkOptions network_options(const NetworkRequest& r) {
   set_link(n, r, r);
   n.max_lag = r.max_lag, n.alpha = r.alpha, n.correction = r.correction;
   n.method = r.method;
+  n.exceedances = r.exceedances.value_or(0);
   if (n.method == NetworkMethod::pairwise) return n;
   n.greedy = r.greedy, n.min_lag = *r.greedy.min_lag, n.target.tau = r.tau.value_or(1);
   return n;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "kolmo/flow/infer/pairwise_search.hpp"
@@ -16,8 +17,10 @@ namespace {
 std::string more_surrogates(const NetworkOptions& o, std::int64_t used, double needed,
                             std::string_view tests) {
   if (used < o.estimator.surrogates)
-    return fmt::format("the data allow no more circular shifts; only fewer {} or more rows lift this limit",
-                       tests);
+    return fmt::format(
+        "the data allow no more circular shifts; only fewer {} or more rows lift this limit, or "
+        "--surrogate-type block, which has more",
+        tests);
   if (needed <= max_surrogates)
     return fmt::format("{:.0f} {} lift this limit", needed,
                        o.method == NetworkMethod::pairwise ? "surrogates" : "of --permutations-max-stat");
@@ -45,6 +48,33 @@ std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const
           : fmt::format("{}, so that of {:.0f} {} links can be significant only if at least {:.0f} "
                         "reach it together; {}",
                         start, pairs, name, together, advice)};
+}
+
+/// How many different surrogates each link could get.
+std::vector<std::int64_t> available_surrogates(const Network& network, const PreparedNetwork& prepared) {
+  const NetworkOptions& o = prepared.options;
+  std::map<std::int32_t, std::int64_t> rows;  // of each target
+  for (const TargetResult& t : network.targets)
+    rows[t.target] = std::int64_t(embeddable(prepared.series, network_reach(o, t.embedding)).size());
+  std::vector<std::int64_t> all;
+  for (const LinkResult& l : network.links) {
+    std::int64_t available = o.rule().sequential() ? o.estimator.surrogates : l.surrogate_count;
+    if (o.rule().sequential() && o.estimator.surrogate_type == SurrogateMethod::circular)
+      available = std::min(available, different_shifts(rows.at(l.target), l.min_shift));
+    all.push_back(available);
+  }
+  return all;
+}
+
+/// Whether a test that ended for want of surrogates might have become significant with more: none of them all reached the value.
+bool more_might_help(const Network& network, std::span<const std::int64_t> available,
+                     const NetworkOptions& o) {
+  for (std::size_t i = 0; i < network.links.size(); ++i) {
+    const LinkResult& l = network.links[i];
+    const bool at_floor = l.p_value * double(1 + available[i]) < 1.5;
+    if (l.surrogate_count == available[i] && at_floor && l.value > 0 && !l.significant) return true;
+  }
+  return !o.rule().sequential();
 }
 
 bool is_infinite(const Network& network, const LinkResult& link, const Series& series,
@@ -110,12 +140,14 @@ std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prep
   } else if (e.surrogates == 0) {
     all.push_back({"untested", "there are no surrogates, so that no link was tested"});
   } else {
+    const std::vector<std::int64_t> available = available_surrogates(network, prepared);
     std::int64_t used = e.surrogates;
-    for (const LinkResult& l : network.links) used = std::min(used, l.surrogate_count);
+    for (const std::int64_t surrogates : available) used = std::min(used, surrogates);
     const auto rows = embeddable(series, network_reach(options, longest_embedding(options)));
     const bool circular = e.surrogate_type == SurrogateMethod::circular;
+    const bool limited = more_might_help(network, available, options);
     for (auto& w : {few_surrogates(circular ? used : different_surrogates(series, rows, e, e.surrogates), e),
-                    too_few_surrogates(used, double(network.links.size()), options)})
+                    limited ? too_few_surrogates(used, double(network.links.size()), options) : std::nullopt})
       if (w) all.push_back(*w);
   }
   SharedWarnings found;

@@ -155,6 +155,14 @@ std::string test_sentence(const NetworkDocument& d) {
         "p = {}. ",
         surrogates_used(d), fmt::format(fmt::runtime(kind.in_methods), parameter_text(d, kind.parameter)),
         p_value_formula(r.p_value));
+    if (d.sequential())
+      out += fmt::format(
+          "Tests were sequential (Besag and Clifford 1991): a link got no more surrogates once {} of them "
+          "had reached its value, of "
+          "which the last one is not counted, and all links that were left ended together once they were "
+          "significant at half the "
+          "level. ",
+          *r.exceedances);
   }
   out += r.correction == Correction::bh
              ? "The p-values were adjusted over all pairs by the procedure of Benjamini and Hochberg (1995)"

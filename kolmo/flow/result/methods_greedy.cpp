@@ -35,13 +35,6 @@ constexpr Reference novelli{
     "Michael and Lizier, Joseph T.},\n  title = {Large-scale directed network inference with multivariate "
     "transfer entropy and hierarchical statistical testing},\n  journal = {Network Neuroscience},\n"
     "  volume = {3},\n  pages = {827--847},\n  year = {2019},\n  doi = {10.1162/netn_a_00092}\n}\n"};
-constexpr Reference besag{
-    "besag1991",
-    "J. Besag, P. Clifford, Sequential Monte Carlo p-values, Biometrika 78, 301 (1991), "
-    "doi:10.1093/biomet/78.2.301",
-    "@article{besag1991,\n  author = {Besag, Julian and Clifford, Peter},\n"
-    "  title = {Sequential {Monte Carlo} p-values},\n  journal = {Biometrika},\n  volume = {78},\n"
-    "  pages = {301--304},\n  year = {1991},\n  doi = {10.1093/biomet/78.2.301}\n}\n"};
 constexpr Reference westfall{
     "westfall1993", "P. H. Westfall, S. S. Young, Resampling-Based Multiple Testing, Wiley (1993)",
     "@book{westfall1993,\n  author = {Westfall, Peter H. and Young, S. Stanley},\n"

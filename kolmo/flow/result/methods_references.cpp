@@ -112,6 +112,7 @@ std::vector<Reference> references(const NetworkDocument& network) {
     found.push_back(theiler);
     for (const Reference& reference : {quian, schmitz})
       if (reference.key == kind_of(r.estimator.surrogate_type).reference) found.push_back(reference);
+    if (network.sequential()) found.push_back(besag);
   }
   const bool hochberg = !network.greedy() || r.greedy.compatible == GreedyRules::none;
   if (r.correction == Correction::bh && hochberg) found.push_back(benjamini);

@@ -111,6 +111,10 @@ struct NetworkDocument {
   bool greedy() const { return request.method != NetworkMethod::pairwise; }
   /// Whether links were tested, by surrogates or analytically. If not, values are shown, and no link is claimed.
   bool tested() const { return compared() || analytic(); }
+  /// Whether tests could end before they had all surrogates.
+  bool sequential() const {
+    return StoppingRule{request.exceedances.value_or(0), request.estimator.surrogates}.sequential();
+  }
   /// Whether there are surrogates, and so bias-corrected values and z.
   bool compared() const { return request.estimator.surrogates != 0; }
   /// Whether p-values are those of an F test.

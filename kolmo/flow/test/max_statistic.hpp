@@ -19,8 +19,10 @@ struct MaxStatistic {
   double value() const { return observed[largest]; }
 };
 
-/// Tests the alternatives first ... first + count - 1, whose surrogates must be equally many and made alike. The smallest of
-/// analytic p-values is corrected by sidak().
+/// The largest of the alternatives first ... first + count - 1 in each surrogate, whose surrogates must be equally many and made alike.
+std::vector<double> largest_of_each(const Estimates& estimates, std::size_t first, std::size_t count);
+
+/// Tests the alternatives first ... first + count - 1, as largest_of_each(). The smallest of analytic p-values is corrected by sidak().
 MaxStatistic max_statistic(const Estimates& estimates, std::size_t first, std::size_t count,
                            PValue convention);
 

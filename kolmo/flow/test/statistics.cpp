@@ -15,12 +15,16 @@ std::string_view p_value_formula(PValue convention) {
                                         : "#{surrogate >= observed} / S";
 }
 
+double p_of_counts(std::int64_t exceedances, std::int64_t surrogates, PValue convention) {
+  if (surrogates == 0) return none;
+  const double extra = convention == PValue::plus_one;
+  return (extra + double(exceedances)) / (extra + double(surrogates));
+}
+
 double p_value(double observed, std::span<const double> surrogates, PValue convention) {
-  if (surrogates.empty()) return none;
   const auto count =
       std::count_if(surrogates.begin(), surrogates.end(), [&](double s) { return s >= observed; });
-  const double extra = convention == PValue::plus_one;
-  return (extra + double(count)) / (extra + double(surrogates.size()));
+  return p_of_counts(count, std::int64_t(surrogates.size()), convention);
 }
 
 bool is_significant(double p, double alpha, PValue convention) {

@@ -15,6 +15,9 @@ constexpr std::span<const std::string_view> names_of(PValue) { return p_value_na
 /// The formula of a convention as text, for results.
 std::string_view p_value_formula(PValue convention);
 
+/// The p-value of a test in which so many of the surrogates reached the observed value; NaN if there are no surrogates.
+double p_of_counts(std::int64_t exceedances, std::int64_t surrogates, PValue convention);
+
 /// The p-value of `observed`; NaN if there are no surrogates.
 double p_value(double observed, std::span<const double> surrogates, PValue convention);
 

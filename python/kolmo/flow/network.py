@@ -218,12 +218,14 @@ def _on_cluster(problem: NetworkProblem, client: Any, checkpoint: Any, report: A
     from kolmo.distributed import network_records
 
     targets, finished = problem.plan(checkpoint)
-    for done, (target, records) in enumerate(network_records(problem, client, targets), 1):
+    seen: set[int] = set()
+    for target, records in network_records(problem, client, targets, finished):
         finished |= records
         if checkpoint is not None:
-            problem.records([target], checkpoint=checkpoint, finished=records)
-        if report:
-            report(done, len(targets))
+            problem.records([], checkpoint=checkpoint, finished=records)
+        if report and target not in seen:
+            seen.add(target)
+            report(len(seen), len(targets))
     return finished
 
 

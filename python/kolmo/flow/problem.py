@@ -30,13 +30,15 @@ class NetworkProblem:
     def data(self) -> _kolmo.Data:
         return _kolmo.Data(self.values, self.name, self.names, [], self.trials, self.faults)
 
-    def plan(self, checkpoint: Any = None) -> tuple[list[int], Records]:
-        """The targets to compute, and what the checkpoint holds. Raises what is wrong with the data or the options."""
-        return translated(lambda: _kolmo.network_plan(self.options, self.data(), _path(checkpoint)))
+    def plan(self, checkpoint: Any = None, finished: Records | None = None) -> tuple[list[int], Records]:
+        """The targets to compute next, and what the checkpoint and `finished` hold. Raises what is wrong with the data or the
+        options."""
+        return translated(lambda: _kolmo.network_plan(self.options, self.data(), _path(checkpoint), finished or {}))
 
     def records(self, targets: list[int], progress: Any = None, checkpoint: Any = None, finished: Records | None = None) -> Records:
-        """The finished work of these targets, by target and source; -1 stands for the target's embedding. What `finished`
-        holds is not computed again; all goes into the checkpoint."""
+        """A step for these targets: their finished work, by target and round; -1 stands for the target's embedding. What `finished`
+        holds is not computed again; if it holds all of a part of the surrogates, the next part is computed. All goes into the
+        checkpoint, also without targets."""
         return translated(lambda: _kolmo.network_records(
             self.options, self.data(), targets, progress, _path(checkpoint), finished or {}))
 
