@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What sequential tests find of simulated networks, and how many surrogates they take: docs/surrogates.md.
+
+network_power.py KOLMO OUT.json DEVICE"""
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from datetime import datetime, timezone
+from pathlib import Path
+
+from data import ring
+from machine import cpu_model
+
+RING = "ring of 20, each driving the next"
+VAR = "var --variables 100 --rows 1000 --seed 1"
+RUNS = ((RING, ""), (RING, "--max-lag 1"), (RING, "--max-lag 1 --surrogates 200 --exceedances 0"),
+        (VAR, "--max-lag 2"), (VAR, "--max-lag 2 --surrogate-type block"),
+        (VAR, "--max-lag 2 --surrogates 1000 --exceedances 0"))
+
+
+def truth_of(kolmo: str, system: str, folder: Path) -> set[tuple[str, str]]:
+    """Writes the series, and returns the links of the system."""
+    if system == RING:
+        values = ring(20)
+        names = [f"x{i}" for i in range(values.shape[1])]
+        with open(folder / "series.csv", "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([names, *values.tolist()])
+        return {(names[i - 1], names[i]) for i in range(len(names))}
+    subprocess.run([kolmo, "simulate", *system.split(), "--out", "series.csv", "--truth", "truth.json"], cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL)
+    links = json.loads((folder / "truth.json").read_text(encoding="utf-8"))["links"]
+    return {(f"x{link['source']}", f"x{link['target']}") for link in links}
+
+
+def main() -> None:
+    kolmo, out, device = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]), sys.argv[3]
+    runs = []
+    for system, options in RUNS:
+        with tempfile.TemporaryDirectory() as folder:
+            truth = truth_of(kolmo, system, Path(folder))
+            command = [kolmo, "network", "series.csv", *options.split(), "--device", device, "--json"]
+            found = json.loads(subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout)
+        links = found["links"]
+        significant = {(link["source"], link["target"]) for link in links if link["significant"]}
+        true_ones = [link["p_value"] for link in links if (link["source"], link["target"]) in truth]
+        runs.append({"system": system, "options": options, "links": len(links), "true": len(truth), "significant": len(significant),
+                     "true_and_significant": len(significant & truth), "surrogates_a_link": sum(link["surrogates"] for link in links) / len(links),
+                     "smallest_p": min(true_ones), "warnings": [w["name"] for w in found["warnings"]], "seconds": found["seconds"]})
+        print(runs[-1], flush=True)
+    version = subprocess.run([kolmo, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    record = {"version": version, "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": cpu_model(),
+              "device": device, "runs": runs}
+    out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
