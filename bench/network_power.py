@@ -13,17 +13,20 @@ from pathlib import Path
 from data import ring
 from machine import cpu_model
 
-RING = "ring of 20, each driving the next"
-VAR = "var --variables 100 --rows 1000 --seed 1"
-RUNS = ((RING, ""), (RING, "--max-lag 1"), (RING, "--max-lag 1 --surrogates 200 --exceedances 0"),
-        (VAR, "--max-lag 2"), (VAR, "--max-lag 2 --surrogate-type block"),
-        (VAR, "--max-lag 2 --surrogates 1000 --exceedances 0"))
+RING = "ring of 20, each driving the next, rows "
+VAR = "var --variables 100 --seed 1 --rows "
+FIXED = "--surrogates 200 --exceedances 0"
+RUNS = ((RING + "1000", ""), (RING + "1000", "--max-lag 1"), (RING + "1000", "--max-lag 1 --surrogate-type block"),
+        (RING + "1000", "--max-lag 1 " + FIXED), (RING + "2000", ""), (RING + "2000", FIXED),
+        (VAR + "1000", "--max-lag 2 --surrogate-type block"), (VAR + "2000", "--max-lag 2 --surrogate-type block"),
+        (VAR + "3000", "--max-lag 2 --surrogate-type block"), (VAR + "3000", "--max-lag 2"), (VAR + "5000", "--max-lag 2"),
+        (VAR + "3000", "--max-lag 2 " + FIXED))
 
 
 def truth_of(kolmo: str, system: str, folder: Path) -> set[tuple[str, str]]:
     """Writes the series, and returns the links of the system."""
-    if system == RING:
-        values = ring(20)
+    if system.startswith(RING):
+        values = ring(20, int(system.removeprefix(RING)))
         names = [f"x{i}" for i in range(values.shape[1])]
         with open(folder / "series.csv", "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([names, *values.tolist()])
