@@ -61,7 +61,7 @@ double greedy_work(const Series& series, const NetworkOptions& o) {
   const GreedyOptions& g = o.greedy;
   const auto own = double(g.max_lag_target.value_or(o.max_lag));
   const double sources = double(o.variables.size() - 1) * double(o.lags());
-  const double estimates = double(1 + *g.permutations_max_stat) * (own + 1.3 * sources) +
+  const double estimates = double(1 + *g.permutations_max_stat) * (2 * own + 3 * sources) +
                            double(1 + *g.permutations_max_seq) + double(*g.permutations_omnibus);
   return double(o.chosen_targets().size()) * double(series.rows()) * estimates;
 }

@@ -13,7 +13,8 @@ Network infer_greedily(const PreparedNetwork& prepared, Stream& stream, Finished
 /// Whether the records of infer_greedily bring the search of a target to its end.
 bool is_searched(const PreparedNetwork& prepared, std::int32_t target, const FinishedWork::Records& records);
 
-/// The work of infer_greedily, if one source is chosen for every target, in estimates times rows.
+/// The work of infer_greedily, if for every target one value of its own past and two of sources are chosen and no test ends
+/// early, in estimates times rows.
 double greedy_work(const Series& series, const NetworkOptions& options);
 
 /// Sets p_adjusted and significant of the links of greedy searches. In each search of sources the p-values hold a level for

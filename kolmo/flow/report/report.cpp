@@ -98,7 +98,11 @@ std::string graph_caption(const NetworkDocument& network) {
 
 std::string matrix_caption(const NetworkDocument& network) {
   const bool large = network.variables.size() > kMostDrawnVariables;
-  std::string out = "Largest transfer entropy over the lags. Rows send, columns receive";
+  std::string out =
+      network.greedy()
+          ? "Information of all chosen lags; where none was chosen, the largest of the last test. Rows "
+            "send, columns receive"
+          : "Largest transfer entropy over the lags. Rows send, columns receive";
   if (network.tested())
     out += large ? "; pairs that are not significant are faded."
                  : "; pairs that are not significant are faded, and <span class=\"key\"><span "
@@ -118,9 +122,11 @@ std::string profiles(const NetworkDocument& network) {
   std::string out =
       "<p class=\"note\">Transfer entropy in " + escape(network.units) + " at each lag in rows" +
       lag_note(network) + ", strongest link first; the lag of the link is highlighted. " +
-      (network.compared() ? "The dashed line is the 95\u202f% quantile of the largest value over lags in the "
-                            "surrogates. "
-                          : "") +
+      (!network.compared() ? ""
+       : network.greedy()
+           ? "The dashed line is the 95\u202f% quantile of the surrogates of the link\u2019s last test. "
+           : "The dashed line is the 95\u202f% quantile of the largest value over lags in the "
+             "surrogates. ") +
       "Each panel has its own scale.";
   if (shown < links.size()) out += fmt::format(" These are {} of {} links.", shown, links.size());
   out += "</p>\n<div class=\"panels\">\n";
@@ -167,8 +173,8 @@ std::string browser(const NetworkDocument& network) {
 
 std::string series_section(const ReportSeries& series) {
   if (series.values.empty()) return "<p class=\"empty\">No series were given to this report.</p>";
-  const std::string figure = "<figure data-file=\"series\"><div class=\"scroll\">" +
-                             figures::series_plot(series) + "</div></figure>";
+  std::string figure = "<figure data-file=\"series\"><div class=\"scroll\">" + figures::series_plot(series) +
+                       "</div></figure>";
   if (series.values.size() <= kMostDrawnVariables) return figure;
   return fmt::format("<details><summary>The {} series</summary>\n{}</details>", series.values.size(), figure);
 }
