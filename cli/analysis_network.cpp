@@ -37,9 +37,10 @@ void say_where_work_is(const std::string& checkpoint) {
 void gather(const NetworkFlags& o, const NetworkAnalysis& analysis, const Session& session, KeptWork& work) {
   NetworkRequest request = analysis.request();
   request.device = o.request.device, request.threads = o.request.threads;
-  request.rows.clear(), request.trials.text.clear();  // the table holds the chosen rows and their trials
-  if (request.columns.empty() && session.trial_column())
-    request.exclude.add(std::int64_t(*session.trial_column()));
+  request.rows.clear(), request.where.clear();  // the table holds the chosen rows, and what is known of them
+  request.trials.text.clear(), request.time.text = session.table.steps.empty() ? "none" : "";
+  if (request.columns.empty())
+    for (const std::size_t c : session.rows().columns) request.exclude.add(std::int64_t(c));
   const ClusterWork problem{request, session.table, analysis.unfinished(work.all()), work.all()};
   Progress progress(double(problem.targets.size()), "targets");
   if (!problem.targets.empty()) run_on_cluster(o.scheduler, problem, work, progress);

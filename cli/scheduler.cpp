@@ -39,8 +39,8 @@ std::string hex_of(std::string_view bytes) {
   return hex;
 }
 
-/// Writes the work to a temporary file: a line of JSON, then the values (f64, by row), then the trial of each
-/// row (i32), if there are trials.
+/// Writes the work to a temporary file: a line of JSON, then the values (f64, by row), then of each row, where the line of JSON
+/// says so, its trial (i32), its time in steps (f64) and whether it counts (u8).
 File written(const ClusterWork& work) {
   File file(std::tmpfile());
   if (!file) fail<Error>("--scheduler: cannot make a temporary file");
@@ -54,6 +54,7 @@ File written(const ClusterWork& work) {
       {"targets", work.targets},     {"rows", t.rows()},
       {"columns", t.columns.size()}, {"names", t.named ? t.names : std::vector<std::string>()},
       {"trials", !t.trial.empty()},  {"name", t.file},
+      {"times", !t.steps.empty()},   {"where", !t.where.empty()},
       {"finished", records}};
   const std::string line = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   bool good = std::fwrite(line.data(), 1, line.size(), file.get()) == line.size();
@@ -62,9 +63,13 @@ File written(const ClusterWork& work) {
     for (std::size_t c = 0; c < row.size(); ++c) row[c] = t.columns[c][i];
     good = good && std::fwrite(row.data(), sizeof(double), row.size(), file.get()) == row.size();
   }
-  if (!t.trial.empty())
-    good =
-        good && std::fwrite(t.trial.data(), sizeof(t.trial[0]), t.trial.size(), file.get()) == t.trial.size();
+  const auto write = [&](const auto& all) {  // an empty vector may have no address
+    good = good &&
+           (all.empty() || std::fwrite(all.data(), sizeof(all[0]), all.size(), file.get()) == all.size());
+  };
+  write(t.trial);
+  write(std::vector<double>(t.steps.begin(), t.steps.end()));
+  write(std::vector<unsigned char>(t.where.begin(), t.where.end()));
   if (!good || std::fflush(file.get()) != 0) fail<Error>("--scheduler: cannot write a temporary file");
   std::rewind(file.get());
   return file;

@@ -161,16 +161,27 @@ void raise_faults(const Table& table, std::size_t column, const char* advice) {
 
 }  // namespace
 
+std::vector<std::size_t> find_columns(const Table& table, const std::string& spec) {
+  return listed(table, spec);
+}
+
 std::vector<std::size_t> select_columns(const Table& table, const std::string& spec,
-                                        const std::string& excluded) {
+                                        const std::string& excluded,
+                                        std::span<const std::size_t> no_variables) {
   std::vector<std::size_t> chosen;
-  if (spec.empty())
-    for (std::size_t c = 0; c < table.columns.size(); ++c) chosen.push_back(c);
-  else
+  const auto among = [](std::size_t c, auto& some) {
+    return std::find(some.begin(), some.end(), c) != some.end();
+  };
+  if (spec.empty()) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      if (!among(c, no_variables)) chosen.push_back(c);
+    require(!chosen.empty(), table.file + ": no column is left that is a variable");
+  } else {
     chosen = listed(table, spec);
+  }
   if (!excluded.empty()) {
     const std::vector<std::size_t> out = listed(table, excluded);
-    std::erase_if(chosen, [&](std::size_t c) { return std::find(out.begin(), out.end(), c) != out.end(); });
+    std::erase_if(chosen, [&](std::size_t c) { return among(c, out); });
     require(!chosen.empty(), table.file + ": no column is left without " + printable(excluded));
   }
   refuse_equal_names(table, chosen);

@@ -1,7 +1,10 @@
 #include "kolmo/io/table.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
+#include <type_traits>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/atomic_file.hpp"
@@ -35,26 +38,51 @@ Table select_rows(Table table, const std::string& range) {
   require(end <= table.rows() && start < end, table.file + ": rows " + range + ": the file has rows 0 to " +
                                                   std::to_string(table.rows() - 1) +
                                                   ", and START is below END");
-  for (auto& column : table.columns) {
-    column.erase(column.begin() + std::ptrdiff_t(end), column.end());
-    column.erase(column.begin(), column.begin() + std::ptrdiff_t(start));
+  std::vector<std::size_t> rows(end - start);
+  std::iota(rows.begin(), rows.end(), start);
+  for (auto& faults : table.faults) {
+    // The list of faults may be full, and then omit faults within the range.
+    const bool full = faults.size() == Table::max_faults && faults.back().row < start;
+    if (full) faults.back().row = start;
   }
-  if (!table.trial.empty())
-    table.trial = {table.trial.begin() + std::ptrdiff_t(start), table.trial.begin() + std::ptrdiff_t(end)};
+  table = take_rows(std::move(table), rows);
+  table.file_row.clear();  // rows are counted from START, as in messages
+  return table;
+}
+
+Table take_rows(Table table, std::span<const std::size_t> rows) {
+  const auto keep = [&](auto& values) {
+    if (values.empty()) return;
+    std::remove_reference_t<decltype(values)> kept;
+    kept.reserve(rows.size());
+    for (const std::size_t r : rows) kept.push_back(values[r]);
+    values = std::move(kept);
+  };
+  std::map<std::size_t, std::size_t> place;  // of rows with a fault
+  constexpr auto nowhere = std::size_t(-1);
+  for (const auto& faults : table.faults)
+    for (const Fault& fault : faults) place[fault.row] = nowhere;
+  for (std::size_t i = 0; i < rows.size() && !place.empty(); ++i)
+    if (const auto at = place.find(rows[i]); at != place.end()) at->second = i;
   for (auto& faults : table.faults) {
     std::vector<Fault> kept;
     for (Fault& fault : faults) {
       if (fault.row == Fault::every_row)
-        kept.push_back(fault);
-      else if (fault.row >= start && fault.row < end)
-        kept.push_back({fault.row - start, fault.what});
+        kept.push_back(std::move(fault));
+      else if (const std::size_t at = place[fault.row]; at != nowhere)
+        kept.push_back({at, std::move(fault.what)});
     }
-    // The list of faults may be full, and then omit faults within the range.
-    if (kept.empty() && faults.size() == Table::max_faults && faults.back().row < start) {
-      kept.push_back({0, faults.back().what});
-    }
+    std::sort(kept.begin(), kept.end(), [](const Fault& a, const Fault& b) { return a.row < b.row; });
     faults = std::move(kept);
   }
+  if (table.file_row.empty()) {
+    table.file_row.resize(table.rows());
+    std::iota(table.file_row.begin(), table.file_row.end(), std::int64_t(0));
+  }
+  for (auto& column : table.columns) keep(column);
+  for (auto& [column, text] : table.texts) text.take(rows);
+  keep(table.trial), keep(table.steps), keep(table.where), keep(table.file_row);
+  if (table.times) keep(table.times->dates), keep(table.times->numbers);
   return table;
 }
 

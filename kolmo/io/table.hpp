@@ -1,11 +1,15 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kolmo/io/table_options.hpp"
+#include "kolmo/io/text_column.hpp"
 
 namespace kolmo {
 
@@ -23,6 +27,16 @@ struct Remark {
   std::string name, text;
 };
 
+/// When the rows of a table were measured: dates, in microseconds since 1970, or numbers.
+struct RowTimes {
+  std::string name;  ///< of the column; "" of an index without a name
+  std::vector<std::int64_t> dates{};
+  std::vector<double> numbers{};
+  std::string unit{};  ///< of numbers; "" if unknown
+
+  std::size_t size() const { return dates.size() + numbers.size(); }
+};
+
 /// Series in columns: columns[c][t] is variable c at row t, NaN if missing. A cell that is neither a finite
 /// number nor missing is recorded as a fault of its column. It is thrown only if that column is used, so that
 /// a column of dates does not make the other columns unusable.
@@ -38,6 +52,12 @@ struct Table {
   std::vector<bool> made_up{};  // for each column, whether its name is for messages only; empty: for none
   std::vector<std::int32_t> trial{};  // number of each row's trial, from 0; empty: one recording
   std::vector<Remark> remarks{};
+  std::map<std::size_t, TextColumn> texts{};  // columns that hold text
+  std::optional<RowTimes> times{};            // of the rows, if the data came with them
+  std::vector<std::int64_t> steps{};  // time of each row in steps since the first; empty: rows are steps
+  std::vector<bool> where{};          // which rows count as the present; empty: all
+  std::vector<std::size_t> no_variables{};  // columns that say something of the rows
+  std::vector<std::int64_t> file_row{};     // the row of the file of each row; empty: the same
 
   std::size_t rows() const { return columns.empty() ? 0 : columns[0].size(); }
 };
@@ -48,15 +68,22 @@ std::string column_label(const Table& table, std::size_t column);
 /// Finds the columns that `spec` lists, in its order: 0-based indices, ranges of them such as 3-40 (40
 /// included) or header names, comma-separated. A name that contains a comma or reads like an index or a range
 /// is put in double quotes (with "" for a quote inside). An empty spec means all columns. Those that
-/// `excluded` lists are left out. Throws InvalidArgument for an unknown column, naming those that exist, for
+/// `excluded` lists are left out, and of all columns `no_variables`. Throws InvalidArgument for an unknown column, naming those that exist, for
 /// one that is repeated or ambiguous, if two chosen columns have one name, if no column is left, and for the
 /// first cell of a chosen column that is not a number.
 std::vector<std::size_t> select_columns(const Table& table, const std::string& spec,
-                                        const std::string& excluded = "");
+                                        const std::string& excluded = "",
+                                        std::span<const std::size_t> no_variables = {});
+
+/// The columns that `spec` lists, whatever they hold; they may hold text.
+std::vector<std::size_t> find_columns(const Table& table, const std::string& spec);
 
 /// Keeps the rows START to END - 1, 0-based, for "START:END"; either end may be omitted. Throws
 /// InvalidArgument for an empty range and for one that goes past the last row.
 Table select_rows(Table table, const std::string& range);
+
+/// Keeps these rows, in this order. Faults stay with their rows.
+Table take_rows(Table table, std::span<const std::size_t> rows);
 
 /// Reads any supported file, recognised by content: NPY, text (see parse_text), or either packed by gzip. "-"
 /// reads standard input.

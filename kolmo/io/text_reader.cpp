@@ -64,6 +64,7 @@ class Builder {
         fail<InvalidArgument>(table_.faults[c][0].what +
                               "; a header holds no numbers, unless --header yes says so");
       }
+      keep_text(c, cell, row[c].text);
       const bool usable = cell.kind == Cell::number || cell.kind == Cell::missing;
       if (!usable && table_.faults[c].size() < Table::max_faults) {
         table_.faults[c].push_back({r, at(row[c].line) + ":" + column_label(table_, c) + ": " +
@@ -85,6 +86,17 @@ class Builder {
   }
 
   std::string at(std::size_t line) const { return table_.file + ":" + std::to_string(line); }
+  /// Keeps the text of a column from its first cell on that is text. Needs the cell's value in the table.
+  void keep_text(std::size_t column, const Cell& cell, std::string_view text) {
+    auto& texts = table_.texts;
+    auto at = texts.empty() ? texts.end() : texts.find(column);
+    if (at == texts.end()) {
+      if (cell.kind != Cell::text) return;
+      const auto& above = table_.columns[column];
+      at = texts.emplace(column, TextColumn({above.data(), above.size() - 1})).first;
+    }
+    cell.kind == Cell::missing ? at->second.add_missing() : at->second.add(text);
+  }
   bool named() const { return table_.named; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/cell.hpp"
@@ -63,6 +64,7 @@ class Transposed {
       if (table_.named) column.erase(column.begin());
       if (last_is_empty_ && column.size() > 1) column.pop_back();
     }
+    finish_texts();
     require(table_.rows() > 0, table_.file + ": the rows hold names and no values");
     return std::move(table_);
   }
@@ -78,6 +80,25 @@ class Transposed {
     for (Fault& fault : table_.faults[series]) --fault.row;
   }
 
+  /// Texts are kept behind the first cell, which is a name.
+  void finish_texts() {
+    if (!table_.named) table_.texts.clear();
+    std::vector<std::size_t> rows(table_.rows());
+    std::iota(rows.begin(), rows.end(), std::size_t(0));
+    for (auto& [series, text] : table_.texts)
+      if (text.rows() > rows.size()) text.take(rows);
+  }
+
+  void keep_text(std::size_t series, const Cell& cell, std::string_view text) {
+    auto at = table_.texts.find(series);
+    if (at == table_.texts.end()) {
+      if (cell.kind != Cell::text) return;
+      const auto& column = table_.columns[series];
+      at = table_.texts.emplace(series, TextColumn({column.data() + 1, column.size() - 2})).first;
+    }
+    cell.kind == Cell::missing ? at->second.add_missing() : at->second.add(text);
+  }
+
   void put(std::size_t series, std::size_t i, std::string_view text, std::size_t line) {
     const Cell cell = parse_cell(text, options_.cells);
     auto& column = table_.columns[series];
@@ -86,6 +107,7 @@ class Transposed {
       column[i] = cell.value;
     else
       column.push_back(cell.value);
+    if (i > 0) keep_text(series, cell, text);
     if (cell.kind == Cell::number || cell.kind == Cell::missing) return;
     const auto place = i == 0 ? faults.begin() : faults.end();
     if (i == 0 || faults.size() < Table::max_faults)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kolmo import _kolmo
-from kolmo.flow import inputs
+from kolmo.flow.rows import Rows
 from kolmo.flow.problem import NetworkProblem, Records
 
 _one_at_a_time = threading.Lock()  # tasks of a worker: each has all of the worker's cores, or its GPU
@@ -87,9 +87,15 @@ def _read() -> tuple[NetworkProblem, list[int], Records, str]:
     head = json.loads(stream.readline())
     rows, columns = head["rows"], head["columns"]
     values = np.frombuffer(stream.read(8 * rows * columns), np.float64).reshape(rows, columns)
-    trials = np.frombuffer(stream.read(4 * rows), np.int32) if head["trials"] else inputs.NO_TRIALS
+    known = Rows()
+    if head["trials"]:
+        known.trials = np.frombuffer(stream.read(4 * rows), np.int32)
+    if head["times"]:
+        known.times, known.time_name = np.frombuffer(stream.read(8 * rows), np.float64), "time"
+    if head["where"]:
+        known.where = np.frombuffer(stream.read(rows), np.uint8)
     finished = {(target, number): bytes.fromhex(text) for target, number, text in head["finished"]}
-    return NetworkProblem(head["options"], values, head["names"], trials, head["name"]), head["targets"], finished, head["version"]
+    return NetworkProblem(head["options"], values, head["names"], known, head["name"]), head["targets"], finished, head["version"]
 
 
 def _serve(address: str) -> dict[str, Any]:

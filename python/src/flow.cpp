@@ -21,32 +21,53 @@ namespace kolmo::python {
 namespace {
 
 using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Trials = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OfRows = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 /// Data in memory as a table.
 struct Data {
   Values values;     // time along rows; or trials, time and columns
   std::string name;  // for messages
   std::vector<std::string> names;
-  std::vector<bool> made_up;  // which names are for messages only
-  Trials trials;
+  std::vector<bool> made_up;                  // which names are for messages only
   std::map<std::size_t, std::string> faults;  // why columns hold no numbers
+  std::vector<std::size_t> no_variables;      // columns that say something of the rows
+  // What is known of rows; empty where nothing is.
+  OfRows<std::int32_t> trials;
+  OfRows<std::int64_t> dates;  // microseconds since 1970; or
+  OfRows<double> times;        // numbers
+  std::string time_name, time_unit;
+  OfRows<std::uint8_t> where;
 };
 
+template <class T, class U>
+void take_rows_of(const OfRows<T>& from, std::vector<U>& to, const char* what, const std::string& name,
+                  std::size_t rows) {
+  if (!from.size()) return;
+  require(from.size() == rows, name + ": " + what + ": " + std::to_string(from.size()) + " values for " +
+                                   std::to_string(rows) + " rows");
+  to.assign(from.data(), from.data() + from.size());
+}
+
 Table table_of(const Data& data) {
-  const auto& [values, name, names, made_up, trials, faults] = data;
+  const auto& [values, name, names, made_up, faults, no_variables, trials, dates, times, time_name, time_unit,
+               where] = data;
   std::vector<std::int64_t> shape;
   for (std::size_t d = 0; d < values.ndim(); ++d) shape.push_back(std::int64_t(values.shape(d)));
   Array array(DType::f64, shape);
   if (values.size()) std::memcpy(array.tensor.data, values.data(), values.nbytes());
   Table table = to_table(array, name, {}, names);
-  table.made_up = made_up;
+  table.made_up = made_up, table.no_variables = no_variables;
   for (const auto& [column, what] : faults) table.faults.at(column) = {{Fault::every_row, what}};
-  if (!trials.size()) return table;
-  require(table.trial.empty(), name + ": trials: the first of three axes already counts trials");
-  require(trials.size() == table.rows(), name + ": trials: " + std::to_string(trials.size()) +
-                                             " labels for " + std::to_string(table.rows()) + " rows");
-  table.trial.assign(trials.data(), trials.data() + trials.size());
+  require(!trials.size() || table.trial.empty(),
+          name + ": trials: the first of three axes already counts trials");
+  take_rows_of(trials, table.trial, "trials", name, table.rows());
+  take_rows_of(where, table.where, "where", name, table.rows());
+  if (dates.size() || times.size()) {
+    table.times = RowTimes{time_name, {}, {}, time_unit};
+    take_rows_of(dates, table.times->dates, "time", name, table.rows());
+    take_rows_of(times, table.times->numbers, "time", name, table.rows());
+  }
   return table;
 }
 
@@ -284,10 +305,12 @@ void add_estimate_result(nb::module_& module) {
 
 void add_flow(nb::module_& module) {
   using namespace nb::literals;
-  nb::class_<Data>(module, "Data", "Series in memory, with their names, trials and faults.")
-      .def(nb::init<Values, std::string, std::vector<std::string>, std::vector<bool>, Trials,
-                    std::map<std::size_t, std::string>>(),
-           "values"_a, "name"_a, "names"_a, "made_up"_a, "trials"_a, "faults"_a);
+  nb::class_<Data>(module, "Data", "Series in memory, with their names, faults and what is known of rows.")
+      .def(nb::init<Values, std::string, std::vector<std::string>, std::vector<bool>,
+                    std::map<std::size_t, std::string>, std::vector<std::size_t>, OfRows<std::int32_t>,
+                    OfRows<std::int64_t>, OfRows<double>, std::string, std::string, OfRows<std::uint8_t>>(),
+           "values"_a, "name"_a, "names"_a, "made_up"_a, "faults"_a, "no_variables"_a, "trials"_a, "dates"_a,
+           "times"_a, "time_name"_a, "time_unit"_a, "where"_a);
   add_estimate_result(module);
   module.def("analyse", analyse, "name"_a, "options"_a, "data"_a, "progress"_a.none(),
              nb::call_guard<CurrentDevice>(), "Runs an analysis of a table in memory, with options by name.");

@@ -43,9 +43,12 @@ def test_pandas(want):
 def test_pandas_columns_that_are_no_numbers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=NAMES)
-    for column in (pandas.date_range("2020", periods=120), ["a"] * 120):
-        with pytest.raises(kolmo.InvalidArgument, match="X: column 'day'"):
-            network(frame.assign(day=column))
+    with pytest.raises(kolmo.InvalidArgument, match="X: column 'place'"):
+        network(frame.assign(place=["a"] * 120))
+    dated = frame.assign(day=pandas.date_range("2020", periods=120))
+    assert network(dated).to_dict()["time_axis"]["column"] == "day", "the only column of dates orders the rows"
+    with pytest.raises(kolmo.InvalidArgument, match="X: column 'day'"):
+        network(dated.assign(other=dated["day"]))
 
 
 def test_polars(want):

@@ -1,4 +1,5 @@
 """The order of a file's columns, and what else is in it, change no result."""
+import datetime
 import itertools
 import unittest
 from pathlib import Path
@@ -14,7 +15,7 @@ def links(file, *options):
     document = result("network", file, "--device", "cpu", *options)
     names = document["variables"]
     assert len(document["links"]) == len(names) * (len(names) - 1)
-    places = ("source_index", "target_index", "command")
+    places = ("source_index", "target_index", "command", "lag_time")
     return {(link["source"], link["target"]): {k: v for k, v in link.items() if k not in places} for link in document["links"]}
 
 
@@ -37,13 +38,13 @@ class Columns(CommandTest):
             self.assertEqual(links(file, *options), want, order)
 
     def test_further_columns(self):
-        dated = [[f"2024-{1 + i // 28 % 12:02}-{1 + i % 28:02}", row[2], f"label {i}", row[0], i, row[1]]
+        dated = [[str(datetime.date(2024, 1, 1) + datetime.timedelta(i)), row[2], f"label {i}", row[0], i, row[1]]
                  for i, row in enumerate(self.table)]
         file = self.file("dated.csv", csv(dated, ["date", "c", "label", "a", "count", "b"]))
         self.assertEqual(links(file, "--columns", "a,b,c", *self.options), links(self.usual, *self.options))
         te = ["--source", "a", "--target", "b", "--max-lag", 2, "--surrogates", 99, "--device", "cpu"]
         want, got = (result("te", f, *te) for f in (self.usual, file))
-        for changing in ("seconds", "file", "options", "command"):
+        for changing in ("seconds", "file", "options", "command", "time_axis"):
             want.pop(changing, None), got.pop(changing, None)
         self.assertEqual(got, want)
 

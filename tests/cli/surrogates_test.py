@@ -149,7 +149,7 @@ class Trials(Surrogates):
         self.refuses("takes one column", *args, "trial,a")
         self.refuses("no column", *args, "other")
         again = self.file("again.csv", csv([[0, 1, 2], [1, 2, 3], [0, 3, 4]], ["trial", "a", "b"]))
-        self.refuses("row 2, trial: the trial was met before", "te", again, "--source", "a", "--target", "b", "--trials", "trial")
+        self.refuses("row 2: the trial was met before", "te", again, "--source", "a", "--target", "b", "--trials", "trial")
         missing = self.file("missing.csv", csv([[0, 1, 2], [float("nan"), 2, 3]], ["trial", "a", "b"]))
         self.refuses("row 1, trial: the trial is missing", "te", missing, "--source", "a", "--target", "b", "--trials", "trial")
 

@@ -23,8 +23,8 @@ std::string file_with(const testing_io::TemporaryFolder& folder, bool further) {
   for (std::size_t t = 0; t < rows; ++t) {
     const double b = noise[t] + (t ? 0.8 * a[t - 1] : 0);
     if (further)
-      out << "2024-01-" << 10 + t % 20 << ',' << c[t] << ",label " << t << ',' << b << ',' << t * t % 97
-          << ',' << a[t] << '\n';
+      out << 1990 + t / 12 << (t % 12 < 9 ? "-0" : "-") << 1 + t % 12 << "-01," << c[t] << ",label " << t
+          << ',' << b << ',' << t * t % 97 << ',' << a[t] << '\n';
     else
       out << a[t] << ',' << b << ',' << c[t] << '\n';
   }

@@ -265,7 +265,7 @@ TEST(OrdinalPatterns, ByHand) {
   const Values& v = s.values[0];
   for (std::size_t t = 0; t < 2; ++t) {
     EXPECT_TRUE(std::isnan(v[t]));
-    EXPECT_EQ(s.set[t], -1);
+    EXPECT_EQ(sets_of(s)[t], -1);
   }
   EXPECT_EQ(v[2], v[6]) << "1 2 3 and 1 1 1 rise";
   EXPECT_EQ(v[2], v[7]) << "1 1 5";
@@ -290,7 +290,8 @@ TEST(OrdinalPatterns, StayWithinASet) {
   Values x = normals(3, 0, 30);
   x[10] = NAN;
   const Series s = ordinal_patterns(series_of({x}), 3, 2);
-  for (std::size_t t = 0; t < 30; ++t) EXPECT_EQ(s.set[t], t < 4 ? -1 : t < 10 ? 0 : t < 15 ? -1 : 1) << t;
+  for (std::size_t t = 0; t < 30; ++t)
+    EXPECT_EQ(sets_of(s)[t], t < 4 ? -1 : t < 10 ? 0 : t < 15 ? -1 : 1) << t;
   EXPECT_THROW(ordinal_patterns(series_of({{1, 2, 3, 4}}), 3, 2), InvalidArgument);
   EXPECT_THROW(ordinal_patterns(s, 1, 1), InvalidArgument);
   EXPECT_THROW(ordinal_patterns(s, 9, 1), InvalidArgument);

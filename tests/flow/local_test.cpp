@@ -240,7 +240,8 @@ TEST(LocalTable, ByHand) {
       local_table_csv(
           s, times, values,
           {.first_row = 10, .window = 3, .factor = 2, .units = "bits", .time_step = TimeStep{0.5, "s"}}),
-      "row,trial,time (s),local (bits),mean (bits),samples\n11,0,5.5,1,1,1\n13,1,6.5,-0.5,-0.5,1\n");
+      "row,trial,time (s),local (bits),mean (bits),samples\n11,0,0.5,1,1,1\n13,1,0.5,-0.5,-0.5,1\n")
+      << "time counts from the first row of a trial";
 }
 
 TEST(EstimatesInParts, HaveTheSameValues) {
@@ -261,7 +262,7 @@ TEST(EstimatesInParts, HaveTheSameValues) {
     same({.surrogates = 150, .algorithm = KsgAlgorithm::ksg2, .surrogate_type = type});
   same({.theiler = 2, .surrogates = 150, .algorithm = KsgAlgorithm::ksg2, .f32 = true});
   s.trial.assign(80, 0);
-  std::fill(s.trial.begin() + 40, s.trial.end(), 1), s.set = s.trial;
+  std::fill(s.trial.begin() + 40, s.trial.end(), 1);
   same({.surrogates = 90, .algorithm = KsgAlgorithm::ksg2, .surrogate_type = SurrogateMethod::trials});
   s = ordinal_patterns(s, 2, 1);
   same({.surrogates = 300, .surrogate_type = SurrogateMethod::permute, .estimator = Estimator::ordinal});

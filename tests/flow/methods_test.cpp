@@ -22,14 +22,14 @@ TEST(Methods, TextHasTheNumbersOfTheRun) {
   network.time_step = TimeStep{0.25, "year"};
   network.date = "2026-11-22";
   network.data = {"abc123", "data file"};
-  network.missing_rows = 2, network.sets = 3;
+  network.missing_rows = 2;
   const std::string text = methods_text(network);
   for (const char* part : {"20 ordered pairs of 5 variables, in nats",
                            "algorithm 1",
                            "k = 4",
                            "199 rows, 0.25 year apart",
                            "2 rows with missing values",
-                           "3 observation sets",
+                           "a link uses the rows in which its own variables have values",
                            "198 samples (embedded rows)",
                            "differences of their logarithms",
                            "Embedded columns were standardised",

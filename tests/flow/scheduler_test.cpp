@@ -250,7 +250,7 @@ TEST(SurrogateRange, PartsAreThoseOfTheWhole) {
   same({.surrogates = 40, .algorithm = KsgAlgorithm::ksg2});
   same({.surrogates = 40, .surrogate_type = SurrogateMethod::block, .estimator = Estimator::gaussian});
   s.trial.assign(80, 0);
-  std::fill(s.trial.begin() + 40, s.trial.end(), 1), s.set = s.trial;
+  std::fill(s.trial.begin() + 40, s.trial.end(), 1);
   same({.surrogates = 20, .surrogate_type = SurrogateMethod::trials});
 }
 

@@ -7,6 +7,7 @@
 #include "kolmo/base/error.hpp"
 #include "kolmo/flow/data/embedding.hpp"
 #include "kolmo/flow/data/noise.hpp"
+#include "tests/flow/test_series.hpp"
 
 namespace kolmo {
 namespace {
@@ -58,25 +59,25 @@ TEST(Series, LogarithmOfZeroIsRefused) {
 
 TEST(Series, MissingValuesSplitIntoSets) {
   const Series s = plain(table({{1, 2, missing, 4, 5, 6, 7}, {1, 3, 2, 4, missing, missing, 8}}));
-  EXPECT_THAT(s.set, ElementsAre(0, 0, -1, 1, -1, -1, 2));
+  EXPECT_THAT(testing_flow::sets_of(s), ElementsAre(0, 0, -1, 1, -1, -1, 2));
   EXPECT_EQ(s.sets, 3);
   EXPECT_EQ(s.missing_rows, 3);
-  EXPECT_TRUE(std::isnan(s.values[1][2])) << "what no set holds must not be used";
+  EXPECT_EQ(s.values[1][2], 2) << "another variable's missing value is not its own";
   EXPECT_THAT(embeddable(s, 0), ElementsAre(0, 1, 3, 6));
   EXPECT_THAT(embeddable(s, 1), ElementsAre(1)) << "no embedding crosses a gap";
 }
 
 TEST(Series, ADifferenceAcrossAGapIsMissing) {
   const Series s = plain(table({{1, 2, missing, 4, 6}}), Transform::difference);
-  EXPECT_THAT(s.set, ElementsAre(0, -1, -1, 1));
+  EXPECT_THAT(testing_flow::sets_of(s), ElementsAre(0, -1, -1, 1));
   EXPECT_EQ(s.missing_rows, 1) << "of the table";
 }
 
 TEST(Series, NothingLeft) {
   EXPECT_THAT(message_of([] {
-                plain(table({{1, missing}, {missing, 1}}));
+                plain(table({{1, 1}, {missing, missing}}));
               }),
-              HasSubstr("no row has a value"));
+              HasSubstr("c1: no row has a value"));
 }
 
 TEST(Series, ConstantColumn) {

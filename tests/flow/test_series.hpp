@@ -29,4 +29,15 @@ inline Series series_of(std::vector<std::vector<double>> columns, const Preparat
   return make_series(t, all, preparation);
 }
 
+/// The observation set of each row, of all variables; -1 if a row is in none.
+inline std::vector<std::int32_t> sets_of(const Series& series) {
+  std::vector<std::int32_t> set(std::size_t(series.rows()), -1);
+  std::int32_t number = 0;
+  for (const Stretch& s : stretches(series)) {
+    for (std::size_t t = s.begin; t < s.end; ++t) set[t] = number;
+    ++number;
+  }
+  return set;
+}
+
 }  // namespace kolmo::testing_flow

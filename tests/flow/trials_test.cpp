@@ -13,6 +13,7 @@ namespace {
 
 using testing_flow::normals;
 using testing_flow::series_of;
+using testing_flow::sets_of;
 using testing_flow::table_of;
 using Values = std::vector<double>;
 
@@ -39,7 +40,7 @@ TEST(Trials, AreSetsThatNoEmbeddingOrDifferenceSpans) {
 
 TEST(Trials, SetsEndAtMissingRowsToo) {
   const Series s = trials_of({{1, NAN, 4, 10, 20, 40}}, 3);
-  EXPECT_EQ(s.set, (std::vector<std::int32_t>{0, -1, 1, 2, 2, 2}));
+  EXPECT_EQ(sets_of(s), (std::vector<std::int32_t>{0, -1, 1, 2, 2, 2}));
 }
 
 TEST(TheilerTimes, CountRowsOfTheFileAcrossGapsButNotTrials) {

@@ -14,6 +14,7 @@
 #include "kolmo/flow/request/settle.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/local_table.hpp"
+#include "kolmo/flow/result/network_json.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
 #include "kolmo/flow/test/inspect_value.hpp"
 #include "kolmo/io/file.hpp"
@@ -87,7 +88,7 @@ EstimateResult result_of(std::string measure, std::string of, const R& request, 
   EstimateResult r;
   r.measure = std::move(measure), r.of = std::move(of);
   r.p_value = r.surrogates.mean = r.surrogates.deviation = std::nan("");
-  r.sets = series.sets, r.missing_rows = series.missing_rows;
+  r.sets = series.sets, r.missing_rows = series.missing_rows, r.time = session.rows().time;
   R used = request;
   used.estimator = e;
   r.options = [used] { return options_json(used); };
@@ -97,26 +98,47 @@ EstimateResult result_of(std::string measure, std::string of, const R& request, 
   return r;
 }
 
-/// The row of the file that is row 0 of the series.
+/// The row of the file that is row 0 of the table.
 std::int64_t first_row(const AnalysisRequest& r) {
   std::int64_t start = 0;  // the session has checked the rows; START may be left out
   std::from_chars(r.rows.data(), r.rows.data() + r.rows.size(), start);
-  const Transform t = r.preparation.transform;
-  return start + (t == Transform::difference || t == Transform::log_difference);
+  return start;
 }
 
-void add_local(EstimateResult& result, const EstimateRequest& request, const Series& series,
-               const EstimationTask& task, Stream& stream) {
+void add_local(EstimateResult& result, const EstimateRequest& request, const Session& session,
+               const Series& series, const EstimationTask& task, Stream& stream) {
   if (request.local.empty()) return;
-  std::optional<TimeStep> step;
-  if (request.dt) step = TimeStep{*request.dt, request.dt_unit};
+  const Table& table = session.table;
+  const std::optional<TimeStep> step = session.time_step(request.dt, request.dt_unit);
+  LocalTable how{first_row(request),
+                 std::int64_t(table.rows()) - series.rows(),
+                 request.local_window.value_or(0),
+                 request.factor(),
+                 result.units,
+                 step,
+                 table.file_row,
+                 {},
+                 session.rows().trial_names};
+  if (!request.dt) how.times = table.times;
+  const std::vector<double> values = local_values(series, task, request.estimator, stream);
   result.local_path = request.local;
-  result.local = local_table_csv(
-      series, task.times, local_values(series, task, request.estimator, stream),
-      {first_row(request), request.local_window.value_or(0), request.factor(), result.units, step});
+  result.local = request.local_over_trials ? local_over_trials_csv(series, task.times, values, how)
+                                           : local_table_csv(series, task.times, values, how);
   result.roles["local"] = request.local;
   if (request.local_window) result.roles["local_window"] = *request.local_window;
+  if (request.local_over_trials) result.roles["local_over_trials"] = true;
   if (step) result.roles["dt"] = step->step, result.roles["dt_unit"] = step->unit;
+}
+
+/// The task with as many rows of each trial as surrogates by trials need; warns of rows that this leaves out.
+EstimationTask cut_to_trials(EstimationTask task, const TestedRequest& request, Session& session,
+                             const Series& series) {
+  const EstimatorOptions& e = request.estimator;
+  if (!e.surrogates || e.surrogate_type != SurrogateMethod::trials) return task;
+  const std::size_t all = task.times.size();
+  task.times = cut_to_shortest_trial(series, task.times);
+  if (const auto cut = trials_cut(task.times.size(), all)) session.warn({*cut}, request);
+  return task;
 }
 
 void warn_if_infinite(const EstimateResult& r, const Series& series, const EstimationTask& task,
@@ -159,8 +181,9 @@ void take_named_lags(EstimationTask& task, const TransferEntropyRequest& request
 }
 
 template <class R>
-EstimateResult measure(const std::string& name, const std::string& what, const EstimationTask& task,
+EstimateResult measure(const std::string& name, const std::string& what, const EstimationTask& whole,
                        Json roles, const R& request, Session& session, const Series& series, Stream& stream) {
+  const EstimationTask task = cut_to_trials(whole, request, session, series);
   EstimatorOptions observed = request.estimator;
   observed.surrogates = 0;
   check_task(series, task, observed);
@@ -171,7 +194,7 @@ EstimateResult measure(const std::string& name, const std::string& what, const E
   const auto surrogates = e.surrogate(0);
   EstimateResult r = result_of(name, what, request, used, session, series, stream);
   r.roles = std::move(roles);
-  add_local(r, request, series, task, stream);
+  add_local(r, request, session, series, task, stream);
   r.value = e.observed(0), r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
   r.p_value = e.p_values.empty() ? p_value(e.observed(0), surrogates, request.p_value) : e.p_values[0];
   r.test = test_of(e, task), r.surrogate_count = e.different[0], r.surrogates = summarize(surrogates);
@@ -190,7 +213,8 @@ EstimateResult analyse(const EntropyRequest& request, Session& session, Stream& 
   Clock clock("entropy", session);
   const double value = entropy(series, present(x), request.estimator, stream);
   EstimateResult r = result_of("entropy", v.labels(x), request, request.estimator, session, series, stream);
-  r.value = value, r.samples = std::int64_t(embeddable(series, 0).size()), r.seconds = clock.stop();
+  const std::vector<std::int64_t> rows = embeddable(series, 0);
+  r.value = value, r.samples = std::int64_t(rows.size()), r.seconds = clock.stop();
   r.roles = {{"x", request.x.text}};
   r.warnings = session.warnings, r.notes = session.notes;
   return r;
@@ -201,8 +225,8 @@ EstimateResult analyse(const MutualInformationRequest& request, Session& session
   Variables v(session.table);
   const auto x = v.add(request.x), y = v.add(request.y), given = v.add(request.given);
   const Series series = session.series(v.columns(), request);
-  const EstimationTask task{series.file + ": mi", {present(x)},          present(y),
-                            present(given),       embeddable(series, 0), {0}};
+  EstimationTask task{series.file + ": mi", {present(x)}, present(y), present(given), {}, {0}};
+  task.times = times_of(series, task);
   Json roles{{"x", request.x.text}, {"y", request.y.text}};
   if (!given.empty()) roles["given"] = request.given.text;
   session.warn(inspect_analytic_test(series, task, request.estimator), request);
@@ -229,7 +253,6 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   require(source != target, "te: source and target are the same column");
   asked.variables = {source, target};
   asked.given = conditions(request.given, v, asked.variables);
-  v.add(request.complete);
   const Series series = session.series(v.columns(), request);
   const PreparedNetwork prepared = prepare_network(series, asked);
   const NetworkOptions& n = prepared.options;
@@ -238,7 +261,12 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   Clock clock("te", session);
   const TargetResult embedded = choose_embeddings(series, n, {&target, 1}, stream)[0];
   EstimationTask task = link_task(series, n, embedded, {&source, 1});
+  if (!request.complete.empty()) task.times = embeddable(series, network_reach(n, embedded.embedding));
   take_named_lags(task, request, n.given, series);
+  if (used.surrogates && used.surrogate_type == SurrogateMethod::trials)
+    if (const auto cut = trials_cut(task.times.size(),
+                                    times_of(series, task, network_reach(n, embedded.embedding)).size()))
+      session.warn({*cut}, request);
   warn_if_few(used, request, session, series, task.times);
   const Estimates e = clock.estimate(series, task, used, stream);
   const LinkResult link = link_of(n, source, target, 0, e);
@@ -264,8 +292,8 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
     r.roles["max_lag"] = n.max_lag;
     for (const double value : link.profile) r.roles["profile"].push_back(value * request.factor());
   }
-  add_local(r, request, series, {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}},
-            stream);
+  add_local(r, request, session, series,
+            {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}}, stream);
   r.value = link.value, r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
   warn_if_infinite(r, series, task, best, request, used, session);
   r.p_value = link.p_value, r.test = test_of(e, task);
@@ -287,6 +315,7 @@ Json estimate_json(const EstimateResult& r) {
          {"seconds", r.seconds},
          {"sets", r.sets},
          {"missing_rows", r.missing_rows}};
+  if (r.time) j["time_axis"] = time_json(*r.time);
   if (r.surrogate_count) {
     j["surrogate_mean"] = r.surrogates.mean * r.factor;
     j["surrogate_std"] = r.surrogates.deviation * r.factor;

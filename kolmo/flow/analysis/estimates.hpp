@@ -19,6 +19,7 @@ struct EstimateResult {
   std::int64_t surrogate_count = 0;  ///< different ones
   Summary surrogates{};
   std::int64_t sets = 1, missing_rows = 0;
+  std::optional<TimeAxis> time;  ///< of the rows, if they have times
   double seconds = 0;
   nlohmann::ordered_json roles;                     ///< columns, histories, steps and lags used, by name
   std::function<nlohmann::ordered_json()> options;  ///< see options_json

@@ -21,8 +21,7 @@ namespace {
 
 /// The variables: those that are named, or all but the excluded, the trials and the conditions.
 std::vector<std::int32_t> chosen(const NetworkRequest& r, Session& session, Variables& v) {
-  std::vector<std::size_t> columns = select_columns(session.table, r.columns.text, r.exclude.text);
-  if (r.columns.empty() && session.trial_column()) std::erase(columns, *session.trial_column());
+  const auto columns = select_columns(session.table, r.columns.text, r.exclude.text, session.rows().columns);
   std::vector<std::int32_t> variables = v.add(columns);
   if (r.columns.empty() && !r.given.empty())
     for (const Coordinate& g : v.add_lagged(r.given, "--given")) std::erase(variables, g.variable);
@@ -101,7 +100,7 @@ NetworkDocument NetworkAnalysis::document(const Network& network, const std::str
   NetworkDocument d = network_document(network, series_, options(), request_);
   d.command = command, d.device = to_string(stream.device());
   d.file = session_.table.file, d.reading = session_.reading, d.groups = groups_;
-  if (request_.dt) d.time_step = TimeStep{*request_.dt, request_.dt_unit};
+  d.time_step = session_.time_step(request_.dt, request_.dt_unit), d.time = session_.rows().time;
   d.date = utc_now().substr(0, 10), d.data = data_checksum(data_path, series_);
   std::map<std::int32_t, Embedding> embedding;
   for (const TargetResult& t : network.targets) embedding[t.target] = t.embedding;

@@ -1,8 +1,5 @@
 #include "kolmo/flow/analysis/session.hpp"
 
-#include <cmath>
-#include <map>
-
 #include "kolmo/flow/data/fill_values.hpp"
 #include "kolmo/flow/data/ordinal.hpp"
 #include "kolmo/flow/estimate/inspect_series.hpp"
@@ -15,25 +12,18 @@ void Session::prepare(const AnalysisRequest& request) {
   for (const Remark& r : table.remarks) found.push_back({r.name, r.text});
   warn(found, request);
   if (!request.rows.empty()) table = select_rows(std::move(table), request.rows);
-  if (!request.trials.empty()) set_trials(request.trials);
+  rows_ = arrange_rows(table, request);
+  for (const std::string& text : rows_.notes) note(text);
+  warn(rows_.warnings, request);
 }
 
-void Session::set_trials(const Columns& trials) {
-  require(table.trial.empty(), "--trials: the array's first axis already counts trials");
-  const auto chosen = select_columns(table, trials.text);
-  require(chosen.size() == 1, "--trials: takes one column, not '" + printable(trials.text, 200) + "'");
-  trial_column_ = chosen[0];
-  const std::vector<double>& column = table.columns[chosen[0]];
-  std::map<double, std::size_t> first;
-  for (std::size_t t = 0; t < column.size(); ++t) {
-    const bool starts = t == 0 || column[t] != column[t - 1];
-    if (std::isnan(column[t]) || (starts && !first.emplace(column[t], t).second))
-      fail<InvalidArgument>(
-          table.file + ": row " + std::to_string(t) + ", " + column_label(table, chosen[0]) +
-          (std::isnan(column[t]) ? ": the trial is missing"
-                                 : ": the trial was met before; its rows must follow each other"));
-    table.trial.push_back(std::int32_t(first.size()) - 1);
-  }
+std::optional<TimeStep> Session::time_step(const std::optional<double>& dt, const std::string& unit) const {
+  if (dt) return TimeStep{*dt, unit};
+  if (!rows_.time || !rows_.time->step) return {};
+  const std::string& own = rows_.time->unit;
+  const std::string& name = !unit.empty() ? unit : !own.empty() ? own : rows_.time->name;
+  if (name.empty()) return {};  // an index without a unit
+  return TimeStep{*rows_.time->step, name};
 }
 
 Series Session::series(std::span<const std::size_t> columns, const AnalysisRequest& r) {
@@ -42,7 +32,7 @@ Series Session::series(std::span<const std::size_t> columns, const AnalysisReque
   Series s = make_series(table, columns, preparation);
   if (s.missing_rows)
     note(table.file + ": " + std::to_string(s.missing_rows) +
-         " rows with missing values split the series into " + std::to_string(s.sets) + " sets");
+         " rows with missing values; an estimate uses the rows in which its own variables have values");
   if (r.estimator.f32) note("single precision: values are 1e-5 to 4e-3 off");
   std::vector<Warning> found = inspect(s, r.estimator);
   const std::vector<Warning> raw = inspect(table, columns);

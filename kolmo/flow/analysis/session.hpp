@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "kolmo/flow/data/warning.hpp"
+#include "kolmo/flow/analysis/arrange_rows.hpp"
 #include "kolmo/flow/estimate/progress.hpp"
 #include "kolmo/flow/request/options_json.hpp"
+#include "kolmo/flow/result/network_document.hpp"
 #include "kolmo/io/table.hpp"
 
 namespace kolmo {
@@ -27,10 +28,12 @@ class Session {
   std::vector<Warning> warnings{};  ///< all that were found
   std::vector<std::string> notes{};
 
-  /// Chooses the rows and reads the trials that the request names; warns of what the reader of the file remarked.
+  /// Chooses and arranges the rows as the request says; warns of what the reader of the file remarked.
   void prepare(const AnalysisRequest& request);
-  /// The column of `trials`, which is no variable.
-  std::optional<std::size_t> trial_column() const { return trial_column_; }
+  /// Known after prepare().
+  const ArrangedRows& rows() const { return rows_; }
+  /// The time between two rows: the request's `dt`, or that of the times of rows.
+  std::optional<TimeStep> time_step(const std::optional<double>& dt, const std::string& unit) const;
   /// Columns as a series. Says what is noteworthy about them. Ordinal patterns, if the estimator is ordinal.
   Series series(std::span<const std::size_t> columns, const AnalysisRequest& request);
   /// Tells and keeps warnings; for a strict request throws InvalidArgument for the first.
@@ -38,8 +41,7 @@ class Session {
   void note(const std::string& text);
 
  private:
-  void set_trials(const Columns& trials);
-  std::optional<std::size_t> trial_column_;
+  ArrangedRows rows_;
 };
 
 }  // namespace kolmo

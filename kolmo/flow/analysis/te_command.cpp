@@ -28,8 +28,6 @@ TransferEntropyRequest request_of(const NetworkRequest& network, const Series& s
   r.p_value = network.p_value;
   r.source_column.add(column(link.source)), r.target_column.add(column(link.target));
   for (const Coordinate& g : options.given) r.given.add(column(g.variable)).lags(g.lag, g.lag);
-  if (series.missing_rows)
-    for (const std::int32_t v : options.variables) r.complete.add(column(v));
   r.estimator.min_shift = link.min_shift;
   if (options.rule().sequential()) r.estimator.surrogates = link.surrogate_count;
   return r;
@@ -66,6 +64,8 @@ std::string chosen_te_command(const NetworkRequest& network, const Session& sess
                               const TargetSelection& found) {
   if (link.lags.empty()) return "";
   TransferEntropyRequest r = request_of(network, series, options, link);
+  if (series.missing_rows)  // all candidates of a target share its rows
+    for (const std::int32_t v : options.variables) r.complete.add(series.numbers[std::size_t(v)]);
   r.estimator.surrogates = *network.greedy.permutations_max_seq;
   r.reach = greedy_reach(options), r.source_lags = joined(link.lags);
   std::vector<std::int64_t> own;

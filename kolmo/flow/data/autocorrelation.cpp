@@ -54,7 +54,8 @@ std::vector<double> Column::gathered() const {
 }
 
 Column column_of(const Series& series, std::size_t variable) {
-  Column c{series.values[variable], stretches(series)};
+  const auto v = std::int32_t(variable);
+  Column c{series.values[variable], stretches(series, {&v, 1})};
   for (const Stretch& s : c.sets) c.rows += s.size();
   return c;
 }

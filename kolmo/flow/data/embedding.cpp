@@ -33,15 +33,39 @@ bool are_constant(const Series& series, const Coordinates& coordinates) {
   });
 }
 
-std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach) {
+namespace {
+
+std::vector<std::int64_t> times_in(const Series& series, std::span<const Stretch> sets, std::int64_t reach) {
   std::vector<std::int64_t> times;
-  for (const Stretch& s : stretches(series)) {
+  for (const Stretch& s : sets) {
     const std::size_t first = s.begin + std::size_t(reach), at = times.size();
     if (first >= s.end) continue;
     times.resize(at + s.end - first);
     std::iota(times.begin() + std::ptrdiff_t(at), times.end(), std::int64_t(first));
   }
+  if (!series.where.empty())
+    std::erase_if(times, [&](std::int64_t t) { return !series.where[std::size_t(t)]; });
   return times;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> embeddable(const Series& series, std::span<const std::int32_t> variables,
+                                     std::int64_t reach) {
+  return times_in(series, stretches(series, variables), reach);
+}
+
+std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach) {
+  return times_in(series, stretches(series), reach);
+}
+
+std::vector<std::int32_t> variables_of(std::span<const Coordinates> coordinates) {
+  std::vector<std::int32_t> all;
+  for (const Coordinates& some : coordinates)
+    for (const Coordinate& c : some) all.push_back(c.variable);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 namespace {

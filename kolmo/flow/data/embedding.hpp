@@ -28,8 +28,15 @@ std::int64_t reach(const Coordinates& coordinates);
 /// Whether all coordinates are of variables that never change.
 bool are_constant(const Series& series, const Coordinates& coordinates);
 
-/// The times t, in order, for which all rows t - reach ... t lie in one observation set.
+/// The times t, in order, that count as the present, and for which all rows t - reach ... t lie in one observation set of the
+/// variables.
+std::vector<std::int64_t> embeddable(const Series& series, std::span<const std::int32_t> variables,
+                                     std::int64_t reach);
+/// Those of all variables.
 std::vector<std::int64_t> embeddable(const Series& series, std::int64_t reach);
+
+/// The variables of some coordinates, each once.
+std::vector<std::int32_t> variables_of(std::span<const Coordinates> coordinates);
 
 /// The mean that `embed` subtracts from a coordinate at the given times, and the deviation it divides by.
 Scaling embedded_scaling(const Series& series, Coordinate coordinate, std::span<const std::int64_t> times);

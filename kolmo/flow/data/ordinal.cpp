@@ -27,19 +27,23 @@ Series ordinal_patterns(const Series& series, std::int64_t order, std::int64_t d
   require(order >= 2 && order <= 8, "ordinal patterns: the order must be 2 to 8");
   require(delay >= 1, "ordinal patterns: the delay must be 1 or above");
   const std::int64_t reach = (order - 1) * delay;
-  const std::vector<std::int64_t> times = embeddable(series, reach);
-  if (times.empty())
-    fail<InvalidArgument>(series.file + ": no " + std::to_string(reach + 1) +
-                          " rows without a missing value, which ordinal patterns of order " +
-                          std::to_string(order) + " and delay " + std::to_string(delay) + " need");
-  Series s = series;
-  std::fill(s.set.begin(), s.set.end(), -1);
-  for (const std::int64_t t : times) s.set[std::size_t(t)] = series.set[std::size_t(t)];
-  for (std::size_t v = 0; v < s.values.size(); ++v) {
-    std::fill(s.values[v].begin(), s.values[v].end(), std::nan(""));
+  Series s = series, from = series;
+  from.where
+      .clear();  // the patterns of all rows are needed: the past of the present may not count as the present
+  for (std::int32_t v = 0; v < std::int32_t(s.values.size()); ++v) {
+    auto& patterns = s.values[std::size_t(v)];
+    std::fill(patterns.begin(), patterns.end(), std::nan(""));
+    const std::vector<std::int64_t> times = embeddable(from, {&v, 1}, reach);
+    if (times.empty())
+      fail<InvalidArgument>(series.file + ": column '" + series.names[std::size_t(v)] + "' has no " +
+                            std::to_string(reach + 1) +
+                            " rows without a missing value, which ordinal patterns of order " +
+                            std::to_string(order) + " and delay " + std::to_string(delay) + " need");
     for (const std::int64_t t : times)
-      s.values[v][std::size_t(t)] = double(pattern_at(series.values[v].data() + t, order, delay));
+      patterns[std::size_t(t)] = double(pattern_at(series.values[std::size_t(v)].data() + t, order, delay));
   }
+  find_absences(s);
+  s.sets = std::int32_t(stretches(s).size());
   return s;
 }
 

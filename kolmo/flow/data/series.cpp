@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/flow/data/lane_sums.hpp"
@@ -44,45 +46,34 @@ std::vector<double> transformed(const Table& table, std::size_t column, Transfor
   return v;
 }
 
-using Values = std::span<const double>;
+/// Row t of a differenced series is row t + 1 of the table less row t. It has no value if these do not follow each other.
+void remove_differences_across_gaps(Series& s) {
+  const std::size_t rows = s.values[0].size();
+  for (std::size_t t = 0; t < rows; ++t)
+    if (s.begins(t + 1))
+      for (auto& v : s.values) v[t] = missing;
+  const auto drop_first = [](auto& of_rows) {
+    if (!of_rows.empty()) of_rows.erase(of_rows.begin());
+  };
+  drop_first(s.trial), drop_first(s.steps), drop_first(s.where);
+}
 
-/// Which rows have a missing value in any of the columns; empty if none has.
-std::vector<char> missing_rows(const std::vector<Values>& columns) {
-  std::vector<char> rows;
-  for (const Values v : columns) {
+std::int64_t count_missing_rows(const Table& table, std::span<const std::size_t> columns) {
+  std::vector<bool> rows;
+  for (const std::size_t c : columns) {
+    const auto& v = table.columns[c];
     if (std::none_of(v.begin(), v.end(), [](double x) { return std::isnan(x); })) continue;
     rows.resize(v.size());
-    for (std::size_t t = 0; t < v.size(); ++t) rows[t] |= char(std::isnan(v[t]));
+    for (std::size_t t = 0; t < v.size(); ++t)
+      if (std::isnan(v[t])) rows[t] = true;
   }
-  return rows;
+  return std::count(rows.begin(), rows.end(), true);
 }
 
-void split_into_sets(Series& s) {
-  const std::vector<char> gap = missing_rows({s.values.begin(), s.values.end()});
-  s.set.resize(s.values[0].size());
-  if (gap.empty() && s.trial.empty()) {
-    s.sets = !s.set.empty();
-    return;
-  }
-  bool open = false;
-  for (std::size_t t = 0; t < s.set.size(); ++t) {
-    const bool whole = gap.empty() || !gap[t];
-    const bool first = t == 0 || (!s.trial.empty() && s.trial[t] != s.trial[t - 1]);
-    s.sets += whole && (!open || first);
-    open = whole;
-    s.set[t] = whole ? s.sets - 1 : -1;
-  }
-  for (auto& v : s.values)
-    for (std::size_t t = 0; t < gap.size(); ++t)
-      if (gap[t]) v[t] = missing;
-}
-
-/// Row t of a differenced series is row t + 1 of the table less row t.
-void remove_differences_across_trials(Series& s) {
-  for (std::size_t t = 0; t + 1 < s.trial.size(); ++t)
-    if (s.trial[t] != s.trial[t + 1])
-      for (auto& v : s.values) v[t] = missing;
-  s.trial.erase(s.trial.begin());
+std::vector<std::int32_t> all_variables(const Series& s) {
+  std::vector<std::int32_t> all(s.values.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 }  // namespace
@@ -96,17 +87,39 @@ bool is_constant(std::span<const double> values) {
   return true;
 }
 
-std::vector<Stretch> stretches(const Series& series) {
-  const std::vector<std::int32_t>& set = series.set;
-  if (series.sets == 1 && set.front() == 0 && set.back() == 0) return {{0, set.size()}};
+void find_absences(Series& s) {
+  std::map<std::vector<bool>, std::int32_t> known;
+  s.absence.clear();
+  for (const auto& v : s.values) {
+    if (std::none_of(v.begin(), v.end(), [](double x) { return std::isnan(x); })) {
+      s.absence.push_back(0);
+      continue;
+    }
+    std::vector<bool> absent(v.size());
+    std::transform(v.begin(), v.end(), absent.begin(), [](double x) { return std::isnan(x); });
+    s.absence.push_back(known.emplace(std::move(absent), std::int32_t(known.size()) + 1).first->second);
+  }
+}
+
+std::vector<Stretch> stretches(const Series& s, std::span<const std::int32_t> variables) {
+  std::map<std::int32_t, std::span<const double>> columns;  // one for each absence
+  for (const std::int32_t v : variables)
+    if (const std::int32_t a = s.absence[std::size_t(v)]) columns.emplace(a, s.values[std::size_t(v)]);
+  const auto rows = std::size_t(s.rows());
+  if (columns.empty() && s.trial.empty() && s.steps.empty()) return {{0, rows}};
   std::vector<Stretch> all;
-  for (std::size_t t = 0; t < set.size(); ++t) {
-    if (set[t] < 0) continue;
-    if (t == 0 || set[t] != set[t - 1]) all.push_back({t, t});
-    all.back().end = t + 1;
+  bool open = false;
+  for (std::size_t t = 0; t < rows; ++t) {
+    const bool whole = std::none_of(columns.begin(), columns.end(),
+                                    [&](const auto& column) { return std::isnan(column.second[t]); });
+    if (whole && (!open || s.begins(t))) all.push_back({t, t});
+    if (whole) all.back().end = t + 1;
+    open = whole;
   }
   return all;
 }
+
+std::vector<Stretch> stretches(const Series& series) { return stretches(series, all_variables(series)); }
 
 // Sums are taken in the order of the rows, as by JIDT: where the data are rounded, the last bits decide between ties.
 Scaling scaling_of(std::span<const double> values) {
@@ -133,22 +146,22 @@ Series make_series(const Table& table, std::span<const std::size_t> columns, con
   s.file = table.file;
   s.standardize = p.standardize;
   s.keys = variable_keys(table, columns);
-  std::vector<Values> raw;
   for (const std::size_t c : columns) {
     s.names.push_back(table.names[c]);
     s.numbers.push_back(std::int64_t(c));
     s.values.push_back(transformed(table, c, p.transform));
-    raw.push_back(table.columns[c]);
   }
   require(!s.values.empty(), "series: no column was chosen");
-  const std::vector<char> gap = missing_rows(raw);
-  s.missing_rows = std::count(gap.begin(), gap.end(), 1);
-  s.trial = table.trial;
-  if (!s.trial.empty() && s.values[0].size() < table.rows()) remove_differences_across_trials(s);
-  split_into_sets(s);
-  if (!s.sets) fail<InvalidArgument>(table.file + ": no row has a value in every chosen column");
+  s.missing_rows = count_missing_rows(table, columns);
+  s.length = std::int64_t(s.values[0].size());
+  s.trial = table.trial, s.steps = table.steps, s.where = table.where;
+  if (s.values[0].size() < table.rows()) remove_differences_across_gaps(s);
+  find_absences(s);
+  s.sets = std::int32_t(stretches(s).size());
   for (std::size_t i = 0; i < s.values.size(); ++i) {
     auto& v = s.values[i];
+    if (std::all_of(v.begin(), v.end(), [](double x) { return std::isnan(x); }))
+      fail<InvalidArgument>(table.file + ": " + column_label(table, columns[i]) + ": no row has a value");
     if (constexpr double most = 0x1p1021; largest_magnitude(v) > most)
       fail<InvalidArgument>(
           table.file + ": " + column_label(table, columns[i]) +

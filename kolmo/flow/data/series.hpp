@@ -42,9 +42,8 @@ struct Preparation {
   }
 };
 
-/// Variables over time, ready to be embedded. Rows without missing values that follow each other in one trial
-/// form an observation set; a row with a missing value of any variable belongs to none and ends the set
-/// before it. An embedding lies in one set.
+/// Variables over time, ready to be embedded. Rows of one trial that follow each other without a gap in time, and in which each
+/// of some variables has a value, form an observation set of these variables. An embedding lies in one set of its variables.
 struct Series {
   std::string file;  ///< the source file, for messages
   std::vector<std::string> names;
@@ -54,23 +53,35 @@ struct Series {
   std::vector<std::vector<double>>
       noise;                      ///< [variable][row], added to standardised values; [variable] empty: none
   std::vector<double> deviation;  ///< [variable], the divisor already applied to `values`
-  std::vector<std::int32_t> set;  ///< observation set of each row, -1 if none
-  std::int32_t sets = 0;
-  std::vector<std::int32_t> trial;  ///< trial of each row; empty if the table is one recording
-  std::int64_t missing_rows = 0;    ///< rows of the table with a missing value
+  std::vector<std::int32_t>
+      absence{};  ///< [variable], equal for variables that lack values in the same rows, 0 if in none
+  std::int64_t length = 0;            ///< how many rows there are
+  std::vector<std::int32_t> trial;    ///< trial of each row; empty if the table is one recording
+  std::vector<std::int64_t> steps{};  ///< time of each row in steps; empty: the number of the row
+  std::vector<bool> where{};          ///< rows that count as the present; empty: all
+  std::int32_t sets = 0;              ///< observation sets of all variables together
+  std::int64_t missing_rows = 0;      ///< rows of the table with a missing value
   Standardize standardize = Standardize::columns;
 
-  std::int64_t rows() const { return std::int64_t(set.size()); }
+  std::int64_t rows() const { return length; }
+  std::int64_t step(std::int64_t row) const { return steps.empty() ? row : steps[std::size_t(row)]; }
+  /// Whether a row does not follow the row before it: it begins a trial, or rows between them are absent.
+  bool begins(std::size_t row) const {
+    return row == 0 || (!trial.empty() && trial[row] != trial[row - 1]) ||
+           (!steps.empty() && steps[row] != steps[row - 1] + 1);
+  }
 };
 
-/// The chosen columns of a table, transformed, split at missing values, standardised (for
-/// Standardize::series) and with their noise. A differenced series starts at the second row. Throws
-/// InvalidArgument, naming file, column and row, for the logarithm of a number that is not positive; if every
-/// row has a missing value; and for numbers beyond 1e307.
+/// The chosen columns of a table, transformed, standardised (for Standardize::series) and with their noise. A differenced series
+/// starts at the second row. Throws InvalidArgument, naming file, column and row, for the logarithm of a number that is not
+/// positive; for a column without values; and for numbers beyond 1e307.
 Series make_series(const Table& table, std::span<const std::size_t> columns, const Preparation& preparation);
 
 /// Whether the values that are not NaN are all equal.
 bool is_constant(std::span<const double> values);
+
+/// Numbers `absence` by the values that are missing.
+void find_absences(Series& series);
 
 /// Rows from `begin` to below `end` of one set.
 struct Stretch {
@@ -78,7 +89,9 @@ struct Stretch {
 
   std::size_t size() const { return end - begin; }
 };
-/// The sets of a series in order, each of which is one stretch.
+/// The observation sets of some variables, in order, each of which is one stretch.
+std::vector<Stretch> stretches(const Series& series, std::span<const std::int32_t> variables);
+/// Those of all variables.
 std::vector<Stretch> stretches(const Series& series);
 
 struct Scaling {

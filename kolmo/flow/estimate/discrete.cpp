@@ -210,8 +210,8 @@ void check_states(const Series& series, std::span<const std::int32_t> variables,
   if (!ordinal && o.estimator != Estimator::discrete) return;
   for (const std::int32_t variable : variables) {
     std::vector<double> values;
-    for (std::size_t t = 0; t < series.set.size(); ++t)
-      if (series.set[t] >= 0) values.push_back(series.values[std::size_t(variable)][t]);
+    std::copy_if(series.values[std::size_t(variable)].begin(), series.values[std::size_t(variable)].end(),
+                 std::back_inserter(values), [](double x) { return !std::isnan(x); });
     const std::size_t rows = values.size(), states = different(std::move(values)).size();
     if (states <= std::max<std::size_t>(10, rows / 5)) continue;
     fail<InvalidArgument>(series.file + ": column '" + series.names[std::size_t(variable)] + "' has " +

@@ -31,7 +31,7 @@ double entropy(const Series& series, const Coordinates& coordinates, const Estim
   EstimationTask task;
   task.name = series.file + ": entropy";
   task.x = {coordinates};
-  task.times = embeddable(series, reach(coordinates));
+  task.times = times_of(series, task);
   check_task(series, task, o);
   for (const Coordinate& c : coordinates)
     if (are_constant(series, {c})) return 0;

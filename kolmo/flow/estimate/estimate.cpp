@@ -1,6 +1,7 @@
 #include "kolmo/flow/estimate/estimate.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "kolmo/flow/data/autocorrelation.hpp"
 #include "kolmo/flow/data/variable_key.hpp"
@@ -15,6 +16,14 @@ namespace kolmo {
 namespace {
 
 constexpr std::size_t max_dimensions = 16;
+
+/// Throws InvalidArgument if a task has no rows at all.
+void require_rows(const EstimationTask& task) {
+  if (task.times.empty())
+    fail<InvalidArgument>(task.name +
+                          ": 0 embedded rows are too few: no row has a value in every column, now and as far "
+                          "back as they are embedded");
+}
 
 void check_surrogates(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
   const auto rows = std::int64_t(task.times.size());
@@ -32,6 +41,7 @@ void check_surrogates(const Series& series, const EstimationTask& task, const Es
 }
 
 void check_other_task(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
+  require_rows(task);
   const std::size_t rows = task.times.size(),
                     dimensions = task.x.at(0).size() + task.y.size() + task.z.size();
   const std::size_t needed = o.estimator == Estimator::gaussian ? dimensions + 1 : 0;
@@ -99,6 +109,18 @@ Estimates estimate_in_parts(const Series& series, const EstimationTask& task, co
 
 }  // namespace
 
+std::vector<std::int64_t> cut_to_shortest_trial(const Series& series, std::span<const std::int64_t> times) {
+  if (series.trial.empty()) return {times.begin(), times.end()};
+  std::map<std::int32_t, std::int64_t> rows, taken;
+  for (const std::int64_t t : times) ++rows[series.trial[std::size_t(t)]];
+  std::int64_t least = std::int64_t(times.size());
+  for (const auto& [trial, count] : rows) least = std::min(least, count);
+  std::vector<std::int64_t> cut;
+  for (const std::int64_t t : times)
+    if (taken[series.trial[std::size_t(t)]]++ < least) cut.push_back(t);
+  return cut;
+}
+
 std::int64_t rows_of_trial(const Series& series, std::span<const std::int64_t> times,
                            const std::string& name) {
   if (series.trial.empty()) fail<InvalidArgument>(name + ": surrogates by trials need trials; see --trials");
@@ -124,6 +146,7 @@ bool tells_nothing(const Series& series, const EstimationTask& task, std::size_t
 
 void check_task(const Series& series, const EstimationTask& task, const EstimatorOptions& o) {
   if (o.estimator != Estimator::ksg) return check_other_task(series, task, o);
+  require_rows(task);
   const auto rows = std::int64_t(task.times.size()), needed = o.neighbors + 2 * o.theiler;
   if (rows <= needed)
     fail<InvalidArgument>(task.name + ": " + std::to_string(rows) + " embedded rows are too few; " +
@@ -138,16 +161,21 @@ void check_task(const Series& series, const EstimationTask& task, const Estimato
 
 std::vector<std::int64_t> theiler_times(const Series& series, std::span<const std::int64_t> times,
                                         const EstimatorOptions& o) {
-  if (o.theiler == 0 || series.sets < 2) return {};
-  std::vector<std::int64_t> all;
-  for (const std::int64_t t : times) {
-    const std::int64_t part = o.theiler_scope == TheilerScope::set ? series.set[std::size_t(t)]
-                              : series.trial.empty()               ? 0
-                                                                   : series.trial[std::size_t(t)];
+  if (o.theiler == 0 || times.empty()) return {};
+  const auto trial = [&](std::int64_t t) { return series.trial.empty() ? 0 : series.trial[std::size_t(t)]; };
+  const bool sets = o.theiler_scope == TheilerScope::set;
+  std::vector<std::int64_t> all{series.step(times[0])};
+  std::int64_t part = 0;
+  bool apart = false;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const std::int64_t t = times[i], before = times[i - 1];
+    const bool follows = t == before + 1 && !series.begins(std::size_t(t));
     // The offset keeps windows from reaching from one part into the next.
-    all.push_back(t + part * o.theiler);
+    part += sets ? !follows : trial(t) != trial(before);
+    apart |= !follows;
+    all.push_back(series.step(t) + part * o.theiler);
   }
-  return all;
+  return apart ? all : std::vector<std::int64_t>();
 }
 
 std::int64_t settled_shift(std::int64_t rows, std::int64_t length, std::int64_t reach) {
@@ -259,6 +287,14 @@ std::vector<double> local_values(const Series& series, const EstimationTask& tas
   return values;
 }
 
+std::vector<std::int64_t> times_of(const Series& series, const EstimationTask& task,
+                                   std::int64_t least_reach) {
+  std::vector<Coordinates> all = task.x;
+  all.push_back(task.y), all.push_back(task.z);
+  for (const Coordinates& c : all) least_reach = std::max(least_reach, reach(c));
+  return embeddable(series, variables_of(all), least_reach);
+}
+
 EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, std::int32_t target,
                                      const Coordinates& given, const Embedding& source_past,
                                      const Embedding& target_past, std::int64_t lag) {
@@ -270,7 +306,7 @@ EstimationTask transfer_entropy_task(const Series& series, std::int32_t source, 
                    transfer_entropy_condition(target, target_past, given),
                    {},
                    {random_stream(key(target), key(source))}};
-  t.times = embeddable(series, std::max(reach(t.x[0]), reach(t.z)));
+  t.times = times_of(series, t);
   return t;
 }
 
@@ -279,7 +315,7 @@ EstimationTask storage_task(const Series& series, std::int32_t variable, const E
   EstimationTask t{
       series.file + ": storage of " + series.names[v], {{{variable, 0}}}, past(variable, embedding), {}, {},
       {random_stream(series.keys[v], series.keys[v])}};
-  t.times = embeddable(series, reach(t.y));
+  t.times = times_of(series, t);
   return t;
 }
 

@@ -156,6 +156,10 @@ struct Estimates {
   }
 };
 
+/// The times of a task: those that are embeddable for its variables, as far back as its coordinates reach, or `least_reach`.
+std::vector<std::int64_t> times_of(const Series& series, const EstimationTask& task,
+                                   std::int64_t least_reach = 0);
+
 /// Whether x of an alternative or y never changes, so that its estimates are 0.
 bool tells_nothing(const Series& series, const EstimationTask& task, std::size_t alternative);
 
@@ -172,6 +176,10 @@ std::vector<std::int64_t> theiler_times(const Series& series, std::span<const st
 /// The options, settled for the longest embedding of the tasks.
 EstimatorOptions settled(EstimatorOptions options, const Series& series,
                          std::span<const EstimationTask> tasks);
+
+/// The first times of each trial, as many as the trial has that has the fewest: surrogates by trials exchange trials of equal
+/// length.
+std::vector<std::int64_t> cut_to_shortest_trial(const Series& series, std::span<const std::int64_t> times);
 
 /// The number of embedded rows of each trial. Throws InvalidArgument, naming the task, if they differ or if there are
 /// less than two trials.

@@ -16,7 +16,9 @@ EstimateBatch::EstimateBatch(const Series& series, std::span<const EstimationTas
   require(!tasks.empty(), "estimate: a batch has one task or more");
   require(options.estimator == Estimator::ksg, "estimate: batches are of the estimator ksg");
   options_ = settled(options, series, tasks);
-  timed_ = !theiler_times(series, tasks[0].times, options).empty();
+  timed_ = std::any_of(tasks.begin(), tasks.end(), [&](const EstimationTask& t) {
+    return !theiler_times(series, t.times, options).empty();
+  });
   shifts_differ_ =
       rearranges() && options.surrogate_type == SurrogateMethod::circular && !tasks[0].min_shifts.empty();
   alternatives_ = std::int64_t(tasks[0].x.size());
@@ -128,7 +130,7 @@ void EstimateBatch::write(std::byte* input) const {
   std::int64_t row = *segment++ = 0;
   for (const EstimationTask& t : tasks_) {
     const std::vector<std::int64_t> times = theiler_times(*series_, t.times, options_);
-    time = std::copy(times.begin(), times.end(), time);
+    if (timed_) time = std::copy_n((times.empty() ? t.times : times).begin(), t.times.size(), time);
     *segment++ = row += std::int64_t(t.times.size());
     for (const std::int64_t s : t.streams) stream = std::fill_n(stream, copies(), s);
     if (shifts_differ_) min_shift = std::copy(t.min_shifts.begin(), t.min_shifts.end(), min_shift);

@@ -26,7 +26,7 @@ std::vector<EstimationTask> storage_tasks(const Series& series, const NetworkOpt
   std::vector<EstimationTask> tasks;
   for (const std::int32_t t : targets) {
     tasks.push_back(storage_task(series, t, e));
-    tasks.back().times = embeddable(series, Embedding{o.max_history, o.max_tau}.reach(1));
+    tasks.back().times = embeddable(series, {&t, 1}, Embedding{o.max_history, o.max_tau}.reach(1));
   }
   return tasks;
 }
@@ -113,8 +113,11 @@ std::vector<TargetResult> choose_embeddings(const Series& series, const NetworkO
         if (scores[i] > best[i]) best[i] = scores[i], results[i].embedding = e;
     }
   }
-  for (TargetResult& r : results)
-    r.samples = std::int64_t(embeddable(series, network_reach(o, r.embedding)).size());
+  for (TargetResult& r : results) {
+    std::vector<std::int32_t> variables{r.target};
+    for (const Coordinate& g : o.given) variables.push_back(g.variable);
+    r.samples = std::int64_t(embeddable(series, variables, network_reach(o, r.embedding)).size());
+  }
   return results;
 }
 

@@ -136,8 +136,15 @@ Network infer(const PreparedNetwork& prepared, Stream& stream, FinishedWork* wor
   Stream* const streams[] = {&stream};
   run_searches(all, {series, o.estimator, streams, limits, work, progress,
                      [&](bool estimated) { return go_on(searches, estimated); }});
-  for (const auto& search : searches)
-    network.links.insert(network.links.end(), search->links().begin(), search->links().end());
+  const auto place = [&o = o](std::int32_t v) {
+    return std::find(o.variables.begin(), o.variables.end(), v);
+  };
+  for (const auto& search : searches) {
+    const auto from =
+        network.links.insert(network.links.end(), search->links().begin(), search->links().end());
+    std::sort(from, network.links.end(),
+              [&](const LinkResult& a, const LinkResult& b) { return place(a.source) < place(b.source); });
+  }
   return network;
 }
 

@@ -50,8 +50,8 @@ struct NetworkOptions {
 struct TargetResult {
   std::int32_t target;
   Embedding embedding;
-  std::int64_t samples;
-  double storage;  ///< active information storage of the chosen embedding, in nats
+  std::int64_t samples;  ///< embedded rows of the target and the given values
+  double storage;        ///< active information storage of the chosen embedding, in nats
 };
 
 /// An ordered pair of variables. All values in nats. `value` is the maximum of `profile`, which starts at
@@ -59,6 +59,7 @@ struct TargetResult {
 /// those of SequentialTest::describe().
 struct LinkResult {
   std::int32_t source = 0, target = 0;
+  std::int64_t samples = 0;  ///< embedded rows, in which source, target and the given values are not missing
   double value = 0;
   std::int64_t lag = 0;
   std::vector<double> profile;

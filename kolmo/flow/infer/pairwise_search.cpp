@@ -22,13 +22,16 @@ EstimationTask link_task(const Series& series, const NetworkOptions& o, const Ta
                    {},
                    {{target.target, 0}},
                    transfer_entropy_condition(target.target, target.embedding, o.given),
-                   embeddable(series, network_reach(o, target.embedding)),
+                   {},
                    {}};
   for (const std::int32_t s : sources)
     for (std::int64_t lag = o.min_lag; lag <= o.max_lag; ++lag) {
       t.x.push_back(past(s, o.source, lag));
       t.streams.push_back(random_stream(key(target.target), key(s)));
     }
+  t.times = times_of(series, t, network_reach(o, target.embedding));
+  if (o.estimator.surrogates && o.estimator.surrogate_type == SurrogateMethod::trials)
+    t.times = cut_to_shortest_trial(series, t.times);
   return t;
 }
 
@@ -47,17 +50,27 @@ LinkResult link_of(const NetworkOptions& o, std::int32_t source, std::int32_t ta
 PairwiseSearch::PairwiseSearch(const PreparedNetwork& network, const TargetResult& target, double round)
     : network_(network), target_(target), round_(round), part_(network.options.rule().first()) {
   const NetworkOptions& o = network.options;
+  const Series& series = network.series;
   const bool circular = o.estimator.surrogate_type == SurrogateMethod::circular;
-  const auto rows = std::int64_t(embeddable(network.series, network_reach(o, target.embedding)).size());
-  for (const std::int32_t s : o.variables) {
-    if (s == target.target) continue;
-    part_links_.push_back(sources_.size());
-    sources_.push_back(s);
+  for (const std::int32_t s : o.variables)
+    if (s != target.target) sources_.push_back(s);
+  std::stable_sort(sources_.begin(), sources_.end(),
+                   [&](std::int32_t a, std::int32_t b) { return absence(a) < absence(b); });
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    const bool same = i > 0 && absence(sources_[i]) == absence(sources_[i - 1]);
+    rows_.push_back(same ? rows_.back()
+                         : std::int64_t(link_task(series, o, target, {&sources_[i], 1}).times.size()));
+    part_links_.push_back(i);
     const std::int64_t most = o.estimator.surrogates;
     surrogates_.push_back(
-        circular ? std::min(most, different_shifts(rows, network.shifts.of(s, target.target))) : most);
+        circular ? std::min(most, different_shifts(rows_[i], network.shifts.of(sources_[i], target.target)))
+                 : most);
   }
   choose_round_size();
+}
+
+std::int32_t PairwiseSearch::absence(std::int32_t source) const {
+  return network_.series.absence[std::size_t(source)];
 }
 
 void PairwiseSearch::choose_round_size() {
@@ -70,7 +83,10 @@ std::int64_t PairwiseSearch::number() const { return network_.series.numbers[std
 
 std::span<const std::size_t> PairwiseSearch::round() const {
   const auto left = std::span(part_links_).subspan(taken_);
-  return left.first(std::min(each_, left.size()));
+  std::size_t count = 0;
+  while (count < std::min(each_, left.size()) && absence(sources_[left[count]]) == absence(sources_[left[0]]))
+    ++count;
+  return left.first(count);
 }
 
 std::int64_t PairwiseSearch::estimates(std::size_t links) const {
@@ -97,7 +113,7 @@ void PairwiseSearch::take(std::span<const Estimates> e) {
     const std::size_t i = chosen[k];
     if (part_.observed()) {
       links_.push_back(link_of(o, sources_[i], target_.target, k, e[0]));
-      links_[i].min_shift = network_.shifts.of(sources_[i], target_.target);
+      links_[i].min_shift = network_.shifts.of(sources_[i], target_.target), links_[i].samples = rows_[i];
       tests_.emplace_back(links_[i].value, o.rule());
     }
     tests_[i].take(largest_of_each(e[0], k * lags, lags), surrogates_[i]);
@@ -152,7 +168,7 @@ std::int64_t PairwiseSearch::replay(const std::string& record) {
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const std::size_t i = chosen[k];
     if (part_.observed()) tests_.emplace_back(links[k].value, o.rule()), links_.emplace_back();
-    links[k].min_shift = network_.shifts.of(sources_[i], target_.target);
+    links[k].min_shift = network_.shifts.of(sources_[i], target_.target), links[k].samples = rows_[i];
     links_[i] = std::move(links[k]);
     tests_[i].resume(tests[k].state, tests[k].kept);
   }

@@ -27,14 +27,15 @@ class PairwiseSearch final : public TargetSearch {
   std::int64_t begin_part();
 
   std::int32_t target() const { return target_.target; }
-  /// The links as far as they were taken, and the test of each.
+  /// The links as far as they were taken, and the test of each; sources that lack values in the same rows follow each other.
   const std::vector<LinkResult>& links() const { return links_; }
   const std::vector<SequentialTest>& tests() const { return tests_; }
 
  private:
-  /// The links of the next round, as indices into sources_.
+  /// The links of the next round, as indices into sources_; their sources lack values in the same rows.
   std::span<const std::size_t> round() const;
   std::int64_t estimates(std::size_t links) const;
+  std::int32_t absence(std::int32_t source) const;
   void choose_round_size();
   void show_test(std::size_t link);
 
@@ -42,6 +43,7 @@ class PairwiseSearch final : public TargetSearch {
   TargetResult target_;
   double round_;
   std::vector<std::int32_t> sources_;
+  std::vector<std::int64_t> rows_;        // embedded ones of each link
   std::vector<std::int64_t> surrogates_;  // how many different ones each link has
   SurrogateRange part_;
   std::vector<std::size_t> part_links_;  // that get this part
@@ -54,7 +56,7 @@ class PairwiseSearch final : public TargetSearch {
 /// The work of estimating a link with the first part of its surrogates, in estimates times rows.
 double link_work(const Series& series, const NetworkOptions& options);
 
-/// The task of the links from some sources to a target, and the link from sources[which].
+/// The task of the links from some sources to a target, which lack values in the same rows; and the link from sources[which].
 EstimationTask link_task(const Series& series, const NetworkOptions& options, const TargetResult& target,
                          std::span<const std::int32_t> sources);
 LinkResult link_of(const NetworkOptions& options, std::int32_t source, std::int32_t target, std::size_t which,

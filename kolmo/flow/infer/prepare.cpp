@@ -1,6 +1,9 @@
 #include "kolmo/flow/infer/prepare.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
 
 #include "kolmo/flow/data/autocorrelation.hpp"
 #include "kolmo/flow/estimate/discrete.hpp"
@@ -23,21 +26,31 @@ std::int64_t network_reach(const NetworkOptions& o, const Embedding& target) {
   return std::max({target.reach(1), o.source.reach(o.max_lag), reach(o.given)});
 }
 
-LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) {
+LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) : series_(&series) {
   fixed_ = o.estimator.min_shift;
   if (!o.estimator.surrogates || o.estimator.surrogate_type != SurrogateMethod::circular || fixed_) return;
   reach_ = network_reach(o, longest_embedding(o));
-  rows_ = std::int64_t(embeddable(series, reach_).size());
+  rows_ = std::int64_t(embeddable(series, std::span<const std::int32_t>(), reach_).size());
   for (std::size_t v = 0; v < series.values.size(); ++v)
     length_.push_back(autocorrelation(column_of(series, v)).length);
   std::int64_t given = 0;
-  for (const Coordinate& g : o.given) given = std::max(given, length_[std::size_t(g.variable)]);
+  for (const Coordinate& g : o.given)
+    given_.push_back(g.variable), given = std::max(given, length_[std::size_t(g.variable)]);
   for (std::int64_t& length : length_) length = std::max(length, given);
+}
+
+std::int64_t LinkShifts::rows(std::int32_t source, std::int32_t target) const {
+  std::vector<std::int32_t> variables = given_;
+  variables.push_back(source), variables.push_back(target);
+  const bool complete = std::all_of(variables.begin(), variables.end(),
+                                    [&](std::int32_t v) { return series_->absence[std::size_t(v)] == 0; });
+  return complete ? rows_ : std::int64_t(embeddable(*series_, variables, reach_).size());
 }
 
 std::int64_t LinkShifts::of(std::int32_t source, std::int32_t target) const {
   if (length_.empty()) return fixed_;
-  return settled_shift(rows_, std::max(length_[std::size_t(source)], length_[std::size_t(target)]), reach_);
+  return settled_shift(rows(source, target),
+                       std::max(length_[std::size_t(source)], length_[std::size_t(target)]), reach_);
 }
 
 namespace {
@@ -53,6 +66,39 @@ EstimationTask widest_task(const Series& series, const NetworkOptions& o) {
           {0}};
 }
 
+/// Throws InvalidArgument as check_task does; if variables lack values, the message names the one that has the fewest.
+void check_rows(const Series& series, const EstimationTask& task, std::span<const std::int32_t> variables,
+                const EstimatorOptions& options) {
+  const auto values = [&](std::int32_t v) {
+    const auto& x = series.values[std::size_t(v)];
+    return std::count_if(x.begin(), x.end(), [](double y) { return !std::isnan(y); });
+  };
+  try {
+    check_task(series, task, options);
+  } catch (const InvalidArgument& e) {
+    const std::int32_t sparse =
+        *std::min_element(variables.begin(), variables.end(),
+                          [&](std::int32_t a, std::int32_t b) { return values(a) < values(b); });
+    if (!series.absence[std::size_t(sparse)]) throw;
+    fail<InvalidArgument>(std::string(e.what()) + "; '" + series.names[std::size_t(sparse)] +
+                          "' has a value in " + std::to_string(values(sparse)) + " of " +
+                          std::to_string(series.rows()) + " rows, and --exclude leaves it out");
+  }
+}
+
+/// Checks the rows of each link, as each uses those of its own variables.
+void check_links(const Series& series, const NetworkOptions& o) {
+  std::set<std::pair<std::int32_t, std::int32_t>> checked;  // what source and target lack
+  for (const std::int32_t target : o.chosen_targets())
+    for (const std::int32_t source : o.variables) {
+      const auto absence = [&](std::int32_t v) { return series.absence[std::size_t(v)]; };
+      if (source == target || !checked.emplace(absence(source), absence(target)).second) continue;
+      const std::int32_t both[] = {source, target};
+      check_rows(series, link_task(series, o, {target, longest_embedding(o), 0, 0}, {&source, 1}), both,
+                 o.estimator);
+    }
+}
+
 void check_network(const Series& series, const NetworkOptions& o) {
   if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
   for (const std::int32_t t : o.targets)
@@ -66,11 +112,10 @@ void check_network(const Series& series, const NetworkOptions& o) {
   require(!greedy || std::int64_t(o.given.size()) < o.greedy.max_conditions,
           "network: --given has " + std::to_string(o.given.size()) +
               " values, which leaves none of --max-conditions " + std::to_string(o.greedy.max_conditions));
-  check_task(series,
-             greedy
-                 ? widest_task(series, o)
-                 : link_task(series, o, {o.variables[1], longest_embedding(o), 0, 0}, {&o.variables[0], 1}),
-             o.estimator);
+  if (greedy)
+    check_rows(series, widest_task(series, o), o.variables, o.estimator);
+  else
+    check_links(series, o);
   std::vector<std::int32_t> used = o.variables;
   for (const Coordinate& g : o.given) used.push_back(g.variable);
   check_states(series, used, o.estimator);

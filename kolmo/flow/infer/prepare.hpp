@@ -4,15 +4,22 @@
 namespace kolmo {
 
 /// The min_shift of each link: the one given, or, as settled() chooses it, of the longest Autocorrelation::length of its source,
-/// its target and the variables in the condition. A slowly varying series takes shifts from its own links only. 0 for
+/// its target and the variables in the condition, and of the link's rows. A slowly varying series takes shifts from its own links
+/// only. 0 for
 /// surrogates that are not circular.
 class LinkShifts {
  public:
+  /// `series` must outlive it.
   LinkShifts(const Series& series, const NetworkOptions& options);
   std::int64_t of(std::int32_t source, std::int32_t target) const;
 
  private:
-  std::int64_t fixed_ = 0, reach_ = 0, rows_ = 0;
+  std::int64_t rows(std::int32_t source, std::int32_t target) const;
+
+  const Series* series_;
+  std::vector<std::int32_t> given_;
+  std::int64_t fixed_ = 0, reach_ = 0;
+  std::int64_t rows_ = 0;  // of links whose variables have a value in every row
   std::vector<std::int64_t>
       length_;  // of each variable, at least those of the condition; empty if all are fixed
 };

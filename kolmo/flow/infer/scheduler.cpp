@@ -25,6 +25,7 @@ struct OpenRound {
 struct Part {
   OpenRound* of;
   std::size_t task, first, count;
+  std::int64_t rows_of_trial;  // for surrogates by trials
 
   const EstimationTask& whole() const { return of->round.tasks[task]; }
   SurrogateRange draws() const { return of->round.surrogates; }
@@ -42,7 +43,7 @@ struct Batch {
 auto shape(const Part& p) {
   const EstimationTask& t = p.whole();
   return std::tuple(t.x.at(0).size(), t.y.size(), t.z.size(), t.times.size(), t.min_shifts.empty(),
-                    p.draws().first, p.draws().count, p.count);
+                    p.draws().first, p.draws().count, p.count, p.rows_of_trial);
 }
 
 EstimationTask task_of(const Part& p) {
@@ -127,7 +128,10 @@ void Scheduler::ask(OpenRound& open) {
                             std::vector<double>(alternatives * std::size_t(draws.count)),
                             {}});
     open.missing += alternatives;
-    const Part part{&open, i, 0, alternatives};
+    const EstimationTask& task = open.round.tasks[i];
+    const bool by_trials = draws.count > 1 && o_.estimator.surrogate_type == SurrogateMethod::trials;
+    const Part part{&open, i, 0, alternatives,
+                    by_trials ? rows_of_trial(o_.series, task.times, task.name) : 0};
     const auto later = [](const Part& a, const Part& b) { return shape(a) < shape(b); };
     waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), part, later), part);
   }

@@ -25,7 +25,8 @@ constexpr std::span<const std::string_view> names_of(Precision) { return precisi
 /// What every analysis of series has.
 struct AnalysisRequest {
   std::string rows;
-  Columns trials;
+  Columns trials, time;
+  std::string where;
   Preparation preparation;
   EstimatorOptions estimator;
   std::int64_t order = 3, order_delay = 1;
@@ -53,8 +54,22 @@ struct AnalysisRequest {
                 .of(OptionUse::ksg),
             text_option<&R::rows>("rows", "START:END",
                                   "rows START to END - 1, from 0; either may be left out"),
-            columns_option<&R::trials>("trials",
-                                       "which trial each row belongs to; no embedding spans two trials"),
+            columns_option<&R::trials>(
+                "trials",
+                "which trial each row belongs to, as numbers or text; no embedding spans "
+                "two trials")
+                .for_files(),
+            columns_option<&R::time>(
+                "time",
+                "when each row was measured: ISO dates or numbers, oldest first; absent rows end "
+                "a set, as missing values do; none: every row is one step. If left out, the only "
+                "column of dates, if there is one")
+                .for_files(),
+            text_option<&R::where>(
+                "where", "COL[=VALUE]",
+                "rows that count as the present: those where the column is not 0, or has the "
+                "value; the past may reach into other rows")
+                .for_files(),
             text_option<&R::device>("device", "DEVICE",
                                     "where to compute: auto, cpu, cuda, cuda:N or simt (emulated GPU)")
                 .beside_the_result(),
@@ -93,6 +108,7 @@ struct TestedRequest : AnalysisRequest {
 struct EstimateRequest : TestedRequest {
   std::string local;
   std::optional<std::int64_t> local_window;
+  bool local_over_trials = false;
   std::optional<double> dt;
   std::string dt_unit;
 
@@ -107,6 +123,10 @@ struct EstimateRequest : TestedRequest {
             "local_window", 1, max_rows,
             "with their mean over the samples of the last N rows, so that it is resolved in time")
             .if_left_out("without")
+            .beside_the_result(),
+        value_option<&R::local_over_trials>(
+            "local_over_trials",
+            "instead, their mean over trials at each step of time since a trial's first row")
             .beside_the_result(),
         value_option<&R::dt>("dt", 0.0, std::numeric_limits<double>::max(),
                              "time between two rows, for --local")

@@ -48,16 +48,20 @@ void settle_common(R& r) {
   r.estimator.f32 = r.precision == Precision::f32;
 }
 
-void check_step(const std::optional<double>& dt, const std::string& unit) {
+void check_step(const std::optional<double>& dt, const std::string& unit, const AnalysisRequest& r) {
   require(!dt || *dt > 0, "--dt: must be a number above 0");
   require(!dt || !unit.empty(), "--dt: needs --dt-unit, its unit");
-  require(dt || unit.empty(), "--dt-unit: needs --dt, the time between two rows");
+  require(dt || unit.empty() || !r.time.empty(),
+          "--dt-unit: needs --dt, the time between two rows, or --time, whose unit it is");
 }
 
 void check_local(const EstimateRequest& r) {
-  check_step(r.dt, r.dt_unit);
+  check_step(r.dt, r.dt_unit, r);
   require(!r.local.empty() || !r.local_window,
           "--local-window: needs --local, the file that it is written to");
+  require(!r.local.empty() || !r.local_over_trials,
+          "--local-over-trials: needs --local, the file that it is written to");
+  require(!r.local_over_trials || !r.local_window, "--local-over-trials excludes --local-window");
   require(!r.local.empty() || !r.dt, "--dt: needs --local, the file that times are written to");
   require(r.local.empty() || r.estimator.bias == Bias::none,
           "--local: --bias miller-madow corrects the mean, and no single value");
@@ -184,7 +188,7 @@ NetworkRequest settled(NetworkRequest r) {
   } else {
     settle_greedy(r);
   }
-  check_method(r), settle_common(r), check_step(r.dt, r.dt_unit);
+  check_method(r), settle_common(r), check_step(r.dt, r.dt_unit, r);
   return r;
 }
 

@@ -50,17 +50,22 @@ std::optional<Warning> too_few_surrogates(std::int64_t used, double pairs, const
                         start, pairs, name, together, advice)};
 }
 
+/// The rows of the link that has the fewest.
+std::vector<std::int64_t> fewest_rows(const Network& network, const Series& series, const NetworkOptions& o) {
+  const auto least = std::min_element(network.links.begin(), network.links.end(),
+                                      [](const auto& a, const auto& b) { return a.samples < b.samples; });
+  if (least == network.links.end()) return {};
+  return link_task(series, o, {least->target, longest_embedding(o), 0, 0}, {&least->source, 1}).times;
+}
+
 /// How many different surrogates each link could get.
 std::vector<std::int64_t> available_surrogates(const Network& network, const PreparedNetwork& prepared) {
   const NetworkOptions& o = prepared.options;
-  std::map<std::int32_t, std::int64_t> rows;  // of each target
-  for (const TargetResult& t : network.targets)
-    rows[t.target] = std::int64_t(embeddable(prepared.series, network_reach(o, t.embedding)).size());
   std::vector<std::int64_t> all;
   for (const LinkResult& l : network.links) {
     std::int64_t available = o.rule().sequential() ? o.estimator.surrogates : l.surrogate_count;
     if (o.rule().sequential() && o.estimator.surrogate_type == SurrogateMethod::circular)
-      available = std::min(available, different_shifts(rows.at(l.target), l.min_shift));
+      available = std::min(available, different_shifts(l.samples, l.min_shift));
     all.push_back(available);
   }
   return all;
@@ -143,7 +148,16 @@ std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prep
     const std::vector<std::int64_t> available = available_surrogates(network, prepared);
     std::int64_t used = e.surrogates;
     for (const std::int64_t surrogates : available) used = std::min(used, surrogates);
-    const auto rows = embeddable(series, network_reach(options, longest_embedding(options)));
+    const auto rows = fewest_rows(network, series, options);
+    if (e.surrogate_type == SurrogateMethod::trials && !network.links.empty()) {
+      const LinkResult& l = network.links[0];
+      EstimationTask task =
+          link_task(series, options, {l.target, longest_embedding(options), 0, 0}, {&l.source, 1});
+      const std::size_t cut = task.times.size();
+      if (const auto w = trials_cut(
+              cut, times_of(series, task, network_reach(options, longest_embedding(options))).size()))
+        all.push_back(*w);
+    }
     const bool circular = e.surrogate_type == SurrogateMethod::circular;
     const bool limited = more_might_help(network, available, options);
     for (auto& w : {few_surrogates(circular ? used : different_surrogates(series, rows, e, e.surrogates), e),

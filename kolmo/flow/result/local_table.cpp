@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/csv_cell.hpp"
@@ -54,10 +55,31 @@ MovingMean moving_mean(const Series& series, std::span<const std::int64_t> times
   return result;
 }
 
+namespace {
+
+/// The time of each row in steps since the first row of its trial.
+std::vector<std::int64_t> steps_in_trial(const Series& series) {
+  std::vector<std::int64_t> all;
+  std::int64_t first = 0;
+  for (std::int64_t t = 0; t < series.rows(); ++t) {
+    const auto row = std::size_t(t);
+    if (t == 0 || (!series.trial.empty() && series.trial[row] != series.trial[row - 1]))
+      first = series.step(t);
+    all.push_back(series.step(t) - first);
+  }
+  return all;
+}
+
+}  // namespace
+
 std::string local_table_csv(const Series& series, std::span<const std::int64_t> times,
                             std::span<const double> values, const LocalTable& o) {
-  std::string out = series.trial.empty() ? "row," : "row,trial,";
-  if (o.time_step) out += csv_cell("time (" + o.time_step->unit + ")") + ",";
+  const bool trials = !series.trial.empty();
+  std::string out = trials ? "row,trial," : "row,";
+  if (o.times)
+    out += "time,";
+  else if (o.time_step)
+    out += csv_cell("time (" + o.time_step->unit + ")") + ",";
   out += "local (" + o.units + ")";
   MovingMean moving;
   if (o.window) {
@@ -65,15 +87,45 @@ std::string local_table_csv(const Series& series, std::span<const std::int64_t> 
     out += ",mean (" + o.units + "),samples";
   }
   out += "\n";
+  const std::vector<std::int64_t> in_trial = trials ? steps_in_trial(series) : std::vector<std::int64_t>();
   auto to = std::back_inserter(out);
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::int64_t row = o.first_row + times[i];
+    const auto at = std::size_t(times[i] + o.shift);
+    const std::int64_t row = o.first_row + (o.file_row.empty() ? std::int64_t(at) : o.file_row[at]);
     fmt::format_to(to, "{},", row);
-    if (!series.trial.empty()) fmt::format_to(to, "{},", series.trial[std::size_t(times[i])]);
-    if (o.time_step) fmt::format_to(to, "{},", double(row) * o.time_step->step);
+    if (trials) {
+      const auto trial = std::size_t(series.trial[std::size_t(times[i])]);
+      out += (o.trial_names.empty() ? std::to_string(trial) : csv_cell(o.trial_names[trial])) + ",";
+    }
+    if (o.times)
+      out += time_text(*o.times, at) + ",";
+    else if (o.time_step)
+      fmt::format_to(to, "{},",
+                     double(trials ? in_trial[std::size_t(times[i])] + o.shift : row) * o.time_step->step);
     fmt::format_to(to, "{}", values[i] * o.factor);
     if (o.window) fmt::format_to(to, ",{},{}", moving.mean[i] * o.factor, moving.samples[i]);
     out += "\n";
+  }
+  return out;
+}
+
+std::string local_over_trials_csv(const Series& series, std::span<const std::int64_t> times,
+                                  std::span<const double> values, const LocalTable& o) {
+  require(!series.trial.empty(), "--local-over-trials: there are no trials; see --trials");
+  const std::vector<std::int64_t> in_trial = steps_in_trial(series);
+  std::map<std::int64_t, Sum> at;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    Sum& sum = at[in_trial[std::size_t(times[i])] + o.shift];
+    sum = sum + Sum{values[i], 1};
+  }
+  std::string out = "step,";
+  if (o.time_step) out += csv_cell("time (" + o.time_step->unit + ")") + ",";
+  out += "local (" + o.units + "),trials\n";
+  auto to = std::back_inserter(out);
+  for (const auto& [step, sum] : at) {
+    fmt::format_to(to, "{},", step);
+    if (o.time_step) fmt::format_to(to, "{},", double(step) * o.time_step->step);
+    fmt::format_to(to, "{},{}\n", sum.value / double(sum.count) * o.factor, sum.count);
   }
   return out;
 }

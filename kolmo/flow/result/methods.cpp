@@ -29,6 +29,14 @@ std::string range_over(const NetworkDocument& d, F number) {
   return range(low, high);
 }
 
+/// How many samples estimates used: those of links, of which the document may have none.
+std::string samples_range(const NetworkDocument& d) {
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (const NetworkLink& l : d.links)
+    if (l.samples) low = std::min(low, double(l.samples)), high = std::max(high, double(l.samples));
+  return low <= high ? range(low, high) : range_over(d, [](const auto& t) { return t.samples; });
+}
+
 std::string plural(double count, const std::string& word) {
   return fmt::format("{:.10g} {}{}", count, word, count == 1 ? "" : "s");
 }
@@ -58,12 +66,17 @@ std::string data_sentence(const NetworkDocument& d) {
   std::string out = "The data have " + plural(double(d.rows), "row");
   if (d.time_step) out += fmt::format(", {:.6g} {} apart", d.time_step->step, d.time_step->unit);
   if (d.missing_rows > 0)
-    out += fmt::format(", of which {} with missing values; these split them into {}",
-                       plural(double(d.missing_rows), "row"), plural(double(d.sets), "observation set"));
+    out += fmt::format(", of which {} with missing values; {}", plural(double(d.missing_rows), "row"),
+                       d.request.method == NetworkMethod::pairwise
+                           ? "a link uses the rows in which its own variables have values"
+                           : "a target uses the rows in which all variables have values");
+  if (d.time && d.time->gaps)
+    out += fmt::format("; {} of time without a row end observation sets",
+                       plural(double(d.time->absent), "step"));
+  if (!d.request.where.empty())
+    out += "; only rows where " + d.request.where + " count as the present of a target";
   out += ". ";
-  if (!d.targets.empty())
-    out += "Each estimate used " + range_over(d, [](const auto& t) { return t.samples; }) +
-           " samples (embedded rows). ";
+  if (!d.targets.empty()) out += "Each estimate used " + samples_range(d) + " samples (embedded rows). ";
   const Preparation& p = d.request.preparation;
   if (p.transform == Transform::log) out += "Logarithms were taken of all series. ";
   if (p.transform == Transform::difference) out += "All series were differenced. ";

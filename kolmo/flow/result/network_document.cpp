@@ -95,7 +95,7 @@ NetworkDocument network_document(const Network& network, const Series& series, c
     link.surrogate_mean = l.surrogates.mean * unit;
     link.surrogate_std = l.surrogates.deviation * unit;
     link.surrogate_q95 = l.surrogates.q95 * unit;
-    link.surrogate_count = l.surrogate_count, link.min_shift = l.min_shift;
+    link.surrogate_count = l.surrogate_count, link.min_shift = l.min_shift, link.samples = l.samples;
     link.lags.assign(l.lags.begin(), l.lags.end());
     d.links.push_back(std::move(link));
   }
@@ -124,14 +124,17 @@ NetworkDocument checked(const NetworkDocument& document) {
     require(g < groups.names.size(), "network document: groups: " + std::to_string(g) + " is not one of " +
                                          std::to_string(groups.names.size()) + " groups");
   if (d.time_step) d.time_step->unit = valid(d.time_step->unit);
+  if (d.time) d.time->name = valid(d.time->name), d.time->unit = valid(d.time->unit);
   for (std::string& name : d.groups.names) name = valid(name);
   for (std::string* text : {&d.command, &d.device, &d.file, &d.version, &d.units}) *text = valid(*text);
   for (std::string& name : d.variables) name = valid(name);
   for (Warning& w : d.warnings) w.text = valid(w.text);
   for (auto& [name, value] : d.reading) value = valid(value);
-  for (Columns* columns : {&d.request.given, &d.request.columns, &d.request.exclude, &d.request.trials})
+  for (Columns* columns :
+       {&d.request.given, &d.request.columns, &d.request.exclude, &d.request.trials, &d.request.time})
     columns->text = valid(columns->text);
-  for (std::string* text : {&d.request.rows, &d.request.groups, &d.request.dt_unit}) *text = valid(*text);
+  for (std::string* text : {&d.request.rows, &d.request.groups, &d.request.dt_unit, &d.request.where})
+    *text = valid(*text);
   return d;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kolmo/flow/data/time_axis.hpp"
 #include "kolmo/flow/data/warning.hpp"
 #include "kolmo/flow/infer/network.hpp"
 #include "kolmo/flow/request/options_json.hpp"
@@ -34,6 +35,7 @@ struct NetworkLink {
   double surrogate_std = std::numeric_limits<double>::quiet_NaN();
   double surrogate_q95 = std::numeric_limits<double>::quiet_NaN();
   long long surrogate_count = 0;  ///< number of different surrogates; 0: as many as the options say
+  long long samples = 0;          ///< embedded rows that the link uses
   long long min_shift = 0;        ///< for circular surrogates; otherwise 0
   std::string command;            ///< estimates this link alone, with the same value
   std::vector<int> lags{};        ///< that a greedy search chose, ascending
@@ -103,7 +105,8 @@ struct NetworkDocument {
   std::vector<NetworkLink> links;
   std::vector<Warning> warnings;
   std::optional<TimeStep> time_step;
-  std::string date;  ///< date of the run, YYYY-MM-DD; "" if unknown
+  std::optional<TimeAxis> time;  ///< of the rows, if they have times
+  std::string date;              ///< date of the run, YYYY-MM-DD; "" if unknown
   Checksum data;
   VariableGroups groups;  ///< empty, or with a group for every variable
 

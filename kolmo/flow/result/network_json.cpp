@@ -41,6 +41,7 @@ Json link_json(const NetworkDocument& d, const NetworkLink& l) {
   add("surrogate_mean", l.surrogate_mean), add("surrogate_std", l.surrogate_std);
   add("surrogate_q95", l.surrogate_q95);
   add("surrogates", surrogate_count(d, l));
+  if (l.samples) add("samples", l.samples);
   if (l.min_shift) add("min_shift", l.min_shift);
   if (!l.command.empty()) add("command", l.command);
   return members;
@@ -111,6 +112,7 @@ Json frame_json(const NetworkDocument& d) {
            {"units", d.units},
            {"targets", std::move(targets)},
            {"links", Json::array()}};
+  if (d.time) all["time_axis"] = time_json(*d.time);
   if (d.time_step) all["time_step"] = {{"step", d.time_step->step}, {"unit", d.time_step->unit}};
   if (!d.groups.names.empty())
     for (std::size_t i = 0; i < d.variables.size(); ++i)
@@ -138,6 +140,14 @@ Json document_options(const NetworkDocument& d) {
   }
   if (d.time_step) j["dt"] = d.time_step->step, j["dt_unit"] = d.time_step->unit;
   if (!r.groups.empty()) j["groups"] = r.groups;
+  return j;
+}
+
+Json time_json(const TimeAxis& t) {
+  Json j{
+      {"column", t.name}, {"first", t.first}, {"last", t.last}, {"gaps", t.gaps}, {"absent_rows", t.absent}};
+  j["step"] = t.step ? Json(*t.step) : Json();
+  if (!t.unit.empty()) j["unit"] = t.unit;
   return j;
 }
 
@@ -181,7 +191,9 @@ std::string network_text(const NetworkDocument& document, int threads, const Jso
 }
 
 std::string run_key(const Series& series, const Json& options) {
-  std::uint64_t data = fingerprint(bytes_of(series.set), fingerprint(bytes_of(series.numbers)));
+  const std::vector<char> where(series.where.begin(), series.where.end());
+  std::uint64_t data = fingerprint(bytes_of(series.trial), fingerprint(bytes_of(series.numbers)));
+  data = fingerprint(bytes_of(series.steps), fingerprint(bytes_of(where), data));
   data = fingerprint(bytes_of(series.keys), data);
   for (const std::string& name : series.names) data = fingerprint(name, data);
   for (std::size_t i = 0; i < series.values.size(); ++i)

@@ -6,6 +6,9 @@
 
 namespace kolmo {
 
+/// Times of rows: column, step, unit, first and last time, gaps and how many rows are absent in them.
+nlohmann::ordered_json time_json(const TimeAxis& time);
+
 /// The options of a network as in its document: those that matter, those with which the file was read, and what follows
 /// from them.
 nlohmann::ordered_json document_options(const NetworkDocument& document);

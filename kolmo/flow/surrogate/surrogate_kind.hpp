@@ -50,8 +50,8 @@ inline constexpr SurrogateKind surrogate_kinds[] = {
      SurrogateType::block, SurrogateParameter::block_length, true, false,
      "the source was shuffled in blocks of {}", "whose source is shuffled in blocks", ""},
     {SurrogateMethod::trials, "trials",
-     "in each trial the embedded rows of x from another, random trial; all trials must have the same number "
-     "of rows",
+     "in each trial the embedded rows of x from another, random trial; of trials of unequal lengths "
+     "the ends are left out (warning `trials_cut`)",
      SurrogateType::trials, SurrogateParameter::none, true, false,
      "each trial had the source of a random trial", "in which each trial has the source of a random trial",
      ""},

@@ -38,9 +38,7 @@ SpectralSurrogates::SpectralSurrogates(const Series& series, std::vector<std::in
   empty_.values.resize(series.values.size());
   for (const std::int32_t v : variables_)
     empty_.values[std::size_t(v)].assign(std::size_t(series.rows()), std::nan(""));
-  for (std::size_t t = 0, end; t < series.set.size(); t = end) {
-    for (end = t + 1; end < series.set.size() && series.set[end] == series.set[t];) ++end;
-    if (series.set[t] < 0) continue;
+  for (const auto& [t, end] : stretches(series, variables_)) {
     Set s{t, Fourier(end - t), {}};
     for (const std::int32_t v : variables_) {
       const double* from = series.values[std::size_t(v)].data();

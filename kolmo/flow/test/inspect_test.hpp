@@ -18,4 +18,7 @@ std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOpt
 std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
                                            const EstimatorOptions& options);
 
+/// Warns if surrogates by trials left out rows of longer trials.
+std::optional<Warning> trials_cut(std::size_t used, std::size_t all);
+
 }  // namespace kolmo

@@ -39,7 +39,8 @@ def estimate_function(name: str) -> Callable[..., Estimate]:
     roles = [o["name"] for o in analysis.data]
     required = [o["name"] for o in analysis.data if o["required"]]
 
-    def estimate(*arguments: Any, progress: Any = None, trials: Any = None, **options: Any) -> Estimate:
+    def estimate(*arguments: Any, progress: Any = None, trials: Any = None, time: Any = None, where: Any = None,
+                 **options: Any) -> Estimate:
         if len(arguments) > len(roles):
             raise TypeError(f"{function}() takes {len(roles)} arrays by place; options are given by name")
         data = dict(zip(roles, arguments))
@@ -51,9 +52,11 @@ def estimate_function(name: str) -> Callable[..., Estimate]:
         for role in required:
             if data.get(role) is None:
                 raise TypeError(f"{function}() missing required argument {role!r}")
-        columns = join(trials, **data)
+        columns = join(trials, time, where, **data)
         values = given_values(analysis, function, options)
         values.update(columns.spec)
+        if time is False:
+            values["time"] = "none"
         lags = values.pop("given_lags", 1)
         if name == "te" and "given" in values:
             values["given"] = [(column, lags) for column in columns.spec["given"]]

@@ -64,18 +64,26 @@ class TransferEntropyNetwork(NetworkParameters):
     Lett. 99, 204101 (2007); Novelli et al., Netw. Neurosci. 3, 827 (2019).
     """
 
-    def fit(self, X: Any, y: Any = None, *, trials: Any = None, client: Any = None) -> TransferEntropyNetwork:
+    def fit(self, X: Any, y: Any = None, *, trials: Any = None, time: Any = None, where: Any = None,
+            client: Any = None) -> TransferEntropyNetwork:
         """Infers the network.
 
         Parameters
         ----------
         X : array_like or table, (rows, variables) or (trials, rows, variables)
-            Time along rows; missing values are NaN. DataFrames of pandas and polars, xarray (a dimension "time" comes
-            first, names are the coordinates of the last dimension), NumPy arrays, tensors on the CPU.
+            Time along rows; missing values are NaN. Also a list of tables of the same columns, which are trials. DataFrames of pandas and polars, xarray (a dimension "time" comes
+            first, names are the coordinates of the last dimension), NumPy arrays, tensors on the CPU, Epochs and
+            Raw of MNE.
         y : None
             Not used.
-        trials : array_like, (rows,), optional
-            The trial that each row belongs to; no embedding spans two.
+        trials : array_like, (rows,), or the name of a column, optional
+            The trial that each row belongs to, as numbers or text; no embedding spans two.
+        time : array_like, (rows,), or the name of a column, or False, optional
+            When each row was measured, as dates or numbers, oldest first. Absent rows end an observation set, as missing values
+            do, and the time between two rows is told with the lags. By default the index or coordinate of X, or its only
+            column of dates. False: every row is one step.
+        where : array_like of bool, (rows,), or the name of a column, optional
+            The rows that count as a target's present; its past may reach into other rows.
         client : distributed.Client, optional
             Targets are computed by the workers of this cluster; see `kolmo.distributed`. The result is the same.
 
@@ -88,7 +96,7 @@ class TransferEntropyNetwork(NetworkParameters):
         InvalidArgument
             Naming the argument, or the column and row. KeyboardInterrupt leaves `checkpoint` ready to go on from.
         """
-        problem, data = problem_of(self.request(), X, trials)
+        problem, data = problem_of(self.request(), X, trials, time, where)
         with listener(self.progress, "network") as report:
             finished = {} if client is None else _on_cluster(problem, client, self.checkpoint, report)
             rest = None if finished else report

@@ -30,8 +30,15 @@ GIVEN_LAGS = {"name": "given_lags", "kind": "any", "default": 1, "type": "int | 
               "help": "lags of `given` in rows before the target's next value: one, or the first and last"}
 CHECKPOINT = {"name": "checkpoint", "kind": "any", "default": None, "type": "str | os.PathLike[str] | None",
               "help": "finished work is kept in this file, from which the same call goes on after it was interrupted"}
-TRIALS = {"name": "trials", "kind": "any", "default": None, "type": "Any",
-          "help": "array (rows,): the trial that each row belongs to; no embedding spans two trials"}
+ROWS = [
+    {"name": "trials", "kind": "any", "default": None, "type": "Any",
+     "help": "array (rows,): the trial that each row belongs to, as numbers or text; no embedding spans two trials"},
+    {"name": "time", "kind": "any", "default": None, "type": "Any",
+     "help": "array (rows,): when each row was measured, as dates or numbers, oldest first; absent rows end a set, as missing "
+             "values do. If None: the index or coordinate of the data, or their only column of dates. False: every row is one step"},
+    {"name": "where", "kind": "any", "default": None, "type": "Any",
+     "help": "array (rows,) of bool: rows that count as the present; the past may reach into other rows"},
+]
 
 
 class Analysis:
@@ -40,12 +47,12 @@ class Analysis:
     def __init__(self, name: str) -> None:
         self.about: dict[str, Any] = json.loads(_kolmo.describe_analysis(name))
         self.network = name == "network"
-        options = [o for o in self.about["options"] if not o["for_files"] and o["name"] != "trials"]
+        options = [o for o in self.about["options"] if not o["for_files"]]
         self.data = [] if self.network else [o for o in options if "columns" in o["kind"]]
         self.options = [o for o in options if o not in self.data]
         if name == "te":
             self.options.append(GIVEN_LAGS)
-        self.options += [CHECKPOINT, PROGRESS] if self.network else [TRIALS, PROGRESS]
+        self.options += [CHECKPOINT, PROGRESS] if self.network else [*ROWS, PROGRESS]
         self.aliases = {o["alias"]: o["name"] for o in self.options if "alias" in o}
         self.names = {o["name"] for o in self.options} | set(self.aliases)
 
@@ -114,7 +121,7 @@ def in_python_terms(text: str) -> str:
             return f'{name}="{m[2]}"'
         return name + (f" {m[2]}" if m[2] else "")
 
-    text = text.replace("give --transpose", "give the transpose").replace("name it in --na", "make it NaN")
+    text = text.replace("--time none", "time=False").replace("give --transpose", "give the transpose").replace("name it in --na", "make it NaN")
     return re.sub(r"--([a-z][a-z-]*[a-z])(?:[ =]([a-z0-9-]*[a-z0-9]))?", argument, text)
 
 

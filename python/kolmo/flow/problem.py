@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from kolmo import _kolmo
-from kolmo.flow.inputs import NO_TRIALS, Columns, columns_of, trial_numbers
+from kolmo.flow.inputs import Columns, columns_of
 from kolmo.flow.options import Pairs, translated
+from kolmo.flow.rows import Rows, rows_of
 
 Records = dict[tuple[int, int], bytes]
 Solution = tuple[str, Pairs, list[str], Records]
@@ -23,12 +24,13 @@ class NetworkProblem:
     options: dict[str, Any]
     values: np.ndarray
     names: list[str]
-    trials: np.ndarray = field(default_factory=lambda: NO_TRIALS)
+    rows: Rows = field(default_factory=Rows)
     name: str = "data"
     faults: dict[int, str] = field(default_factory=dict)
+    no_variables: list[int] = field(default_factory=list)
 
     def data(self) -> _kolmo.Data:
-        return _kolmo.Data(self.values, self.name, self.names, [], self.trials, self.faults)
+        return _kolmo.Data(self.values, self.name, self.names, [], self.faults, self.no_variables, *self.rows.arguments())
 
     def plan(self, checkpoint: Any = None, finished: Records | None = None) -> tuple[list[int], Records]:
         """The targets to compute next, and what the checkpoint and `finished` hold. Raises what is wrong with the data or the
@@ -59,12 +61,27 @@ def _path(checkpoint: Any) -> str:
     return os.path.abspath(os.fspath(checkpoint)) if checkpoint is not None else ""
 
 
-def problem_of(options: dict[str, Any], X: Any, trials: Any) -> tuple[NetworkProblem, Columns]:
-    """The data `X` with the options of a TransferEntropyNetwork."""
+def problem_of(options: dict[str, Any], X: Any, trials: Any, time: Any, where: Any) -> tuple[NetworkProblem, Columns]:
+    """The data `X` with the options of a TransferEntropyNetwork. Columns of X may say what is known of its rows."""
     data = columns_of(X, "X")
+    of_rows = {"trials": trials, "time": time, "where": where}
+    no_variables = []
+    for what, given in of_rows.items():
+        if isinstance(given, str):
+            if given not in data.names:
+                raise _kolmo.InvalidArgument(f"{what}: the data have no column {given!r}")
+            of_rows[what] = X[given]
+            no_variables.append(data.names.index(given))
+    if time is None and data.labels is not None and data.labels.name in data.names and data.labels.are_times:
+        no_variables.append(data.names.index(data.labels.name))
     check_shape(data)
-    numbers = trial_numbers(trials, len(data.values))
-    return NetworkProblem(options, np.ascontiguousarray(data.values), data.names, numbers, faults=data.faults), data
+    rows = rows_of(data.values.shape[:-1], data.labels, data.trials, **of_rows)
+    if data.values.ndim == 3:
+        rows.trials = Rows().trials  # the extension counts them
+    if time is False:
+        options = {**options, "time": "none"}
+    return NetworkProblem(options, np.ascontiguousarray(data.values), data.names, rows, faults=data.faults,
+                          no_variables=no_variables), data
 
 
 def check_shape(data: Columns) -> None:
