@@ -11,7 +11,7 @@ SECTIONS = [  # heading, prefix, files; the public functions and classes of each
     ("Tuning", "kolmo.tuner", ["tuner.py"]),
     ("Monitoring", "kolmo.monitor", ["monitor.py"]),
 ]
-PUBLIC = {"flow/estimate.py": {"Estimate"}, "flow/network.py": {"TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"},
+PUBLIC = {"flow/estimate.py": {"Estimate"}, "flow/network.py": {"MultivariateNetwork", "TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"},
           "_weights.py": {"gru_weights"}}
 RENAMED = {"kolmo.tuner.tune_function": "kolmo.tune"}
 

@@ -16,7 +16,7 @@ from kolmo._kolmo import Array, DeviceError, Error, InvalidArgument, Kernel, Out
 from kolmo._weights import gru_weights
 from kolmo.tuner import tune_function as tune
 
-from kolmo.flow import (DataWarning, Estimate, TransferEntropyNetwork, active_information_storage, entropy,  # isort: skip
+from kolmo.flow import (DataWarning, Estimate, MultivariateNetwork, TransferEntropyNetwork, active_information_storage, entropy,  # isort: skip
                         mutual_information, transfer_entropy)
 
 if TYPE_CHECKING:  # after the functions above, which come before operators of their names
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # after the functions above, which come before operators of t
 __version__: str = _version()
 __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfMemory", "Stream", "Unsupported", "bench",
            "contiguous", "devices", "gru_weights", "monitor", "ops", "tune", "tuner",
-           "DataWarning", "Estimate", "TransferEntropyNetwork", "active_information_storage", "entropy",
+           "DataWarning", "Estimate", "MultivariateNetwork", "TransferEntropyNetwork", "active_information_storage", "entropy",
            "mutual_information", "transfer_entropy", *ops.__all__]
 
 # Where names are equal those above win, and the operator is only in kolmo.ops.

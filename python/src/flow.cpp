@@ -194,10 +194,11 @@ std::optional<Checkpoint> open_checkpoint(const std::string& path, const Network
   return checkpoint;
 }
 
-/// The files of a network, by kind: "report", "table", "graph".
-void write(const std::map<std::string, std::string>& files, const NetworkDocument& d,
+/// The files of a network, by kind: "document", "report", "table", "graph". `text` is the document.
+void write(const std::map<std::string, std::string>& files, const NetworkDocument& d, const std::string& text,
            const NetworkAnalysis& analysis) {
   for (const auto& [kind, path] : files) {
+    if (kind == "document") write_file(path, text);
     if (kind == "report") write_file(path, html_report(d, analysis.shown()));
     if (kind == "table") write_file(path, link_table_csv(d));
     if (kind == "graph")
@@ -228,8 +229,8 @@ nb::tuple network(const nb::dict& options, const Data& data, nb::object progress
           const NetworkDocument d = analysis.document(found, command, stream, "");
           if (checkpoint && !checkpoint->failure().empty())
             call.session.note(checkpoint->failure() + "; finished work was not kept");
-          write(files, d, analysis);
           document = network_text(d, stream.threads());
+          write(files, d, document, analysis);
           warnings = d.warnings;
         });
         if (checkpoint) checkpoint->remove();

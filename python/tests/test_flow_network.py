@@ -215,3 +215,30 @@ def test_plots(kind):
         plt.close("all")
     with pytest.raises(kolmo.InvalidArgument, match="kind"):
         net.plot("pie")
+
+
+def test_multivariate_network_has_its_own_name():
+    x = coupled(150)
+    options = dict(max_lag=2, permutations_max_stat=39, permutations_omnibus=39)
+    one = kolmo.MultivariateNetwork(**options).fit(x).to_dict()
+    other = kolmo.TransferEntropyNetwork(method="multivariate", **options).fit(x).to_dict()
+    for document in (one, other):
+        document.pop("command", None), document.pop("seconds", None)
+    assert one == other
+
+
+def test_export_is_whole_or_not_at_all(tmp_path):
+    net = kolmo.TransferEntropyNetwork(**FAST).fit(coupled(120))
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "net.json").write_text("old")
+    linked = tmp_path / "link.json"
+    linked.symlink_to(out / "net.json")
+    net.export(linked)
+    assert json.loads((out / "net.json").read_text())["measure"] == "network" and linked.is_symlink()
+    with pytest.raises(kolmo.Error):
+        net.export(tmp_path / "missing" / "net.json")
+    for path in ("x.pdf", "x.png"):
+        with pytest.raises(kolmo.InvalidArgument, match="html"):
+            net.report(tmp_path / path)
+    assert sorted(p.name for p in out.iterdir()) == ["net.json"]

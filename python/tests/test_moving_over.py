@@ -46,6 +46,7 @@ def golden():
             yield measure, algorithm.lower(), options, float(value)
 
 
+@pytest.mark.filterwarnings("ignore:ksg2_biased")
 def test_jidt():
     """All golden values of JIDT, by the parameters of the page. They hold at least 12 digits; KSG sums 500 terms."""
     series = np.loadtxt(GOLDEN / "open_series.csv", delimiter=",", skiprows=1)

@@ -256,5 +256,34 @@ TEST(Warnings, ANegativeValueIsNeverALink) {
   EXPECT_THAT(warnings[0].text, HasSubstr("x0 -> x1: "));
 }
 
+TEST(InspectEstimator, WarnsOfKsg2WithACondition) {
+  const Series s = series_of({testing_flow::normals(1, 0, 100), testing_flow::normals(1, 1, 100)});
+  const EstimationTask te = transfer_entropy_task(s, 0, 1, {}, {1, 1}, {1, 1}, 1),
+                       storage = storage_task(s, 0, {1, 1});
+  const auto names = [&](const EstimationTask& task, KsgAlgorithm algorithm) {
+    std::string all;
+    for (const Warning& w : inspect_estimator(s, task, 0, {.algorithm = algorithm})) all += w.name;
+    return all;
+  };
+  EXPECT_EQ(names(te, KsgAlgorithm::ksg2), "ksg2_biased");
+  EXPECT_EQ(names(te, KsgAlgorithm::ksg1), "");
+  EXPECT_EQ(names(storage, KsgAlgorithm::ksg2), "") << "there is no condition";
+}
+
+TEST(InspectEstimator, WarnsOfMoreStatesThanRows) {
+  std::vector<double> symbols;
+  for (const double v : testing_flow::normals(2, 0, 2000))
+    symbols.push_back(std::floor(std::abs(v) * 1e6) - 10 * std::floor(std::abs(v) * 1e5));
+  const Series s = series_of({symbols});
+  const auto text = [&](std::int64_t history) {
+    const auto found =
+        inspect_estimator(s, storage_task(s, 0, {history, 1}), 0, {.estimator = Estimator::discrete});
+    return found.empty() ? "" : found[0].name + ": " + found[0].text;
+  };
+  EXPECT_EQ(text(1), "") << "100 joint states";
+  EXPECT_THAT(text(4), testing::AllOf(testing::HasSubstr("undersampled: 1996 rows for"),
+                                      testing::HasSubstr("a shorter past")));
+}
+
 }  // namespace
 }  // namespace kolmo

@@ -199,6 +199,7 @@ EstimateResult measure(const std::string& name, const std::string& what, const E
   r.p_value = e.p_values.empty() ? p_value(e.observed(0), surrogates, request.p_value) : e.p_values[0];
   r.test = test_of(e, task), r.surrogate_count = e.different[0], r.surrogates = summarize(surrogates);
   warn_if_infinite(r, series, task, 0, request, used, session);
+  session.warn(inspect_estimator(series, task, 0, used), request);
   finish(r, request, used, session);
   return r;
 }
@@ -296,6 +297,7 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
             {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}}, stream);
   r.value = link.value, r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
   warn_if_infinite(r, series, task, best, request, used, session);
+  session.warn(inspect_estimator(series, task, best, used), request);
   r.p_value = link.p_value, r.test = test_of(e, task);
   r.surrogate_count = link.surrogate_count, r.surrogates = link.surrogates;
   finish(r, request, used, session);

@@ -1,5 +1,7 @@
 #include "kolmo/flow/estimate/discrete.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <numeric>
 
@@ -259,6 +261,22 @@ std::vector<double> discrete_local_values(const Series& series, const Estimation
   for (std::size_t t = 0; t < z.size(); ++t)
     values.push_back(log_exact(in_xyz[t] * in_z[t] / (in_xz[t] * in_yz[t])));
   return values;
+}
+
+std::string undersampled_states(const Series& series, const EstimationTask& task, std::size_t alternative,
+                                const EstimatorOptions& o) {
+  if (o.estimator != Estimator::discrete && o.estimator != Estimator::ordinal) return "";
+  std::size_t nx, ny, nz, nxz, nxyz;
+  const States x = states_of(series, task.x.at(alternative), task.times, nx),
+               y = states_of(series, task.y, task.times, ny), z = states_of(series, task.z, task.times, nz);
+  const States all = combined(combined(x, z, nxz), y, nxyz);
+  std::vector<std::size_t> met(nxyz);
+  for (const std::uint32_t state : all) ++met[state];
+  const auto once = std::size_t(std::count(met.begin(), met.end(), std::size_t(1)));
+  const double joint = double(nx) * double(ny) * double(nz);
+  if (double(all.size()) >= joint && 2 * once <= nxyz) return "";
+  return fmt::format("{} rows for {:.0f} joint states, of which {} occur, {} of them once", all.size(), joint,
+                     nxyz, once);
 }
 
 }  // namespace kolmo

@@ -32,4 +32,11 @@ void check_states(const Series& series, std::span<const std::int32_t> variables,
 /// Source: Vinh, Epps, Bailey, J. Mach. Learn. Res. 11, 2837 (2010).
 double discrete_bias(const Series& series, const EstimationTask& task, const EstimatorOptions& options);
 
+/// Why frequencies of the joint states of a task say little, for a warning; "" if they do not: fewer rows than x, y and z have
+/// joint states, each of x, y and z taken as often as it occurs, or most of the joint states that occur do so once. The
+/// plug-in estimate is then near the logarithm of the number of states, whatever the truth (Panzeri et al., J. Neurophysiol. 98, 1064, 2007).
+/// "" for other estimators than discrete and ordinal.
+std::string undersampled_states(const Series& series, const EstimationTask& task, std::size_t alternative,
+                                const EstimatorOptions& options);
+
 }  // namespace kolmo

@@ -76,7 +76,8 @@ struct EstimatorOptions {
             "nearest neighbours; covariances of linear relations; frequencies of few different values, or of "
             "ordinal patterns")
             .in_methods(),
-        value_option<&EstimatorOptions::algorithm>("algorithm", "estimator of Kraskov et al.")
+        value_option<&EstimatorOptions::algorithm>(
+            "algorithm", "estimator of Kraskov et al.; ksg2 is biased with a condition")
             .of(OptionUse::ksg)
             .in_methods(),
         value_option<&EstimatorOptions::bias>("bias", "correction of the frequencies of discrete and ordinal")

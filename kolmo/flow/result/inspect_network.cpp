@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "kolmo/flow/infer/pairwise_search.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
@@ -135,6 +136,37 @@ std::vector<Warning> inspect_searches(const Network& network, const Series& seri
 
 }  // namespace
 
+namespace {
+
+/// Warns of the estimator once, and names the links whose states are undersampled.
+void inspect_estimator_of_links(const Network& network, const Series& series, const NetworkOptions& o,
+                                std::vector<Warning>& all) {
+  SharedWarnings undersampled;
+  bool biased = false;
+  for (const LinkResult& l : network.links) {
+    const auto target = std::find_if(network.targets.begin(), network.targets.end(),
+                                     [&](const TargetResult& t) { return t.target == l.target; });
+    if (target == network.targets.end() || (o.estimator.estimator == Estimator::ksg && biased)) continue;
+    const EstimationTask task = link_task(series, o, *target, {&l.source, 1});
+    for (const Warning& w : inspect_estimator(series, task, std::size_t(l.lag - o.min_lag), o.estimator)) {
+      if (w.name == "undersampled")
+        undersampled.add(w.name,
+                         series.names[std::size_t(l.source)] + " -> " + series.names[std::size_t(l.target)]);
+      else if (!std::exchange(biased, true))
+        all.push_back(w);
+    }
+    if (o.estimator.estimator == Estimator::gaussian || (o.estimator.estimator == Estimator::ksg && !biased))
+      return;
+  }
+  undersampled.tell(
+      "undersampled",
+      "fewer rows than joint states, or most states that occur do so once, so that the value grows with "
+      "the number of states, whatever flows; a shorter past, fewer conditions or more rows help",
+      all);
+}
+
+}  // namespace
+
 std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prepared) {
   const Series& series = prepared.series;
   const NetworkOptions& options = prepared.options;
@@ -172,6 +204,7 @@ std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prep
     if (l.value < 0) found.add("negative", name);
     if (is_infinite(network, l, series, options)) found.add("infinite", name);
   }
+  inspect_estimator_of_links(network, series, options, all);
   found.tell("negative", "larger than in surrogates, yet below 0: no information flow, and no link", all);
   found.tell(
       "infinite",

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "kolmo/flow/data/autocorrelation.hpp"
+#include "kolmo/flow/estimate/discrete.hpp"
 
 namespace kolmo {
 namespace {
@@ -72,6 +73,22 @@ std::optional<Warning> trials_cut(std::size_t used, std::size_t all) {
       fmt::format("surrogates by trials exchange trials of equal length, so that {} of {} embedded rows are "
                   "left out at the ends of longer trials; --surrogate-type circular uses all",
                   all - used, all)};
+}
+
+std::vector<Warning> inspect_estimator(const Series& series, const EstimationTask& task,
+                                       std::size_t alternative, const EstimatorOptions& o) {
+  std::vector<Warning> all;
+  if (o.estimator == Estimator::ksg && o.algorithm == KsgAlgorithm::ksg2 && !task.z.empty())
+    all.push_back({"ksg2_biased",
+                   "ksg2 with a condition is biased: where nothing flows it finds about 0.03 nats in 300 "
+                   "rows, 0.012 in "
+                   "20,000 and 0.009 in 100,000; --algorithm ksg1 is not"});
+  const std::string states = undersampled_states(series, task, alternative, o);
+  if (!states.empty())
+    all.push_back(
+        {"undersampled", states + ", so that the value grows with the number of states, whatever flows; a "
+                                  "shorter past, fewer conditions or more rows help"});
+  return all;
 }
 
 }  // namespace kolmo

@@ -21,4 +21,8 @@ std::vector<Warning> inspect_analytic_test(const Series& series, const Estimatio
 /// Warns if surrogates by trials left out rows of longer trials.
 std::optional<Warning> trials_cut(std::size_t used, std::size_t all);
 
+/// Warns of ksg2_biased, for the algorithm ksg2 with a condition; and of undersampled, for frequencies of too many states.
+std::vector<Warning> inspect_estimator(const Series& series, const EstimationTask& task,
+                                       std::size_t alternative, const EstimatorOptions& options);
+
 }  // namespace kolmo

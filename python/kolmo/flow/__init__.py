@@ -9,12 +9,13 @@ from kolmo._analyses import (
     transfer_entropy,
 )
 from kolmo.flow.estimate import Estimate
-from kolmo.flow.network import TransferEntropyNetwork
+from kolmo.flow.network import MultivariateNetwork, TransferEntropyNetwork
 from kolmo.flow.options import DataWarning
 
 __all__ = [
     "DataWarning",
     "Estimate",
+    "MultivariateNetwork",
     "TransferEntropyNetwork",
     "active_information_storage",
     "entropy",

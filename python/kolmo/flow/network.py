@@ -188,26 +188,25 @@ class TransferEntropyNetwork(NetworkParameters):
         return plots.draw(self._result(), kind, ax, **options)
 
     def report(self, path: Any) -> None:
-        """Writes the page that ``kolmo network --report`` writes."""
+        """Writes the page that ``kolmo network --report`` writes, which is HTML."""
+        if os.path.splitext(os.fspath(path))[1].lower() not in ("", ".html", ".htm"):
+            raise _kolmo.InvalidArgument(f"path: {os.fspath(path)!r} does not end in .html; the report is HTML, which a browser "
+                                         "prints to PDF")
         self._write("report", path)
 
     def export(self, path: Any) -> None:
         """Writes .csv (one row for each pair), .graphml, .dot (significant links) or .json, as the command does."""
         suffix = os.path.splitext(os.fspath(path))[1]
-        if suffix == ".json":
-            text = self._write(None, path)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-        elif suffix in (".csv", ".graphml", ".dot"):
-            self._write("table" if suffix == ".csv" else "graph", path)
+        kinds = {".json": "document", ".csv": "table", ".graphml": "graph", ".dot": "graph"}
+        if suffix in kinds:
+            self._write(kinds[suffix], path)
         else:
             raise _kolmo.InvalidArgument(f"path: {os.fspath(path)!r} ends in none of .csv, .graphml, .dot and .json")
 
-    def _write(self, kind: str | None, path: Any) -> str:
+    def _write(self, kind: str, path: Any) -> str:
         """Makes the document anew, with a file of this kind: all work is finished."""
         self._result()
-        files = {} if kind is None else {kind: os.path.abspath(os.fspath(path))}
-        return self._work.solve(self._records, files=files)[0]
+        return self._work.solve(self._records, files={kind: os.path.abspath(os.fspath(path))})[0]
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags  # type: ignore[import-untyped,unused-ignore]
@@ -220,6 +219,14 @@ class TransferEntropyNetwork(NetworkParameters):
 
 _about = (TransferEntropyNetwork.__doc__ or "").replace("    Attributes\n", indent(NETWORK.text(), "    ") + "\n\n    Attributes\n")
 TransferEntropyNetwork.__doc__ = _about
+
+
+class MultivariateNetwork(TransferEntropyNetwork):
+    """`TransferEntropyNetwork` with ``method="multivariate"``: chooses for each target the values in the past that together tell its
+    next value."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{"method": "multivariate", **options})
 
 
 def _on_cluster(problem: NetworkProblem, client: Any, checkpoint: Any, report: Any) -> Records:
