@@ -192,7 +192,7 @@ class LongRuns(CommandTest):
         self.assertRegex(line, r"^kolmo: progress: +\d+ %  .* estimates/s(  .* left)?\n$")
         process.terminate()
         process.communicate(timeout=60)
-        process = self.start("network", self.series, "--surrogates", 20000, KOLMO_PROGRESS_SECONDS="0.2")
+        process = self.start("network", self.series, "--surrogates", 20000, "--exceedances", 0, KOLMO_PROGRESS_SECONDS="0.2")
         line = process.stderr.readline()
         while "progress" not in line and line:
             line = process.stderr.readline()
@@ -206,7 +206,7 @@ class LongRuns(CommandTest):
     def test_traces_outlive_an_interruption(self):
         trace, memory = self.path / "trace.json", self.path / "memory.json"
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            for args in (("network", self.series, "--surrogates", 20000),
+            for args in (("network", self.series, "--surrogates", 20000, "--exceedances", 0),
                          ("te", self.series, "--source", 0, "--target", 1, "--surrogates", 200000)):
                 process = self.start("--memory-trace", memory, *args, "--trace", trace)
                 time.sleep(1.5)
