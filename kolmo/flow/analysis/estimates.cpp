@@ -254,6 +254,7 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   require(source != target, "te: source and target are the same column");
   asked.variables = {source, target};
   asked.given = conditions(request.given, v, asked.variables);
+  v.add(request.complete);
   const Series series = session.series(v.columns(), request);
   const PreparedNetwork prepared = prepare_network(series, asked);
   const NetworkOptions& n = prepared.options;
