@@ -28,7 +28,7 @@ GreedySearch::GreedySearch(const PreparedNetwork& network, std::int32_t target) 
     min_shift_ = std::max(min_shift_, shifts.of(v, target));
     if ((v == target) == (measure == GreedyMeasure::ais)) sources.push_back(v);
   }
-  const auto key = [&](std::int32_t v) { return series.keys[std::size_t(v)]; };
+  const auto key = [&series = series](std::int32_t v) { return series.keys[std::size_t(v)]; };
   std::stable_sort(sources.begin(), sources.end(),
                    [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
   if (o.method == NetworkMethod::bivariate)
