@@ -68,6 +68,8 @@ TEST(Conformance, EveryOperatorHasAnOracleAndATestForEachCase) {
   for (int i = 0; i < all.total_test_suite_count(); ++i)
     tests[all.GetTestSuite(i)->name()] = all.GetTestSuite(i)->total_test_count();
   for (const OpEntry& entry : all_ops()) {
+    if (entry.group == "mine")
+      continue;  // RegisterOp.AddsToTheCatalogueOnce may run before, in the same program
     EXPECT_NO_THROW(oracle_of(*entry.op)) << entry.op->name;
     int cases = 0;
     for (const CaseInfo& c : entry.op->cases()) cases += !c.benchmark_only;
