@@ -13,13 +13,14 @@ function(kolmo_options target)
     target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now)
   endif()
   # Places in messages are those in the tree, on every machine.
-  list(APPEND cxx -fmacro-prefix-map=${PROJECT_BINARY_DIR}/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  set(places -fmacro-prefix-map=${PROJECT_BINARY_DIR}/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  list(APPEND cxx ${places})
   if(KOLMO_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND cxx -Wno-subobject-linkage)  # g++ takes an included source for a header
   endif()
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:${cxx}>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=cross-execution-space-call;-Xcompiler=-ffp-contract=off,-Wall,-Wno-parentheses>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:${places};--expt-relaxed-constexpr;-Werror=cross-execution-space-call;-Xcompiler=-ffp-contract=off,-Wall,-Wno-parentheses>")
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
