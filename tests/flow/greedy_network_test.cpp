@@ -157,21 +157,31 @@ TEST(GreedyNetwork, FindsAChainAndNotItsIndirectLinks) {
   }
 }
 
+struct SharedSystem {
+  nlohmann::json peers;
+  Series series;
+};
+
+/// Reads a system of the shared data, and what peers select on it.
+SharedSystem shared_system(const std::string& name) {
+  const std::string path = (shared_data() / "multivariate" / (name + "_s1")).string();
+  const Table table = read_table(path + ".csv", {});
+  std::vector<std::size_t> columns(table.columns.size());
+  std::iota(columns.begin(), columns.end(), std::size_t(0));
+  return {nlohmann::json::parse(std::ifstream(path + ".peers.json")),
+          make_series(table, columns, {.standardize = Standardize::series, .noise = 0})};
+}
+
 // Estimates of the given rounds of IDTxl; the decisions are made by the p-values that it found, whose surrogates are others.
 TEST(GreedyNetwork, ObservedStatisticsAreIdtxls) {
   KOLMO_NEED_SHARED_DATA("multivariate/chain_s1.csv");
   int rounds = 0;
   for (const std::string system : {"chain", "driver", "henon", "logistic", "var10"}) {
-    const std::string path = (shared_data() / "multivariate" / (system + "_s1")).string();
-    const auto peers = nlohmann::json::parse(std::ifstream(path + ".peers.json"));
-    const Table table = read_table(path + ".csv", {});
-    std::vector<std::size_t> columns(table.columns.size());
-    std::iota(columns.begin(), columns.end(), std::size_t(0));
-    const Series series = make_series(table, columns, {.standardize = Standardize::series, .noise = 0});
+    const auto [peers, series] = shared_system(system);
     for (const Estimator estimator : {Estimator::ksg, Estimator::gaussian}) {
       const auto& idtxl = peers["idtxl"][estimator == Estimator::ksg ? "JidtKraskovCMI" : "JidtGaussianCMI"];
       NetworkOptions o =
-          greedy_options(std::int32_t(columns.size()), idtxl["settings"]["max_lag_sources"], 99);
+          greedy_options(std::int32_t(series.names.size()), idtxl["settings"]["max_lag_sources"], 99);
       o.estimator.estimator = estimator, o.estimator.surrogate_type = SurrogateMethod::permute;
       o.greedy.compatible = GreedyRules::idtxl, o.p_value = PValue::plain;
       const PreparedNetwork network = prepare_network(series, o);
@@ -210,18 +220,13 @@ TEST(GreedyNetwork, ChoosesWhatIdtxlDoesWhereNoTestIsClose) {
   KOLMO_NEED_SHARED_DATA("multivariate/chain_s1.csv");
   int compared = 0, with_sources = 0;
   for (const std::string system : {"chain", "driver", "henon", "logistic", "var10"}) {
-    const std::string path = (shared_data() / "multivariate" / (system + "_s1")).string();
-    const auto peers = nlohmann::json::parse(std::ifstream(path + ".peers.json"));
-    const Table table = read_table(path + ".csv", {});
-    std::vector<std::size_t> columns(table.columns.size());
-    std::iota(columns.begin(), columns.end(), std::size_t(0));
-    const Series series = make_series(table, columns, {.standardize = Standardize::series, .noise = 0});
+    const auto [peers, series] = shared_system(system);
     for (const Estimator estimator : {Estimator::ksg, Estimator::gaussian}) {
       const bool ksg = estimator == Estimator::ksg;
       if (ksg && system != "chain" && system != "driver") continue;  // these take seconds
       const auto& idtxl = peers["idtxl"][ksg ? "JidtKraskovCMI" : "JidtGaussianCMI"];
       NetworkOptions o =
-          greedy_options(std::int32_t(columns.size()), idtxl["settings"]["max_lag_sources"], 200);
+          greedy_options(std::int32_t(series.names.size()), idtxl["settings"]["max_lag_sources"], 200);
       o.estimator.estimator = estimator, o.estimator.surrogate_type = SurrogateMethod::permute;
       o.greedy.compatible = GreedyRules::idtxl, o.p_value = PValue::plain;
       o.greedy.permutations_omnibus = o.greedy.permutations_max_seq = 500;

@@ -16,10 +16,9 @@
 #include "kolmo/flow/infer/choose_embedding.hpp"
 #include "kolmo/flow/infer/network_record.hpp"
 #include "kolmo/flow/infer/prepare.hpp"
-#include "kolmo/flow/result/network_json.hpp"
 #include "kolmo/flow/simulate/simulate.hpp"
 #include "kolmo/runtime/cpu/interrupt.hpp"
-#include "tests/flow/test_series.hpp"
+#include "tests/flow/chain_network.hpp"
 #include "tests/io/temporary_folder.hpp"
 #include "tests/sim/simulated_device.hpp"
 
@@ -39,23 +38,6 @@ NetworkOptions options(std::int32_t variables, std::int64_t max_lag, std::int64_
 NetworkOptions given_embedding(NetworkOptions o) {
   o.embedding = EmbeddingRule::given;
   return o;
-}
-
-std::string text(const Network& network, const Series& series, const NetworkOptions& o) {
-  NetworkRequest request;
-  request.estimator = o.estimator, request.max_lag = o.max_lag, request.embedding = o.embedding;
-  return network_json(network_document(network, series, o, request)).dump();
-}
-
-/// x0 drives x1 at lag 2, x1 drives x2 at lag 1.
-std::vector<std::vector<double>> chain(std::size_t n, std::uint64_t seed = 1) {
-  std::vector<std::vector<double>> x{normals(seed, 0, n), normals(seed, 1, n), normals(seed, 2, n)};
-  for (std::size_t t = 2; t < n; ++t) {
-    x[0][t] += 0.4 * x[0][t - 1];
-    x[1][t] += 0.3 * x[1][t - 1] + 0.8 * x[0][t - 2];
-    x[2][t] += 0.8 * x[1][t - 1];
-  }
-  return x;
 }
 
 // A slowly varying variable changes the circular shifts of its own links only.
