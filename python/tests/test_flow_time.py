@@ -71,6 +71,22 @@ def test_a_range_that_counts_down_is_refused():
     assert network(frame[::-1], time=False).variables_ == ["x", "y"]
 
 
+def test_a_sample_of_rows_has_an_information():
+    frame = pandas.DataFrame({"x": X, "y": Y}).sample(frac=0.5, random_state=1)
+    want = float(kolmo.mutual_information(frame["x"].to_numpy(), frame["y"].to_numpy()))
+    assert kolmo.mutual_information(frame["x"], frame["y"]) == want, "its order says nothing"
+    assert kolmo.entropy(frame["x"], noise=0) == kolmo.entropy(frame["x"].to_numpy(), noise=0)
+    refused("sort the rows", lambda: kolmo.mutual_information(frame["x"], frame["y"], surrogates=9))
+    refused("sort the rows", lambda: kolmo.active_information_storage(frame["x"]))
+
+
+def test_dates_with_a_gap_are_no_time_unless_asked_for():
+    dates = pandas.Series(HOURS).where(np.arange(ROWS) != 5)
+    frame = pandas.DataFrame({"when": dates, "x": X, "y": Y})
+    assert "time_axis" not in network(frame, columns=["x", "y"]).to_dict()
+    refused("time: row 5 has no value", lambda: network(frame, time="when"))
+
+
 def test_labels_of_several_series_are_equal():
     x, y = pandas.Series(X, HOURS), pandas.Series(Y, HOURS)
     refused("y: its labels differ from those of x: row 0.*align", lambda: kolmo.mutual_information(x[1:], y[:-1]))

@@ -32,6 +32,14 @@ rows with a missing value (NaN) are left out.
 """
 
 
+def _depends_on_order(analysis: str, options: dict[str, Any]) -> bool:
+    """Whether an analysis depends on the order of rows: the past, the Theiler window, surrogates and differences do."""
+    surrogates = options.get("surrogates") and options.get("surrogate_type") != "permute"
+    differences = "difference" in str(options.get("transform"))
+    return bool(analysis not in ("mi", "entropy") or surrogates or differences or options.get("theiler") or options.get("local")
+                or options.get("estimator") == "ordinal")
+
+
 def estimate_function(name: str) -> Callable[..., Estimate]:
     """The function of an analysis, with the signature and docstring that follow from its options."""
     analysis = described(name)
@@ -52,8 +60,8 @@ def estimate_function(name: str) -> Callable[..., Estimate]:
         for role in required:
             if data.get(role) is None:
                 raise TypeError(f"{function}() missing required argument {role!r}")
-        columns = join(trials, time, where, **data)
         values = given_values(analysis, function, options)
+        columns = join(trials, time, where, _depends_on_order(name, values), **data)
         values.update(columns.spec)
         if time is False:
             values["time"] = "none"

@@ -83,7 +83,8 @@ def _dates_in(frame: Any, names: list[Any], index: Labels | None) -> Labels | No
     found = []
     for i, name in enumerate(names):
         column = frame.iloc[:, i] if hasattr(frame, "iloc") else frame[name]
-        if str(column.dtype).lower().startswith(("datetime", "date")) and not str(column.dtype).startswith("date32"):
+        missing = column.isna().any() if hasattr(column, "isna") else column.null_count() if hasattr(column, "null_count") else 0
+        if str(column.dtype).lower().startswith(("date", "timestamp")) and not missing:
             found.append((str(name), column))
     if len(found) != 1:
         return index
@@ -207,9 +208,9 @@ class Roles:
         return _kolmo.Data(self.values, "data", self.names, self.made_up, {}, [], *self.rows.arguments())
 
 
-def join(trials: Any, time: Any, where: Any, /, **arguments: Any) -> Roles:
+def join(trials: Any, time: Any, where: Any, ordered: bool, /, **arguments: Any) -> Roles:
     """The arguments that are given, beside one another. All have as many rows, trials if one has, and equal labels if several
-    have some."""
+    have some. `ordered`: see rows_of."""
     parts = {role: columns_of(data, role) for role, data in arguments.items() if data is not None}
     first_role, first = next(iter(parts.items()))
     shape = first.values.shape[:-1]
@@ -232,7 +233,7 @@ def join(trials: Any, time: Any, where: Any, /, **arguments: Any) -> Roles:
         at += width
     values = np.concatenate(blocks, axis=1)
     labels, own_trials = _common(parts)
-    rows = rows_of(shape, labels, own_trials, trials, time, where)
+    rows = rows_of(shape, labels, own_trials, trials, time, where, ordered)
     return Roles(values, names, made_up, rows, spec)
 
 

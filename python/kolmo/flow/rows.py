@@ -120,9 +120,10 @@ def _set_times(to: Rows, labels: Labels, shape: tuple[int, ...]) -> None:
 
 
 def rows_of(shape: tuple[int, ...], labels: Labels | None, own_trials: np.ndarray | None,
-            trials: Any, time: Any, where: Any) -> Rows:
+            trials: Any, time: Any, where: Any, ordered: bool = True) -> Rows:
     """The rows of data of `shape` (rows,) or (trials, rows). `labels` and `own_trials` came with the data; the others are
-    arguments, which win. time=False leaves the labels aside."""
+    arguments, which win. time=False leaves the labels aside. `ordered`: the analysis depends on the order of rows; if not, whole
+    numbers of an index, which a sample of rows keeps, are no times."""
     rows = int(np.prod(shape))
     result = Rows()
     if own_trials is None and labels is not None:
@@ -147,7 +148,7 @@ def rows_of(shape: tuple[int, ...], labels: Labels | None, own_trials: np.ndarra
             except (ValueError, TypeError):
                 raise InvalidArgument("time: takes dates or numbers, one for each row") from None
         _set_times(result, Labels(values, name), shape)
-    elif time is None and labels is not None and labels.are_times:
+    elif time is None and labels is not None and labels.are_times and (ordered or labels.values.dtype.kind not in "iu"):
         _set_times(result, labels, shape)
     if where is not None:
         marks = np.asarray(where)
