@@ -58,8 +58,8 @@ class NetworkAnalysis {
 std::string te_command(const NetworkRequest& request, const Session& session, const Series& series,
                        const NetworkOptions& options, const LinkResult& link, const Embedding& target);
 
-/// The same for a link that a greedy search chose: the value is that of the link, the p-value that of this value alone. Empty
-/// for other links.
+/// Returns the `kolmo te` command of a link that a greedy search chose. The command gives the value of the link, and the p-value of
+/// this value alone. Returns "" for other links.
 std::string chosen_te_command(const NetworkRequest& request, const Session& session, const Series& series,
                               const NetworkOptions& options, const LinkResult& link,
                               const TargetSelection& found);

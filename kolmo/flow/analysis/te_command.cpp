@@ -19,7 +19,7 @@ std::string shell_word(const std::string& text) {
 
 namespace {
 
-/// What the commands of all links say.
+/// Makes the options that the commands of pairwise and of chosen links share.
 TransferEntropyRequest request_of(const NetworkRequest& network, const Series& series,
                                   const NetworkOptions& options, const LinkResult& link) {
   const auto column = [&](std::int32_t v) { return series.numbers[std::size_t(v)]; };

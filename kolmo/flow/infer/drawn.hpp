@@ -7,8 +7,8 @@
 
 namespace kolmo {
 
-/// What a test has drawn: the observed values of all alternatives of its tasks, their analytic p-values if there are, and
-/// the surrogates of each, or of the largest of them.
+/// Holds what a test has estimated so far: the observed values of all alternatives of its tasks, their analytic p-values if
+/// there are some, and the values of the surrogates of each alternative, or only the largest of each surrogate.
 struct Drawn {
   std::vector<double> observed, analytic;
   SurrogateRows surrogates;
@@ -20,8 +20,9 @@ struct Drawn {
   /// Draws that follow.
   void append(Drawn part);
 
-  /// As text for a checkpoint; doubles read back as the same bits. Throws InvalidArgument for a text that is no such record.
+  /// Writes it as text for a checkpoint. Doubles read back as the same bits.
   std::string record() const;
+  /// Throws InvalidArgument for a text that record() did not write.
   static Drawn from_record(const std::string& text);
 };
 

@@ -10,7 +10,7 @@
 namespace kolmo {
 namespace {
 
-/// What Benjamini's and Yekutieli's p-values are of those of Benjamini and Hochberg.
+/// Returns the factor by which p-values adjusted by Benjamini and Yekutieli exceed those adjusted by Benjamini and Hochberg.
 double dependence(std::size_t tests) {
   double sum = 0;
   for (std::size_t i = 1; i <= tests; ++i) sum += 1 / double(i);

@@ -8,13 +8,14 @@
 
 namespace kolmo {
 
-/// How a network is inferred: every pair by itself; for each target a set of values that are chosen one after another, from
-/// all sources together; or the same from each source by itself.
+/// Selects how a network is inferred. `pairwise` takes every pair by itself. `multivariate` chooses for each target values one
+/// after another, from all sources together; `bivariate` chooses them from each source by itself.
 enum class NetworkMethod : std::int32_t { pairwise, multivariate, bivariate };
 inline constexpr std::string_view network_method_names[] = {"pairwise", "multivariate", "bivariate"};
 constexpr std::span<const std::string_view> names_of(NetworkMethod) { return network_method_names; }
 
-/// What a greedy search measures: information of sources given the target's own past, without it, or of the own past alone.
+/// Selects what a greedy search measures: `te` information of sources given the target's own past, `mi` without it, `ais`
+/// information of the own past alone.
 enum class GreedyMeasure : std::int32_t { te, mi, ais };
 inline constexpr std::string_view greedy_measure_names[] = {"te", "mi", "ais"};
 constexpr std::span<const std::string_view> names_of(GreedyMeasure) { return greedy_measure_names; }

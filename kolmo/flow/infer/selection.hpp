@@ -32,7 +32,7 @@ struct Removed {
   double p_value;
 };
 
-/// What was chosen from some sources, in the order in which it joined.
+/// Holds the values that were chosen from the sources `offered`, in the order in which they joined.
 struct SourceSelection {
   std::vector<std::int32_t> offered;
   std::vector<Chosen> chosen;
@@ -43,7 +43,7 @@ struct SourceSelection {
   bool full = false;              ///< no more was tested, as the condition has max_conditions
 };
 
-/// What a greedy search found for a target.
+/// Holds the result of a greedy search for one target.
 struct TargetSelection {
   std::int32_t target = 0;
   std::int64_t samples = 0;

@@ -106,7 +106,7 @@ constexpr Label kLabels[] = {
     {"units", "Units"},
 };
 
-/// What is in the condition beside the target's own past.
+/// Names, for a sentence, what estimates are conditioned on beside the target's own past.
 std::string own_past(const NetworkDocument& network) {
   return network.request.method == NetworkMethod::multivariate ? " and what was chosen of other sources" : "";
 }

@@ -56,7 +56,7 @@ struct RemovedValue {
   double p_value;
 };
 
-/// What a greedy search of sources found for a target, see SourceSelection.
+/// Holds the result of a greedy search of sources for a target, see SourceSelection.
 struct NetworkSearch {
   std::vector<ChosenValue> chosen;
   std::vector<RemovedValue> removed;

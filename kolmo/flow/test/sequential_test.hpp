@@ -9,7 +9,7 @@
 
 namespace kolmo {
 
-/// How many surrogates a test gets. They come in parts, each half as large again as the one before it, and a test ends at its
+/// Sets how many surrogates a test gets. They come in parts, each half as large again as the one before it, and a test ends at its
 /// h-th exceedance: the h-th surrogate that reaches the observed value.
 struct StoppingRule {
   std::int64_t exceedances = 0;  ///< h; 0: a test gets all surrogates, in one part
