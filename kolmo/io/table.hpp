@@ -60,6 +60,10 @@ struct Table {
   std::vector<std::int64_t> file_row{};     // the row of the file of each row; empty: the same
 
   std::size_t rows() const { return columns.empty() ? 0 : columns[0].size(); }
+  /// The row of the file, or of those that were selected, that is a row here.
+  std::int64_t row_of_file(std::size_t row) const {
+    return file_row.empty() ? std::int64_t(row) : file_row[row];
+  }
 };
 
 /// The name of a column in messages: its header, or "column 3" without one.

@@ -1,5 +1,6 @@
 """Times, trials and masks of rows, as users give them."""
 import datetime
+import json
 import random
 import unittest
 
@@ -111,6 +112,12 @@ class Time(CommandTest):
         run = kolmo("te", uneven, *options, "--surrogates", 5, "--surrogate-type", "trials")
         self.assertIn("trials_cut", run.stderr)
         self.assertEqual(run.returncode, 0)
+        chosen = kolmo("network", uneven, "--columns", "x,y", "--trials", "subject", "--method", "multivariate", "--max-lag", 1,
+                       "--surrogates", 19, "--surrogate-type", "trials", "--json")
+        self.assertIn("trials_cut", chosen.stderr)
+        for link in json.loads(chosen.stdout)["links"]:
+            if link.get("command"):
+                self.assertEqual(result(*link["command"].split()[1:])["value"], link["value"], link["command"])
 
     def test_where(self):
         season = ["winter" if t // 90 % 4 == 0 else "summer" for t in range(ROWS)]

@@ -143,6 +143,14 @@ TEST(ArrangedRows, ATrialThatComesAgainIsRefusedUnlessTimeOrdersIt) {
   again = labelled({"a", "a", "b", "a", "a", "b"}), again.columns[1] = {0, 1, 0, 2, 3, 1};
   arranged(again, "x0", "x1");
   EXPECT_THAT(again.trial, ElementsAre(0, 0, 0, 0, 1, 1));
+  Table wrong = labelled({"a", "b", "a", "b", "a", "b"});
+  wrong.columns[1] = {0, 0, 1, 1, 1, 2};
+  try {
+    arranged(wrong, "x0", "x1");
+    FAIL();
+  } catch (const InvalidArgument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("row 4")) << "of the file, as rows of trials were put together";
+  }
   Table restarted = labelled({"a", "a", "b", "b", "a", "a"});
   restarted.columns[1] = {0, 1, 0, 1, 0, 1};
   EXPECT_THROW(arranged(restarted, "x0", "x1"), InvalidArgument) << "two trials have one label";
@@ -168,6 +176,7 @@ TEST(ArrangedRows, WhereTakesNumbersAndLabels) {
   t.columns[1] = {0, 2, 1};
   arranged(t, "", "none", "x1");
   EXPECT_THAT(t.where, ElementsAre(false, true, true));
+  EXPECT_THROW(arranged(t, "", "none", "x1=2abc"), InvalidArgument) << "2abc is not 2";
   EXPECT_THROW(arranged(t, "", "none", "x0"), InvalidArgument) << "text is neither true nor false";
   EXPECT_THROW(arranged(t, "", "none", "x0=JJA"), InvalidArgument) << "no row counts";
 }
@@ -177,7 +186,8 @@ TEST(SurrogatesByTrials, CutLongerTrials) {
   for (std::size_t r = 0; r < 50; ++r) t.trial.push_back(r < 20 ? 0 : r < 35 ? 1 : 2);
   const std::vector<std::size_t> all{0, 1};
   const Series s = make_series(t, all, {});
-  const auto cut = cut_to_shortest_trial(s, embeddable(s, 1));
+  const auto cut =
+      tested_times(s, embeddable(s, 1), {.surrogates = 9, .surrogate_type = SurrogateMethod::trials});
   EXPECT_EQ(cut.size(), 3u * 14);
   EXPECT_EQ(rows_of_trial(s, cut, "te"), 14);
   EXPECT_EQ(cut[14], 21);

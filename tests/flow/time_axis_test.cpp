@@ -20,9 +20,15 @@ RowTimes dates(const std::vector<std::string>& texts) {
 }
 RowTimes numbers(std::vector<double> values) { return {"t", {}, std::move(values)}; }
 
+Table table_of(const RowTimes& times, const std::vector<std::int32_t>& trial = {}) {
+  Table table;
+  table.file = "d.csv", table.times = times, table.trial = trial;
+  return table;
+}
+
 TimeAxis axis_of(const RowTimes& times, const std::vector<std::int32_t>& trial = {}) {
   std::vector<Warning> warnings;
-  TimeAxis axis = time_axis(times, trial, "d.csv", warnings);
+  TimeAxis axis = time_axis(table_of(times, trial), warnings);
   EXPECT_EQ(warnings.empty(), axis.step.has_value());
   return axis;
 }
@@ -97,7 +103,7 @@ TEST(TimeAxis, AllowsJitterAndRounding) {
 
 TEST(TimeAxis, WarnsOfTimesWithoutAStep) {
   std::vector<Warning> warnings;
-  const TimeAxis a = time_axis(numbers({0, 1, 2.4, 2.9, 5.55, 5.6, 9.31, 9.5}), {}, "d.csv", warnings);
+  const TimeAxis a = time_axis(table_of(numbers({0, 1, 2.4, 2.9, 5.55, 5.6, 9.31, 9.5})), warnings);
   EXPECT_FALSE(a.step);
   EXPECT_THAT(a.steps, IsEmpty());
   ASSERT_EQ(warnings.size(), 1u);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
 
+#include "kolmo/io/cell.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo {
@@ -163,8 +163,7 @@ void mark_rows(Table& t, const std::string& where, ArrangedRows& rows) {
   rows.columns.push_back(column);
   const auto text = t.texts.find(column);
   const std::string wanted = equals == std::string::npos ? "" : where.substr(equals + 1);
-  double number = std::nan("");
-  std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  const double number = parse_cell(wanted).value;  // NaN, which equals nothing, if it is none
   t.where.assign(t.rows(), false);
   for (std::size_t r = 0; r < t.rows(); ++r) {
     const double x = t.columns[column][r];
@@ -199,7 +198,7 @@ ArrangedRows arrange_rows(Table& t, const AnalysisRequest& request) {
     fail<InvalidArgument>(t.file + ": --where: no row counts" +
                           (request.where.empty() ? "" : " (" + printable(request.where, 200) + ")"));
   if (!t.times) return rows;
-  rows.time = time_axis(*t.times, t.trial, t.file, rows.warnings);
+  rows.time = time_axis(t, rows.warnings);
   t.steps = rows.time->steps;
   if (rows.time->gaps)
     rows.notes.push_back(fmt::format("{}: {} {} of time are absent in {} {}, which end observation sets",

@@ -130,17 +130,6 @@ void add_local(EstimateResult& result, const EstimateRequest& request, const Ses
   if (step) result.roles["dt"] = step->step, result.roles["dt_unit"] = step->unit;
 }
 
-/// The task with as many rows of each trial as surrogates by trials need; warns of rows that this leaves out.
-EstimationTask cut_to_trials(EstimationTask task, const TestedRequest& request, Session& session,
-                             const Series& series) {
-  const EstimatorOptions& e = request.estimator;
-  if (!e.surrogates || e.surrogate_type != SurrogateMethod::trials) return task;
-  const std::size_t all = task.times.size();
-  task.times = cut_to_shortest_trial(series, task.times);
-  if (const auto cut = trials_cut(task.times.size(), all)) session.warn({*cut}, request);
-  return task;
-}
-
 void warn_if_infinite(const EstimateResult& r, const Series& series, const EstimationTask& task,
                       std::size_t alternative, const AnalysisRequest& request, const EstimatorOptions& e,
                       Session& session) {
@@ -155,10 +144,10 @@ void finish(EstimateResult& r, const TestedRequest& request, const EstimatorOpti
   r.warnings = session.warnings, r.notes = session.notes;
 }
 
-/// Puts the lags that source_lags and target_lags name in place of the embeddings, and leaves out rows that do not reach
-/// back far enough.
-void take_named_lags(EstimationTask& task, const TransferEntropyRequest& request, const Coordinates& given,
-                     const Series& series) {
+/// Puts the lags that source_lags and target_lags name in place of the embeddings, and into `times` the rows that reach back far
+/// enough.
+void take_named_lags(EstimationTask& task, std::vector<std::int64_t>& times,
+                     const TransferEntropyRequest& request, const Coordinates& given, const Series& series) {
   const auto values = [](std::int32_t variable, const std::string& lags, const char* option,
                          std::int64_t least) {
     Coordinates all;
@@ -176,14 +165,15 @@ void take_named_lags(EstimationTask& task, const TransferEntropyRequest& request
   if (request.source_lags.empty() && request.target_lags.empty() && !request.reach) return;
   std::int64_t furthest = std::max(request.reach, reach(task.z));
   for (const Coordinates& x : task.x) furthest = std::max(furthest, reach(x));
-  task.times = embeddable(series, furthest);
-  check_task(series, task, request.estimator);
+  times = embeddable(series, furthest);
 }
 
 template <class R>
 EstimateResult measure(const std::string& name, const std::string& what, const EstimationTask& whole,
                        Json roles, const R& request, Session& session, const Series& series, Stream& stream) {
-  const EstimationTask task = cut_to_trials(whole, request, session, series);
+  EstimationTask task = whole;
+  task.times = tested_times(series, whole.times, request.estimator);
+  session.warn(trials_cut(task.times.size(), whole.times.size()), request);
   EstimatorOptions observed = request.estimator;
   observed.surrogates = 0;
   check_task(series, task, observed);
@@ -263,12 +253,11 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   Clock clock("te", session);
   const TargetResult embedded = choose_embeddings(series, n, {&target, 1}, stream)[0];
   EstimationTask task = link_task(series, n, embedded, {&source, 1});
-  if (!request.complete.empty()) task.times = embeddable(series, network_reach(n, embedded.embedding));
-  take_named_lags(task, request, n.given, series);
-  if (used.surrogates && used.surrogate_type == SurrogateMethod::trials)
-    if (const auto cut = trials_cut(task.times.size(),
-                                    times_of(series, task, network_reach(n, embedded.embedding)).size()))
-      session.warn({*cut}, request);
+  std::vector<std::int64_t> times = embeddable(series, network_reach(n, embedded.embedding));
+  take_named_lags(task, times, request, n.given, series);
+  task.times = tested_times(series, times, used);
+  check_task(series, task, request.estimator);
+  session.warn(trials_cut(task.times.size(), times.size()), request);
   warn_if_few(used, request, session, series, task.times);
   const Estimates e = clock.estimate(series, task, used, stream);
   const LinkResult link = link_of(n, source, target, 0, e);

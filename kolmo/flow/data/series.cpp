@@ -19,8 +19,8 @@ constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 void take_logarithms(const Table& table, std::size_t column, std::vector<double>& v) {
   for (std::size_t t = 0; t < v.size(); ++t) {
     if (v[t] <= 0)
-      fail<InvalidArgument>(table.file + ": row " + std::to_string(t) + ", " + column_label(table, column) +
-                            ": the logarithm needs numbers above 0");
+      fail<InvalidArgument>(table.file + ": row " + std::to_string(table.row_of_file(t)) + ", " +
+                            column_label(table, column) + ": the logarithm needs numbers above 0");
     v[t] = std::log(v[t]);
   }
 }

@@ -19,7 +19,7 @@ std::string label(const RowTimes& t) {
   return t.name.empty() ? "the index" : "the time '" + printable(t.name, 200) + "'";
 }
 
-/// Times in a unit, as numbers.
+/// Holds times as numbers in a unit.
 struct Clock {
   std::vector<double> at;
   std::string unit, calendar;
@@ -33,7 +33,7 @@ std::int64_t day_of(std::int64_t us) { return floor_of(us, microseconds_a_day); 
 
 bool is_month_end(std::int64_t day) { return civil_date(day + 1).day == 1; }
 
-/// Dates as months, if they are of one day of the month, or all of its last day.
+/// Returns dates as numbers of months, if they are of one day of the month, or all of its last day.
 std::optional<Clock> in_months(std::span<const std::int64_t> dates) {
   Clock c{{}, "month", ""};
   const std::int64_t rest = dates[0] - day_of(dates[0]) * microseconds_a_day;
@@ -49,7 +49,7 @@ std::optional<Clock> in_months(std::span<const std::int64_t> dates) {
   return c;
 }
 
-/// Dates as weekdays, if they are days of which none is a Saturday or Sunday, and Mondays follow Fridays.
+/// Returns dates as numbers of weekdays, if they are days of which none is a Saturday or Sunday, and Mondays follow Fridays.
 std::optional<Clock> in_weekdays(std::span<const std::int64_t> dates) {
   Clock c{{}, "weekday", "weekdays"};
   std::int64_t before = 0, follow = 0, weeks = 0;
@@ -64,7 +64,7 @@ std::optional<Clock> in_weekdays(std::span<const std::int64_t> dates) {
   return c;
 }
 
-/// Dates in the largest unit of which `step` (in seconds) is a whole number.
+/// Returns the largest unit of which `step`, in seconds, is a whole number, and converts `step` into it.
 std::string unit_of(double& step) {
   static constexpr std::array<std::pair<double, const char*>, 4> units{
       {{86400, "day"}, {3600, "h"}, {60, "min"}, {1, "s"}}};
@@ -109,14 +109,14 @@ double step_of(std::vector<double> d) {
   return std::abs(refined - step) <= 1e-9 * step ? step : refined;
 }
 
-/// Rows that follow each other in a trial.
+/// Compares the times of rows that follow each other in a trial.
 class Checked {
  public:
-  Checked(const RowTimes& t, const Clock& c, std::span<const std::int32_t> trial, const std::string& file)
-      : t_(t), c_(c), trial_(trial), file_(file) {}
+  Checked(const Table& table, const Clock& c) : table_(table), t_(*table.times), c_(c) {}
 
   bool starts(std::size_t row) const {
-    return row == 0 || (!trial_.empty() && trial_[row] != trial_[row - 1]);
+    const std::vector<std::int32_t>& trial = table_.trial;
+    return row == 0 || (!trial.empty() && trial[row] != trial[row - 1]);
   }
 
   std::vector<double> differences() const {
@@ -137,7 +137,8 @@ class Checked {
     return t_.dates.empty() ? t_.numbers[i] : double(t_.dates[i] - t_.dates[0]);
   }
   [[noreturn]] void fail_at(std::size_t row, const std::string& what) const {
-    fail<InvalidArgument>(fmt::format("{}: row {}: {} {}", file_, row, label(t_), what));
+    fail<InvalidArgument>(
+        fmt::format("{}: row {}: {} {}", table_.file, table_.row_of_file(row), label(t_), what));
   }
   [[noreturn]] void refuse(std::size_t i, double d) const {
     const std::string now = time_text(t_, i), before = time_text(t_, i - 1);
@@ -159,10 +160,9 @@ class Checked {
                    now, before, label(t_)));
   }
 
+  const Table& table_;
   const RowTimes& t_;
   const Clock& c_;
-  std::span<const std::int32_t> trial_;
-  const std::string& file_;
 };
 
 }  // namespace
@@ -171,12 +171,12 @@ std::string time_text(const RowTimes& t, std::size_t row) {
   return t.dates.empty() ? fmt::format("{}", t.numbers[row]) : date_text(t.dates[row]);
 }
 
-TimeAxis time_axis(const RowTimes& times, std::span<const std::int32_t> trial, const std::string& file,
-                   std::vector<Warning>& warnings) {
+TimeAxis time_axis(const Table& table, std::vector<Warning>& warnings) {
+  const RowTimes& times = *table.times;
   TimeAxis axis{times.name, {}, {}, "", "", "", 0, 0, ""};
   if (times.size() == 0) return axis;
   const Clock clock = clock_of(times);
-  const Checked checked(times, clock, trial, file);
+  const Checked checked(table, clock);
   const std::vector<double> differences = checked.differences();
   axis.first = time_text(times, 0), axis.last = time_text(times, times.size() - 1);
   if (differences.empty()) return axis;

@@ -22,13 +22,12 @@ struct TimeAxis {
   std::string calendar;             ///< how dates are counted, if not by equal steps; "" otherwise
 };
 
-/// Finds the step of times, by which rows of a trial follow each other: dates of months are counted by months, and dates
-/// that leave out every Saturday and Sunday by weekdays. Otherwise the step is the smallest difference of which nine in
-/// ten are multiples (up to a tenth of it), or the median difference. Steps of trials follow one another. `file` names the data in
-/// messages. Adds the warning irregular_time if there is no step. Throws InvalidArgument, naming
-/// the row, for times that descend, repeat, are not in order, or are missing.
-TimeAxis time_axis(const RowTimes& times, std::span<const std::int32_t> trial, const std::string& file,
-                   std::vector<Warning>& warnings);
+/// Finds the step of the times of a table, by which rows of a trial follow each other: dates of months are counted by months, and
+/// dates that leave out every Saturday and Sunday by weekdays. Otherwise the step is the smallest difference of which nine in ten
+/// are multiples (up to a tenth of it), or the median difference. Steps of trials follow one another. Adds the warning
+/// irregular_time if there is no step. Throws InvalidArgument, naming the row, for times that descend, repeat, are not in order, or
+/// are missing.
+TimeAxis time_axis(const Table& table, std::vector<Warning>& warnings);
 
 /// The time of a row, as text.
 std::string time_text(const RowTimes& times, std::size_t row);

@@ -109,8 +109,9 @@ Estimates estimate_in_parts(const Series& series, const EstimationTask& task, co
 
 }  // namespace
 
-std::vector<std::int64_t> cut_to_shortest_trial(const Series& series, std::span<const std::int64_t> times) {
-  if (series.trial.empty()) return {times.begin(), times.end()};
+std::vector<std::int64_t> tested_times(const Series& series, std::vector<std::int64_t> times,
+                                       const EstimatorOptions& o) {
+  if (!o.surrogates || o.surrogate_type != SurrogateMethod::trials || series.trial.empty()) return times;
   std::map<std::int32_t, std::int64_t> rows, taken;
   for (const std::int64_t t : times) ++rows[series.trial[std::size_t(t)]];
   std::int64_t least = std::int64_t(times.size());

@@ -178,9 +178,10 @@ std::vector<std::int64_t> theiler_times(const Series& series, std::span<const st
 EstimatorOptions settled(EstimatorOptions options, const Series& series,
                          std::span<const EstimationTask> tasks);
 
-/// The first times of each trial, as many as the trial has that has the fewest: surrogates by trials exchange trials of equal
-/// length.
-std::vector<std::int64_t> cut_to_shortest_trial(const Series& series, std::span<const std::int64_t> times);
+/// The times that estimates use which are tested by these surrogates: all, but the first of each trial where surrogates exchange
+/// trials, as many as the trial has that has the fewest.
+std::vector<std::int64_t> tested_times(const Series& series, std::vector<std::int64_t> times,
+                                       const EstimatorOptions& options);
 
 /// The number of embedded rows of each trial. Throws InvalidArgument, naming the task, if they differ or if there are
 /// less than two trials.

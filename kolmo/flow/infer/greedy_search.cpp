@@ -21,7 +21,7 @@ void add_values(Coordinates& to, std::int32_t variable, std::int64_t first, std:
 GreedySearch::GreedySearch(const PreparedNetwork& network, std::int32_t target) : network_(network) {
   const auto& [series, o, shifts] = network;
   const GreedyMeasure measure = o.greedy.measure;
-  times_ = embeddable(series, greedy_reach(o));
+  times_ = tested_times(series, embeddable(series, greedy_reach(o)), o.estimator);
   found_.target = target, found_.samples = std::int64_t(times_.size());
   std::vector<std::int32_t> sources;
   for (const std::int32_t v : o.variables) {

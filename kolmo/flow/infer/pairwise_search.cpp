@@ -29,9 +29,7 @@ EstimationTask link_task(const Series& series, const NetworkOptions& o, const Ta
       t.x.push_back(past(s, o.source, lag));
       t.streams.push_back(random_stream(key(target.target), key(s)));
     }
-  t.times = times_of(series, t, network_reach(o, target.embedding));
-  if (o.estimator.surrogates && o.estimator.surrogate_type == SurrogateMethod::trials)
-    t.times = cut_to_shortest_trial(series, t.times);
+  t.times = tested_times(series, times_of(series, t, network_reach(o, target.embedding)), o.estimator);
   return t;
 }
 

@@ -62,7 +62,7 @@ EstimationTask widest_task(const Series& series, const NetworkOptions& o) {
           {{{v, 1}}},
           {{v, 0}},
           Coordinates(std::size_t(o.greedy.max_conditions), {v, 1}),
-          embeddable(series, greedy_reach(o)),
+          tested_times(series, embeddable(series, greedy_reach(o)), o.estimator),
           {0}};
 }
 

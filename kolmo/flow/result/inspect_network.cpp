@@ -59,7 +59,7 @@ std::vector<std::int64_t> fewest_rows(const Network& network, const Series& seri
   return link_task(series, o, {least->target, longest_embedding(o), 0, 0}, {&least->source, 1}).times;
 }
 
-/// How many different surrogates each link could get.
+/// Returns for each link the number of different surrogates that its data allow, or that were asked for if fewer.
 std::vector<std::int64_t> available_surrogates(const Network& network, const PreparedNetwork& prepared) {
   const NetworkOptions& o = prepared.options;
   std::vector<std::int64_t> all;
@@ -120,7 +120,8 @@ std::vector<Warning> inspect_searches(const Network& network, const Series& seri
                                    series.names[std::size_t(o.variables[j])]);
   const EstimatorOptions& e = o.estimator;
   if (e.surrogates && o.greedy.measure != GreedyMeasure::ais) {
-    const auto rows = embeddable(series, greedy_reach(o));
+    const auto whole = embeddable(series, greedy_reach(o)), rows = tested_times(series, whole, e);
+    for (const Warning& w : trials_cut(rows.size(), whole.size())) all.push_back(w);
     EstimatorOptions shifted = e;
     for (const LinkResult& l : network.links) shifted.min_shift = std::max(shifted.min_shift, l.min_shift);
     used = different_surrogates(series, rows, shifted, e.surrogates);
@@ -181,14 +182,12 @@ std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prep
     std::int64_t used = e.surrogates;
     for (const std::int64_t surrogates : available) used = std::min(used, surrogates);
     const auto rows = fewest_rows(network, series, options);
-    if (e.surrogate_type == SurrogateMethod::trials && !network.links.empty()) {
+    if (!network.links.empty()) {
       const LinkResult& l = network.links[0];
-      EstimationTask task =
+      const EstimationTask task =
           link_task(series, options, {l.target, longest_embedding(options), 0, 0}, {&l.source, 1});
-      const std::size_t cut = task.times.size();
-      if (const auto w = trials_cut(
-              cut, times_of(series, task, network_reach(options, longest_embedding(options))).size()))
-        all.push_back(*w);
+      const auto whole = times_of(series, task, network_reach(options, longest_embedding(options)));
+      for (const Warning& w : trials_cut(task.times.size(), whole.size())) all.push_back(w);
     }
     const bool circular = e.surrogate_type == SurrogateMethod::circular;
     const bool limited = more_might_help(network, available, options);

@@ -66,13 +66,13 @@ std::vector<Warning> inspect_analytic_test(const Series& series, const Estimatio
                    "--surrogate-type circular keeps that; te and network condition on the target's past"}};
 }
 
-std::optional<Warning> trials_cut(std::size_t used, std::size_t all) {
+std::vector<Warning> trials_cut(std::size_t used, std::size_t all) {
   if (used == all) return {};
-  return Warning{
+  return {Warning{
       "trials_cut",
-      fmt::format("surrogates by trials exchange trials of equal length, so that {} of {} embedded rows are "
-                  "left out at the ends of longer trials; --surrogate-type circular uses all",
-                  all - used, all)};
+      fmt::format("surrogates by trials exchange trials of equal length, so that {} of {} embedded "
+                  "rows are left out at the ends of longer trials; --surrogate-type circular uses all",
+                  all - used, all)}};
 }
 
 std::vector<Warning> inspect_estimator(const Series& series, const EstimationTask& task,

@@ -19,7 +19,7 @@ std::vector<Warning> inspect_analytic_test(const Series& series, const Estimatio
                                            const EstimatorOptions& options);
 
 /// Warns if surrogates by trials left out rows of longer trials.
-std::optional<Warning> trials_cut(std::size_t used, std::size_t all);
+std::vector<Warning> trials_cut(std::size_t used, std::size_t all);
 
 /// Warns of ksg2_biased, for the algorithm ksg2 with a condition; and of undersampled, for frequencies of too many states.
 std::vector<Warning> inspect_estimator(const Series& series, const EstimationTask& task,
