@@ -70,9 +70,9 @@ class Files(CommandTest):
         folder.mkdir()
         temporary = self.path / "temporary"
         temporary.mkdir()
-        process = subprocess.Popen([KOLMO, "network", "d.csv", "--surrogates", "30000", "--device", "cpu", "--out",
-                                    "out/o.json"], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env={**os.environ, "TMPDIR": str(temporary)})
+        process = subprocess.Popen([KOLMO, "network", "d.csv", "--surrogates", "60000", "--exceedances", "0", "--device", "cpu",
+                                    "--out", "out/o.json"], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env={**os.environ, "TMPDIR": str(temporary)})
         partial = folder / "o.json.partial"
         while not partial.exists() or not partial.stat().st_size:
             self.assertIsNone(process.poll())
