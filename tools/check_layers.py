@@ -16,6 +16,8 @@ OPS = OP | {"skeleton", "knn", "ops"}
 FLOW = OPS | {"io"}
 # The rooms of kolmo/flow: each may include those before it. Simulated series and surrogates do not know each other.
 FLOW_ROOMS = ["option", "data", "simulate", "surrogate", "estimate", "test", "infer", "request", "result", "report", "analysis"]
+# The rooms of kolmo/predict: each may include those before it, and how options describe themselves.
+PREDICT_ROOMS = [f"predict/{room}" for room in ("record", "forecast", "model", "decide", "request", "analysis")]
 LAYERS = {
     "base": BASE,
     "version": set(),
@@ -35,6 +37,7 @@ LAYERS = {
     "io": RUNTIME | {"io", "nearest"},
     "nearest": {"nearest"},  # kolmo/io/nearest: slips of the pen, in files and in names of operators
     **{room: FLOW | set(FLOW_ROOMS[: i + 1]) for i, room in enumerate(FLOW_ROOMS)},
+    **{room: FLOW | {"option"} | set(PREDICT_ROOMS[: i + 1]) for i, room in enumerate(PREDICT_ROOMS)},
     "surrogate": FLOW | {"option", "data", "surrogate"},
     "check": OP | {"check"},
     "oracle": OPS | {"check", "oracle"},  # <op>_oracle.cpp
@@ -72,6 +75,8 @@ def layer(path: str) -> str:
         return "oracle"
     if path in ("kolmo/io/nearest.hpp", "kolmo/io/nearest.cpp"):
         return "nearest"
+    if parts[1] == "predict":
+        return f"predict/{parts[2]}"
     return parts[2] if parts[1] == "flow" else parts[1]
 
 

@@ -1,0 +1,108 @@
+#include "kolmo/predict/record/training_log.hpp"
+
+#include <algorithm>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/base/number_text.hpp"
+
+namespace kolmo::predict {
+namespace {
+
+/// The most blocks that a row may lie behind the row before.
+constexpr std::int64_t longest_gap = 10000;
+
+/// The usual distance of steps between rows; 1 for fewer than two rows.
+std::int64_t usual_distance(std::span<const LogRow> rows) {
+  std::vector<std::int64_t> distances;
+  for (std::size_t i = 1; i < rows.size(); ++i) distances.push_back(rows[i].step - rows[i - 1].step);
+  if (distances.empty()) return 1;
+  const auto middle = distances.begin() + std::ptrdiff_t(distances.size() / 2);
+  std::nth_element(distances.begin(), middle, distances.end());
+  return *middle;
+}
+
+}  // namespace
+
+TrainingLog::TrainingLog(std::int64_t length, std::int64_t skip) : skip_(skip), rates_(length) {
+  require(length >= 1, "TrainingLog: a block has " + std::to_string(length) + " steps, but needs 1 or more");
+  require(skip >= 0, "TrainingLog: skip is " + std::to_string(skip) + ", but cannot be negative");
+  blocks_.length = length;
+}
+
+void TrainingLog::append(const LogRow& row) {
+  require(row.step >= 0, "TrainingLog: step " + std::to_string(row.step) + " is negative");
+  require(!(row.rate < 0) && !std::isinf(row.rate),
+          "TrainingLog: the rate of step " + std::to_string(row.step) + " is " + number_text(row.rate) +
+              "; rates are 0 or positive, and finite");
+  if (!rows_.empty() && row.step <= rows_.back().step) go_back_before(row.step);
+  const std::int64_t gap = rows_.empty() ? 0 : row.step - rows_.back().step - 1;
+  require(gap / blocks_.length <= longest_gap,
+          "TrainingLog: the step goes from " + std::to_string(last_step()) + " to " +
+              std::to_string(row.step) + ", more than " + std::to_string(longest_gap) + " blocks of " +
+              std::to_string(blocks_.length) + " steps; give blocks more steps");
+  take(row);
+}
+
+void TrainingLog::take(const LogRow& row) {
+  if (!std::isnan(row.rate)) rate_ = row.rate;
+  std::int64_t step = rows_.empty() ? row.step - 1 : rows_.back().step;
+  if (rows_.empty()) rates_.skip(rate_, std::max<std::int64_t>(step, 0));
+  rows_.push_back(row);
+  const auto pass_to = [&](std::int64_t last) {
+    while (step < last) {
+      const bool skips = skipped_ < skip_;
+      const std::int64_t n = std::min(last - step, skips ? skip_ - skipped_ : blocks_.length - rates_.open());
+      step += n;
+      if (skips)
+        rates_.skip(rate_, n), skipped_ += n;
+      else
+        rates_.add(rate_, n, blocks_);
+      if (blocks_.rate.size() > blocks_.loss.size()) close_block(step);
+    }
+  };
+  pass_to(row.step - 1);
+  if (!std::isfinite(row.loss)) {
+    ++bad_losses_;
+    if (!diverged_since_) diverged_since_ = row.step;
+  } else {
+    diverged_since_.reset();
+  }
+  if (std::isfinite(row.averaged)) averaged_ = row.averaged;
+  if (skipped_ == skip_) loss_.add(row.loss), gradient_norm_.add(row.gradient_norm);
+  pass_to(row.step);
+}
+
+void TrainingLog::close_block(std::int64_t step) {
+  const double loss = loss_.close(), gradient_norm = gradient_norm_.close();
+  if (std::isnan(loss)) {  // blocks begin with the first loss that is known
+    blocks_.rate.pop_back(), blocks_.slope.pop_back(), blocks_.sum.pop_back();
+    return;
+  }
+  blocks_.loss.push_back(loss);
+  blocks_.gradient_norm.push_back(gradient_norm);
+  blocks_.averaged.push_back(averaged_);
+  blocks_.end = step;
+}
+
+void TrainingLog::go_back_before(std::int64_t step) {
+  TrainingLog kept(blocks_.length, skip_);
+  for (const LogRow& row : rows_)
+    if (row.step < step) kept.take(row);
+  *this = std::move(kept);
+}
+
+TrainingLog log_of(std::span<const LogRow> rows, std::int64_t length) {
+  std::vector<LogRow> kept;
+  for (const LogRow& row : rows) {
+    while (!kept.empty() && kept.back().step >= row.step) kept.pop_back();
+    kept.push_back(row);
+  }
+  const std::int64_t distance = usual_distance(kept);
+  if (!length) length = (10 + distance - 1) / distance * distance;
+  const std::int64_t steps = kept.empty() ? 0 : kept.back().step - kept.front().step + 1;
+  TrainingLog log(length, length > 0 ? steps % length : 0);
+  for (const LogRow& row : kept) log.append(row);
+  return log;
+}
+
+}  // namespace kolmo::predict
