@@ -47,7 +47,7 @@ SHARED = {
     "kolmo/base/random.hpp": ["random_normal", "random_uniform"],
     "kolmo/base/digamma.hpp": ["digamma"],
     "kolmo/base/half.hpp": ["fp16_to_fp32", "fp32_to_fp16"],
-    "kolmo/ops/recurrent/units.hpp": ["gru_cell", "lstm_cell", "gru_forward", "rssm_rollout"],
+    "kolmo/ops/recurrent/units.hpp": ["gru_cell", "lstm_cell", "gru_forward", "gru_backward", "rssm_rollout"],
     "kolmo/ops/recurrent/rows.cpp": ["gru_cell", "lstm_cell", "gru_forward", "rssm_rollout"],
     "kolmo/runtime/cpu/lane_sums.cpp": ["reduce_sum", "dot_product"],
     "kolmo/runtime/cpu/sum_items.hpp": ["reduce_sum", "dot_product", "shannon_entropy"],

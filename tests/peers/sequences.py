@@ -132,6 +132,28 @@ def gru_forward(rng):
     return pairs
 
 
+@peer("gru_backward", "torch")
+def gru_backward(rng):
+    steps, k, n = shape(rng, 3, 12)
+    shapes = ((2, steps, k), (2, n), (3 * n, k), (3 * n, n), (3 * n,), (3 * n,))
+    scale = (1, 1, *[n**-0.5] * 4)
+    x, h, *weights = values = [t(s * rng.normal(size=size)).requires_grad_() for s, size in zip(scale, shapes)]
+    of_states, of_last = t(rng.normal(size=(2, steps, n))), t(rng.normal(size=(2, n)))
+    pairs = []
+    for reset, cell in GRU.items():
+        states = [h]
+        for i in range(steps):
+            states.append(cell(x[:, i], states[-1], *weights))
+        states = torch.stack(states[1:], 1)
+        want = torch.autograd.grad((states * of_states).sum() + (states[:, -1] * of_last).sum(), values)
+        u, v, w_ih, w_hh, b_ih, b_hh = (value.detach().numpy() for value in values)
+        got = kolmo.gru_backward(u, v, w_ih, w_hh, states.detach().numpy(), of_states.numpy(), b_ih, b_hh, of_last.numpy(), grad_bias_ih=True,
+                                 grad_bias_hh=True, reset=reset)
+        results = (got.grad_x, got.grad_h, got.grad_weight_ih, got.grad_weight_hh, got.grad_bias_ih, got.grad_bias_hh)
+        pairs += [Pair(g, w.numpy(), SUMS, 30) for g, w in zip(results, want)]
+    return pairs
+
+
 @peer("rssm_rollout", "torch")
 def rssm_rollout(rng):
     (m, k, n, c), steps, reset = shape(rng, 4, 9), int(rng.integers(2, 12)), pick(rng, *GRU)
