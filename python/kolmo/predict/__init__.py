@@ -1,0 +1,24 @@
+"""Forecasts of a training from its own log, averaged weights, and decisions on when to decay and when to stop.
+
+Importing this module needs no PyTorch. The names that do are loaded when they are first used."""
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kolmo.predict.averages import Averages
+
+_LAZY = {"Averages": "averages"}  # the module of each name that needs PyTorch
+__all__ = ["Averages"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'kolmo.predict' has no attribute {name!r}")
+    try:
+        return getattr(importlib.import_module(f"kolmo.predict.{_LAZY[name]}"), name)
+    except ModuleNotFoundError as e:
+        if e.name != "torch":
+            raise
+        raise ImportError(f"kolmo.predict.{name} needs PyTorch, which is not installed") from None

@@ -1,0 +1,71 @@
+"""The log of a training: one row for each step, and the validations."""
+from __future__ import annotations
+
+import math
+import os
+from array import array
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Columns = dict[str, np.ndarray[Any, Any]]
+NAMES = ("step", "loss", "gradient_norm", "rate")
+
+
+class Log:
+    """Columns step, loss, gradient_norm and rate (NaN where unknown), and validations: step, loss, and the average they are of."""
+
+    def __init__(self) -> None:
+        self._columns = {name: array("d") for name in NAMES}
+        self.validations: list[tuple[int, float, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._columns["step"])
+
+    def append(self, step: int, loss: float, gradient_norm: float, rate: float) -> None:
+        for name, value in zip(NAMES, (step, loss, gradient_norm, rate), strict=True):
+            self._columns[name].append(value)
+
+    def columns(self) -> Columns:
+        """The rows as arrays of doubles, copied. A gradient norm that is known at some steps holds until the next."""
+        columns: Columns = {name: np.array(values) for name, values in self._columns.items()}
+        norm = columns["gradient_norm"]
+        known = np.flatnonzero(np.isfinite(norm))
+        if len(known):
+            columns["gradient_norm"] = norm[known[np.maximum(np.searchsorted(known, np.arange(len(norm)), side="right") - 1, 0)]]
+        else:
+            del columns["gradient_norm"]
+        return columns
+
+    def validation(self, average: str = "") -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Steps and held-out losses of the weights, or of an average of them."""
+        rows = [(step, loss) for step, loss, of in self.validations if of == average]
+        return np.array([s for s, _ in rows], float), np.array([v for _, v in rows], float)
+
+    def last(self, count: int) -> np.ndarray[Any, Any]:
+        return np.array(self._columns["loss"][-count:])
+
+    def cut(self, step: int) -> None:
+        """Forgets what came after this step, which is as if it had not been."""
+        keep = int(np.searchsorted(np.array(self._columns["step"]), step, side="right"))
+        for values in self._columns.values():
+            del values[keep:]
+        self.validations = [row for row in self.validations if row[0] <= step]
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Writes what ``kolmo forecast`` reads, beside the file and then over it. Fields of unknown values are empty."""
+        path = Path(path)
+        beside = path.with_name(path.name + ".partial")
+        with beside.open("w", encoding="utf-8") as out:
+            out.write(",".join(NAMES) + "\n")
+            for row in zip(*self._columns.values(), strict=True):
+                out.write(",".join([str(int(row[0])), *("" if math.isnan(v) else repr(v) for v in row[1:])]) + "\n")
+        beside.replace(path)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"columns": {name: list(values) for name, values in self._columns.items()}, "validations": [list(v) for v in self.validations]}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._columns = {name: array("d", state["columns"][name]) for name in NAMES}
+        self.validations = [(int(step), float(loss), str(of)) for step, loss, of in state["validations"]]
