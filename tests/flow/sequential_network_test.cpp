@@ -43,9 +43,20 @@ TEST(SequentialNetwork, EndsWhereItsSurrogatesSay) {
   EXPECT_GT(most, 10);
 }
 
-TEST(SequentialNetwork, DependsOnNoDeviceBatchOrThread) {
+/// Each link by itself or, as the parameter says, conditioned on all other variables.
+class SequentialNetworks : public testing::TestWithParam<bool> {
+ protected:
+  NetworkOptions options_ = [] {
+    NetworkOptions o = sequential();
+    o.conditional_all = GetParam();
+    return o;
+  }();
+};
+INSTANTIATE_TEST_SUITE_P(, SequentialNetworks, testing::Bool());
+
+TEST_P(SequentialNetworks, DependOnNoDeviceBatchOrThread) {
   const Series series = series_of(chain(120));
-  NetworkOptions o = sequential();
+  NetworkOptions o = options_;
   Stream stream, one = stream.with_threads(1), simulated(SimulatedDevice::make().device());
   const std::string whole = text(infer_network(series, o, stream, nullptr, nullptr), series, o);
   EXPECT_EQ(text(infer_network(series, o, one, nullptr, nullptr), series, o), whole);
@@ -54,9 +65,9 @@ TEST(SequentialNetwork, DependsOnNoDeviceBatchOrThread) {
   EXPECT_EQ(text(infer_network(series, o, stream, nullptr, nullptr), series, o), whole);
 }
 
-TEST(SequentialNetwork, GoesOnFromAnyPartOfACheckpoint) {
+TEST_P(SequentialNetworks, GoOnFromAnyPartOfACheckpoint) {
   const Series series = series_of(chain(120));
-  const NetworkOptions o = sequential();
+  const NetworkOptions& o = options_;
   Stream stream;
   KeptWork all;
   const std::string whole = text(infer_network(series, o, stream, &all, nullptr), series, o);
@@ -70,9 +81,9 @@ TEST(SequentialNetwork, GoesOnFromAnyPartOfACheckpoint) {
   }
 }
 
-TEST(SequentialNetwork, MayBeComputedApart) {
+TEST_P(SequentialNetworks, MayBeComputedApart) {
   const Series series = series_of(chain(120));
-  const NetworkOptions o = sequential();
+  const NetworkOptions& o = options_;
   const PreparedNetwork prepared = prepare_network(series, o);
   Stream stream;
   KeptWork whole, apart;

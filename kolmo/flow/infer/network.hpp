@@ -39,6 +39,7 @@ struct NetworkOptions {
   double alpha = 0.05;
   std::int64_t exceedances = 0;  ///< of StoppingRule; 0: each link gets all surrogates
   NetworkMethod method = NetworkMethod::pairwise;
+  bool conditional_all = false;        ///< of pairwise: see condition_of_link
   GreedyOptions greedy;                ///< settled; for other methods than pairwise
   std::optional<BatchLimits> batches;  ///< default: those of the device; results do not depend on it
 

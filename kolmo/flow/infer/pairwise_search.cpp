@@ -13,6 +13,15 @@ double link_work(const Series& series, const NetworkOptions& o) {
   return double(series.rows()) * double(o.lags()) * double(o.rule().first().count);
 }
 
+Coordinates condition_of_link(const NetworkOptions& o, std::int32_t source, std::int32_t target) {
+  Coordinates all = o.given;
+  if (!o.conditional_all) return all;
+  for (const std::int32_t v : o.variables)
+    for (std::int64_t lag = o.min_lag; v != source && v != target && lag <= o.max_lag; ++lag)
+      all.push_back({v, lag});
+  return all;
+}
+
 EstimationTask link_task(const Series& series, const NetworkOptions& o, const TargetResult& target,
                          std::span<const std::int32_t> sources) {
   const auto name = [&](std::int32_t v) { return series.names[std::size_t(v)]; };
@@ -21,7 +30,8 @@ EstimationTask link_task(const Series& series, const NetworkOptions& o, const Ta
                        name(target.target),
                    {},
                    {{target.target, 0}},
-                   transfer_entropy_condition(target.target, target.embedding, o.given),
+                   transfer_entropy_condition(target.target, target.embedding,
+                                              condition_of_link(o, sources[0], target.target)),
                    {},
                    {}};
   for (const std::int32_t s : sources)
@@ -96,28 +106,37 @@ std::optional<Round> PairwiseSearch::next() {
   const NetworkOptions& o = network_.options;
   std::vector<std::int32_t> chosen;
   for (const std::size_t i : round()) chosen.push_back(sources_[i]);
-  EstimationTask task = link_task(network_.series, o, target_, chosen);
-  for (const std::int32_t s : chosen)
-    task.min_shifts.insert(task.min_shifts.end(), std::size_t(o.lags()),
-                           network_.shifts.of(s, target_.target));
-  return Round{{std::move(task)}, part_};
+  Round round{{}, part_};
+  const std::size_t together = o.conditional_all ? 1 : chosen.size();
+  for (std::size_t first = 0; first < chosen.size(); first += together) {
+    const auto sources = std::span(chosen).subspan(first, together);
+    EstimationTask task = link_task(network_.series, o, target_, sources);
+    for (const std::int32_t s : sources)
+      task.min_shifts.insert(task.min_shifts.end(), std::size_t(o.lags()),
+                             network_.shifts.of(s, target_.target));
+    round.tasks.push_back(std::move(task));
+  }
+  return round;
 }
 
 void PairwiseSearch::take(std::span<const Estimates> e) {
-  const NetworkOptions& o = network_.options;
   const std::span<const std::size_t> chosen = round();
-  const auto lags = std::size_t(o.lags());
-  for (std::size_t k = 0; k < chosen.size(); ++k) {
-    const std::size_t i = chosen[k];
-    if (part_.observed()) {
-      links_.push_back(link_of(o, sources_[i], target_.target, k, e[0]));
-      links_[i].min_shift = network_.shifts.of(sources_[i], target_.target), links_[i].samples = rows_[i];
-      tests_.emplace_back(links_[i].value, o.rule());
-    }
-    tests_[i].take(largest_of_each(e[0], k * lags, lags), surrogates_[i]);
-    if (o.rule().sequential()) show_test(i);
-  }
+  const bool own = network_.options.conditional_all;  // each link has a task of its own
+  for (std::size_t k = 0; k < chosen.size(); ++k) take(chosen[k], e[own ? k : 0], own ? 0 : k);
   last_ = chosen.size(), taken_ += last_;
+}
+
+/// Takes the link from sources_[i], which is link `which` of the estimates.
+void PairwiseSearch::take(std::size_t i, const Estimates& e, std::size_t which) {
+  const NetworkOptions& o = network_.options;
+  const auto lags = std::size_t(o.lags());
+  if (part_.observed()) {
+    links_.push_back(link_of(o, sources_[i], target_.target, which, e));
+    links_[i].min_shift = network_.shifts.of(sources_[i], target_.target), links_[i].samples = rows_[i];
+    tests_.emplace_back(links_[i].value, o.rule());
+  }
+  tests_[i].take(largest_of_each(e, which * lags, lags), surrogates_[i]);
+  if (o.rule().sequential()) show_test(i);
 }
 
 /// Writes what the test of a link found so far into the link.

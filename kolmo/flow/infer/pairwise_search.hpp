@@ -35,6 +35,7 @@ class PairwiseSearch final : public TargetSearch {
   /// The links of the next round, as indices into sources_; their sources lack values in the same rows.
   std::span<const std::size_t> round() const;
   std::int64_t estimates(std::size_t links) const;
+  void take(std::size_t link, const Estimates& estimates, std::size_t which);
   std::int32_t absence(std::int32_t source) const;
   void choose_round_size();
   void show_test(std::size_t link);
@@ -56,7 +57,12 @@ class PairwiseSearch final : public TargetSearch {
 /// The work of estimating a link with the first part of its surrogates, in estimates times rows.
 double link_work(const Series& series, const NetworkOptions& options);
 
-/// The task of the links from some sources to a target, which lack values in the same rows; and the link from sources[which].
+/// What a link is conditioned on beside the target's past: the given values, and with `conditional_all` those of all other
+/// variables at the lags that the source has.
+Coordinates condition_of_link(const NetworkOptions& options, std::int32_t source, std::int32_t target);
+
+/// The task of the links from some sources to a target, which lack values in the same rows, or from one if each has a condition of
+/// its own; and the link from sources[which].
 EstimationTask link_task(const Series& series, const NetworkOptions& options, const TargetResult& target,
                          std::span<const std::int32_t> sources);
 LinkResult link_of(const NetworkOptions& options, std::int32_t source, std::int32_t target, std::size_t which,

@@ -34,8 +34,9 @@ LinkShifts::LinkShifts(const Series& series, const NetworkOptions& o) : series_(
   for (std::size_t v = 0; v < series.values.size(); ++v)
     length_.push_back(autocorrelation(column_of(series, v)).length);
   std::int64_t given = 0;
-  for (const Coordinate& g : o.given)
-    given_.push_back(g.variable), given = std::max(given, length_[std::size_t(g.variable)]);
+  if (o.conditional_all) given_ = o.variables;
+  for (const Coordinate& g : o.given) given_.push_back(g.variable);
+  for (const std::int32_t v : given_) given = std::max(given, length_[std::size_t(v)]);
   for (std::int64_t& length : length_) length = std::max(length, given);
 }
 
@@ -99,6 +100,21 @@ void check_links(const Series& series, const NetworkOptions& o) {
     }
 }
 
+/// Throws InvalidArgument if the condition of a link has more values than an estimate can have.
+void check_conditional_all(const NetworkOptions& o) {
+  const auto others = std::int64_t(o.variables.size()) - 2;
+  const std::int64_t own = longest_embedding(o).history, given = std::int64_t(o.given.size());
+  const std::int64_t all = own + given + others * o.lags();
+  if (all <= most_conditions) return;
+  fail<InvalidArgument>(
+      "network: --conditional-all: the target's past has up to " + std::to_string(own) + " values, " +
+      std::to_string(others) + " other variables at " + std::to_string(o.lags()) + " lags have " +
+      std::to_string(others * o.lags()) + (given ? " and --given has " + std::to_string(given) : "") +
+      ", which makes a condition of " + std::to_string(all) + " where " + std::to_string(most_conditions) +
+      " is the most; --max-lag, --max-history or --history, and --columns lower it, and --method "
+      "multivariate chooses what matters");
+}
+
 void check_network(const Series& series, const NetworkOptions& o) {
   if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
   for (const std::int32_t t : o.targets)
@@ -112,6 +128,7 @@ void check_network(const Series& series, const NetworkOptions& o) {
   require(!greedy || std::int64_t(o.given.size()) < o.greedy.max_conditions,
           "network: --given has " + std::to_string(o.given.size()) +
               " values, which leaves none of --max-conditions " + std::to_string(o.greedy.max_conditions));
+  if (o.conditional_all) check_conditional_all(o);
   if (greedy)
     check_rows(series, widest_task(series, o), o.variables, o.estimator);
   else

@@ -265,6 +265,7 @@ constexpr std::array<OptionInfo, N> of_pairwise(std::array<OptionInfo, N> option
 
 struct NetworkRequest : TestedRequest, LinkRequest {
   NetworkMethod method = NetworkMethod::pairwise;
+  bool conditional_all = false;
   GreedyOptions greedy;
   Columns columns, exclude;
   std::int64_t max_lag = 5;
@@ -282,6 +283,12 @@ struct NetworkRequest : TestedRequest, LinkRequest {
                                      "every pair by itself; or values in the past that are chosen one "
                                      "after another given those before them, from all sources together "
                                      "(multivariate) or from each (bivariate): docs/multivariate.md")
+                .in_methods(),
+            value_option<&R::conditional_all>("conditional_all",
+                                              "condition each pair on the values of all other variables at "
+                                              "lags 1 to max_lag; for small systems, as a condition has 16 "
+                                              "values at most")
+                .of(OptionUse::pairwise)
                 .in_methods(),
             value_option<&R::max_lag>("max_lag", 1, max_rows,
                                       "lags 1 to N; a link's value is the largest over them")

@@ -196,7 +196,7 @@ NetworkOptions network_options(const NetworkRequest& r) {
   NetworkOptions n;
   set_link(n, r, r);
   n.max_lag = r.max_lag, n.alpha = r.alpha, n.correction = r.correction;
-  n.method = r.method;
+  n.method = r.method, n.conditional_all = r.conditional_all;
   n.exceedances = r.exceedances.value_or(0);
   if (n.method == NetworkMethod::pairwise) return n;
   n.greedy = r.greedy, n.min_lag = *r.greedy.min_lag, n.target.tau = r.tau.value_or(1);

@@ -67,9 +67,10 @@ std::string data_sentence(const NetworkDocument& d) {
   if (d.time_step) out += fmt::format(", {:.6g} {} apart", d.time_step->step, d.time_step->unit);
   if (d.missing_rows > 0)
     out += fmt::format(", of which {} with missing values; {}", plural(double(d.missing_rows), "row"),
-                       d.request.method == NetworkMethod::pairwise
-                           ? "a link uses the rows in which its own variables have values"
-                           : "a target uses the rows in which all variables have values");
+                       d.greedy() ? "a target uses the rows in which all variables have values"
+                       : d.request.conditional_all
+                           ? "a link uses the rows in which all variables have values"
+                           : "a link uses the rows in which its own variables have values");
   if (d.time && d.time->gaps)
     out += fmt::format("; {} of time without a row end observation sets",
                        plural(double(d.time->absent), "step"));
@@ -93,6 +94,11 @@ std::string data_sentence(const NetworkDocument& d) {
 std::string window_and_conditions(const NetworkDocument& d) {
   const NetworkRequest& r = d.request;
   std::string out;
+  if (r.conditional_all)
+    out += fmt::format(
+        "Each pair was conditioned on the values of all other variables at lags of {} (complete transfer "
+        "entropy, Lizier et al. 2008). ",
+        range(1, double(r.max_lag)) + (r.max_lag == 1 ? " row" : " rows"));
   if (!r.given.empty())
     out += "Estimates were conditioned on " + r.given.text + " (lags in rows; 1 where none is given). ";
   if (const std::int64_t window = r.estimator.theiler; window > 0 && r.estimator.estimator == Estimator::ksg)

@@ -37,6 +37,14 @@ constexpr Reference lizier{
     "  title = {Local measures of information storage in complex distributed computation},\n"
     "  journal = {Information Sciences},\n  volume = {208},\n  pages = {39--54},\n  year = {2012},\n"
     "  doi = {10.1016/j.ins.2012.04.016}\n}\n"};
+constexpr Reference complete{
+    "lizier2008",
+    "J. T. Lizier, M. Prokopenko, A. Y. Zomaya, Local information transfer as a spatiotemporal filter for "
+    "complex systems, Phys. Rev. E 77, 026110 (2008), doi:10.1103/PhysRevE.77.026110",
+    "@article{lizier2008,\n  author = {Lizier, Joseph T. and Prokopenko, Mikhail and Zomaya, Albert Y.},\n"
+    "  title = {Local information transfer as a spatiotemporal filter for complex systems},\n"
+    "  journal = {Physical Review E},\n  volume = {77},\n  pages = {026110},\n  year = {2008},\n"
+    "  doi = {10.1103/PhysRevE.77.026110}\n}\n"};
 constexpr Reference ragwitz{
     "ragwitz2002",
     "M. Ragwitz, H. Kantz, Markov models from data by simple nonlinear time series predictors in delay "
@@ -100,6 +108,7 @@ std::vector<Reference> references(const NetworkDocument& network) {
   std::vector<Reference> found;
   if (measure == GreedyMeasure::te) found.push_back(schreiber);
   if (measure == GreedyMeasure::ais) found.push_back(lizier);
+  if (r.conditional_all) found.push_back(complete);
   const bool ksg = r.estimator.estimator == Estimator::ksg;
   if (ksg) found.insert(found.end(), {kraskov, frenzel});
   if (r.embedding == EmbeddingRule::ais) found.push_back(lizier);

@@ -43,6 +43,10 @@ std::string caution(const NetworkDocument& network) {
            "link may "
            "still come from a variable that is not in the data. Transfer entropy is evidence of prediction, "
            "not by itself of cause.";
+  if (network.request.conditional_all)
+    return "Links are conditioned on all other variables of the network: a link may still come from a "
+           "variable that is not among them. Transfer entropy is evidence of prediction, not by itself of "
+           "cause.";
   return !network.request.given.empty()
              ? "Links are conditioned on the given variables only: a link may still be indirect or come "
                "from a common driver that is not among them. Transfer entropy is evidence of "
@@ -70,6 +74,7 @@ NetworkDocument network_document(const Network& network, const Series& series, c
         {place(t.target), int(t.embedding.history), int(t.embedding.tau), t.samples, t.storage * unit});
   const auto values = [&](const std::vector<Chosen>& chosen) {
     std::vector<ChosenValue> all;
+    all.reserve(chosen.size());
     for (const Chosen& c : chosen)
       all.push_back({place(c.value.variable), int(c.value.lag), c.information * unit, c.p_value, c.surrogates,
                      c.given_all * unit, c.p_given_all});
