@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kolmo.predict.averages import Averages
+    from kolmo.predict.jumps import Jumps
+    from kolmo.predict.watch import Watch
 
-_LAZY = {"Averages": "averages"}  # the module of each name that needs PyTorch
-__all__ = ["Averages"]
+from kolmo.predict.decide import Decision
+
+_LAZY = {"Averages": "averages", "Jumps": "jumps", "Watch": "watch"}  # the module of each name that needs PyTorch
+__all__ = ["Averages", "Decision", "Jumps", "Watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -84,9 +84,29 @@ class _Segment:
             for name, rule in rules.items():
                 torch._foreach_lerp_(self._views[name][number], now, rule.share(self.count))  # type: ignore[attr-defined,unused-ignore]
 
+    def of(self, present: set[int]) -> _Segment | None:
+        """The segment of those of its tensors that are there: itself if all are, None if none is."""
+        staying = [t for t in self.tensors if id(t) in present]
+        if len(staying) == len(self.tensors):
+            return self
+        if not staying:
+            return None
+        smaller = _Segment(staying, self.flat)
+        smaller.count = self.count
+        for name in self.flat:
+            values = {id(t): v for t, v in self.pairs(name)}
+            for t, v in smaller.pairs(name):
+                v.copy_(values[id(t)])
+        return smaller
+
+    def pairs(self, name: str) -> list[tuple[Tensor, Tensor]]:
+        """Each tensor with its average."""
+        return [(t, v) for views, group in zip(self._views[name], self._groups.values(), strict=True)
+                for v, t in zip(views, group, strict=True)]
+
     def put(self, name: str) -> None:
-        for views, group in zip(self._views[name], self._groups.values(), strict=True):
-            torch._foreach_copy_([t.detach() for t in group], views)  # type: ignore[attr-defined,unused-ignore]
+        for tensor, average in self.pairs(name):
+            tensor.detach().copy_(average)
 
 
 class Averages:
@@ -113,7 +133,7 @@ class Averages:
         if ids == self._ids:
             return
         present, known = set(ids), {id(t) for s in self._segments for t in s.tensors}
-        self._segments = [s for s in self._segments if any(id(t) in present for t in s.tensors)]
+        self._segments = [kept for s in self._segments if (kept := s.of(present)) is not None]
         if new := [t for t in tensors if id(t) not in known]:
             self._segments.append(_Segment(new, self.names))
         self._ids, self._tensors = ids, tensors
@@ -130,6 +150,10 @@ class Averages:
             self._watch_tensors(list(tensors))
         for segment in self._segments:
             segment.update(self._rules)
+
+    def due(self) -> bool:
+        """Whether the next step updates the averages."""
+        return (self.steps + 1) % self.stride == 0
 
     def chosen(self, name: str | None) -> str:
         """``name``, or the first average; an unknown name raises."""
@@ -178,12 +202,12 @@ class Averages:
 
     def tensors(self) -> list[Tensor]:
         """The averaged tensors, in the order of :meth:`values`."""
-        return [t.detach() for s in self._segments for group in s._groups.values() for t in group]
+        return [t.detach() for s in self._segments for t, _ in s.pairs(self.names[0])]
 
     def values(self, name: str | None = None) -> list[Tensor]:
         """The average of each of :meth:`tensors`: views of the flat buffers."""
         name = self.chosen(name)
-        return [v for s in self._segments for views in s._views[name] for v in views]
+        return [v for s in self._segments for _, v in s.pairs(name)]
 
     def state_dict(self) -> dict[str, Any]:
         place = {i: n for n, i in enumerate(self._ids)}
@@ -202,13 +226,20 @@ class Averages:
             if any(not 0 <= place < len(self._tensors) for place in saved["places"]):
                 raise InvalidArgument(f"kolmo.predict: the state has averages of {max(saved['places']) + 1} tensors or of some that were removed, "
                                       f"and the optimizer has {len(self._tensors)}: add its parameter groups before loading")
-            segment = _Segment([self._tensors[place] for place in saved["places"]], self.names)
-            segment.count = saved["count"]
+            tensors = [self._tensors[place] for place in saved["places"]]
+            same = next((s for s in self._segments if [id(t) for t in s.tensors] == [id(t) for t in tensors]), None)
+            segment = same or _Segment(tensors, self.names)
             for name in self.names:
                 there, loaded = [f.numel() for f in segment.flat[name]], [f.numel() for f in saved["flat"][name]]
                 if there != loaded:
                     raise InvalidArgument(f"kolmo.predict: the state's average {name} has {loaded} weights, and the optimizer's tensors have {there}")
+            segments.append((segment, saved))
+        for segment, saved in segments:
+            segment.count = saved["count"]
+            for name in self.names:
                 for into, value in zip(segment.flat[name], saved["flat"][name], strict=True):
                     into.copy_(value)
-            segments.append(segment)
-        self._segments, self.steps = segments, state["steps"]
+        covered = {id(t) for segment, _ in segments for t in segment.tensors}
+        later = [t for t in self._tensors if id(t) not in covered]
+        self._segments = [segment for segment, _ in segments] + ([_Segment(later, self.names)] if later else [])
+        self.steps = state["steps"]

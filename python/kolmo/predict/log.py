@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import os
 from array import array
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ class Log:
     def __len__(self) -> int:
         return len(self._columns["step"])
 
-    def append(self, step: int, loss: float, gradient_norm: float, rate: float) -> None:
-        for name, value in zip(NAMES, (step, loss, gradient_norm, rate), strict=True):
-            self._columns[name].append(value)
+    def append(self, rows: Iterable[tuple[float, ...]]) -> None:
+        """Rows of step, loss, gradient norm and rate."""
+        for column, values in zip(self._columns.values(), zip(*rows, strict=True), strict=False):
+            column.extend(values)
 
     def columns(self) -> Columns:
         """The rows as arrays of doubles, copied. A gradient norm that is known at some steps holds until the next."""
@@ -45,6 +47,10 @@ class Log:
 
     def last(self, count: int) -> np.ndarray[Any, Any]:
         return np.array(self._columns["loss"][-count:])
+
+    def losses(self, first: int, count: int) -> list[float]:
+        """Of ``count`` rows, from the row ``first`` on."""
+        return list(self._columns["loss"][first:first + count])
 
     def cut(self, step: int) -> None:
         """Forgets what came after this step, which is as if it had not been."""

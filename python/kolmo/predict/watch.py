@@ -1,0 +1,264 @@
+"""A watch over a training with PyTorch: its log, forecasts, averaged weights, and decisions."""
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kolmo._kolmo import InvalidArgument
+from kolmo.predict.averages import Averages
+from kolmo.predict.control import Controller
+from kolmo.predict.decide import Decision
+from kolmo.predict.jumps import Jumps
+from kolmo.predict.log import Columns, Log
+from kolmo.predict.outlook import Forecaster, decayed, default_forecaster, scheduled
+from kolmo.predict.record import BLOCK, NORM_EVERY, Recorder, norm_of_gradients, scalar
+from kolmo.predict.snapshot import same_generators
+
+
+class Watch:
+    """Watches a training: make it around the optimizer, and call :meth:`step` after each step of the optimizer.
+
+    With ``control=False`` the training is untouched, bit by bit: losses are recorded, averages of the weights carried, forecasts made
+    when asked for, and decisions recorded as advice. With ``control=True`` decisions are carried out.
+
+    optimizer: any optimizer of PyTorch. target: the loss to reach. budget: how many steps there are. average: True for "power:0.1",
+    False, or names as :class:`Averages` takes; stride: averages take every so many steps. scheduler: the scheduler whose rates are the
+    plan. model: its buffers (statistics of batch norm) are averaged, swapped and restored too. evaluate: a function that returns the
+    held-out loss of the weights as they are; every: steps between decisions (None: as often as ``overhead`` allows, which depends on
+    timing). state: what else a return to an earlier step must restore (schedulers, GradScaler). data: the data loader's place, an object
+    with ``state_dict``. warmup: steps without forecasts. store: earlier runs. overhead: the share of wall time that forecasts may take.
+    jumps: a :class:`Jumps` policy. forecaster: a function in place of :func:`forecast`.
+    """
+
+    def __init__(self, optimizer: torch.optim.Optimizer, *, target: float | None = None, budget: int | None = None,
+                 average: bool | str | Sequence[str] = True, stride: int = BLOCK, scheduler: Any = None,
+                 model: torch.nn.Module | None = None, control: bool = False, evaluate: Callable[[], float] | None = None,
+                 every: int | None = None, state: Sequence[Any] = (), data: Any = None, warmup: int = 100, store: Any = None,
+                 overhead: float = 0.005, jumps: Jumps | None = None, forecaster: Forecaster = default_forecaster):
+        if control and target is None and budget is None:
+            raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
+        if not 0 < overhead <= 1:
+            raise InvalidArgument(f"kolmo.predict.Watch: overhead is a share of the wall time above 0 and at most 1, not {overhead}")
+        self.optimizer, self.model, self.scheduler, self.store = optimizer, model, scheduler, store
+        self.target, self.budget = target, budget
+        self.log, self.steps = Log(), 0
+        self.seconds = dict.fromkeys(("record", "averages", "forecasts", "evaluations", "snapshots"), 0.0)
+        self._recorder, self._forecaster = Recorder(self.log), forecaster
+        names = ("power:0.1",) if average is True else (average,) if isinstance(average, str) else tuple(average or ())
+        self.averages = Averages(self._tensors(), names, stride) if names else None
+        self._micro: list[Any] = []
+        self._started: float | None = None
+        self._elapsed = 0.0
+        self.controller = Controller(self, control, evaluate, every, state, data, warmup, overhead, jumps)
+
+    def _tensors(self) -> list[Tensor]:
+        buffers = self._buffers()
+        return [p for g in self.optimizer.param_groups for p in g["params"]] + buffers
+
+    def _buffers(self) -> list[Tensor]:
+        return [] if self.model is None else list(self.model.buffers())
+
+    # -- the loop
+
+    def add(self, loss: Any) -> None:
+        """The loss of one of several batches whose gradients are accumulated; :meth:`step` then takes their mean."""
+        self._micro.append(scalar(loss))
+
+    def step(self, loss: Any = None, *, gradient_norm: Any = None) -> None:
+        """Records a step, after ``optimizer.step()``. ``loss``: a number or a tensor with one, which is not waited for on a GPU.
+        ``gradient_norm``: the norm before clipping; by default that of the gradients as they are, at every 50th step."""
+        started = perf_counter()
+        if self._started is None:
+            self._started = started
+        if loss is None:
+            if not self._micro:
+                raise InvalidArgument("kolmo.predict.Watch.step: without a loss there must be losses of add() since the last step")
+            loss = sum(self._micro) / len(self._micro)
+        self._micro = []
+        self.steps += 1
+        closing = self.steps % BLOCK == 0
+        norm: Any = math.nan
+        if gradient_norm is not None:
+            norm = scalar(gradient_norm)
+        elif self.steps % NORM_EVERY == 0:
+            norm = norm_of_gradients(self.optimizer)
+        self._recorder.open.append((self.steps, scalar(loss), norm, self._rate()))
+        if closing:
+            self._recorder.close()
+        averaging = perf_counter()
+        self.seconds["record"] += averaging - started
+        if self.averages is not None:
+            self.averages.step(self._tensors() if self.averages.due() else None)
+            self.seconds["averages"] += perf_counter() - averaging
+        self.controller.after_step(closing)
+
+    def _rate(self) -> Any:
+        used = self.controller.rate_used()
+        return scalar(self.optimizer.param_groups[0]["lr"] if used is None else used)
+
+    def validated(self, loss: Any, average: str | None = None) -> None:
+        """Reports a held-out loss: of the weights, or inside :meth:`averaged` of the average."""
+        of = average or (self.averages.inside if self.averages is not None else None) or ""
+        value = float(loss.detach() if isinstance(loss, Tensor) else loss)
+        self.log.validations.append((self.steps, value, of))
+        self.controller.after_validation(value, of)
+
+    # -- averages
+
+    def averaged(self, name: str | None = None) -> AbstractContextManager[None]:
+        """A context in which the weights are their average (the first one, or the one of this name), and after which they are what they
+        were. With ``model=``, statistics of batch norm are averaged as the weights are; otherwise they stay those of the last steps:
+        ``torch.optim.swa_utils.update_bn`` inside the context computes them anew."""
+        return self._averages().averaged(name)
+
+    def adopt(self, name: str | None = None) -> None:
+        """Makes the weights the average, for good: at the end of a training."""
+        self._averages().adopt(name)
+
+    def _averages(self) -> Averages:
+        if self.averages is None:
+            raise InvalidArgument("kolmo.predict.Watch: there are no averages; make it with average=True")
+        return self.averages
+
+    # -- what is known
+
+    @property
+    def decisions(self) -> list[Decision]:
+        return self.controller.decisions
+
+    @property
+    def phase(self) -> str:
+        """"warmup", "full", "predict" or "correct"."""
+        return self.controller.phase
+
+    @property
+    def done(self) -> bool:
+        """Whether a decision ended the training: its rate is 0 from then on with ``control=True``."""
+        return self.controller.done
+
+    @property
+    def charged(self) -> int:
+        """All steps that were taken, those that were rolled back included."""
+        return self.steps + self.controller.rolled_back
+
+    @property
+    def wall(self) -> float:
+        """Seconds since the first step."""
+        return self._elapsed + (0.0 if self._started is None else perf_counter() - self._started)
+
+    @property
+    def overhead(self) -> float:
+        """The share of the wall time that the watch took on this thread, without ``evaluate`` and without what a GPU did meanwhile."""
+        own = sum(t for name, t in self.seconds.items() if name != "evaluations")
+        return own / self.wall if self.wall else 0.0
+
+    def columns(self) -> Columns:
+        """The log as arrays: step, loss, gradient_norm, rate; and validation and averaged where they are known, NaN elsewhere."""
+        self._recorder.everything()
+        columns = self.log.columns()
+        names = ("", *(self.averages.names if self.averages else ())[:1])
+        for column, of in zip(("validation", "averaged"), names, strict=False):
+            steps, losses = self.log.validation(of)
+            if len(steps):
+                columns[column] = np.full(len(self.log), math.nan)
+                columns[column][np.searchsorted(columns["step"], steps).clip(max=len(self.log) - 1)] = losses
+        return columns
+
+    def forecast(self, *, decay_at: int | str | None = None, length: int | None = None, horizon: int | None = None,
+                 target: float | None = None, of: str = "training") -> Any:
+        """Forecasts the loss. ``decay_at``: the step at which the rate starts to fall linearly to 0 within ``length`` steps, or "now";
+        None keeps the plan, which is the scheduler's, or the present rate. ``horizon``: steps ahead; by default to the end of the decay.
+        ``of``: "training", "validation" or the name of an average, whose loss must have been reported. Returns a :class:`Forecast`."""
+        self._recorder.everything()
+        if self.steps == 0:
+            raise InvalidArgument("kolmo.predict.Watch.forecast: there was no step yet")
+        start = 0
+        if decay_at is not None:
+            if length is None or length < 1:
+                raise InvalidArgument("kolmo.predict.Watch.forecast: a decay has a length= of at least 1 step")
+            start = 0 if decay_at == "now" else int(decay_at) - self.steps
+            if start < 0:
+                raise InvalidArgument(f"kolmo.predict.Watch.forecast: decay_at is {decay_at}, and {self.steps} steps are over")
+            if horizon is None:
+                horizon = start + length
+        return self._look(start if decay_at is not None else None, length or 0, horizon or 100, of, self.target if target is None else target)
+
+    def _look(self, start: int | None, length: int, horizon: int, of: str, target: float | None) -> Any:
+        began = perf_counter()
+        rates = self.planned(horizon)
+        if start is not None:
+            rates = decayed(1.0, start, length, horizon) * (rates if self.scheduler is not None else rates[0])
+        try:
+            return self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, target=target, store=self.store)
+        finally:
+            self.seconds["forecasts"] += perf_counter() - began
+
+    def planned(self, horizon: int) -> np.ndarray[Any, Any]:
+        """The rates of the steps to come without a decision: the scheduler's, or the present one."""
+        if self.scheduler is not None:
+            return scheduled(self.scheduler, horizon) * self.controller.base_factor
+        return np.full(horizon, float(self.optimizer.param_groups[0]["lr"]) * self.controller.base_factor)
+
+    def _columns_of(self, of: str) -> Columns:
+        columns = self.columns()
+        if of == "training":
+            return columns
+        if of != "validation":
+            self._averages().chosen(of)
+        steps, losses = self.log.validation("" if of == "validation" else of)
+        if len(steps) < 2:
+            raise InvalidArgument(f"kolmo.predict.Watch.forecast: there are {len(steps)} losses of {of}; report them by validated()"
+                                  + ("" if of == "validation" else " inside averaged()"))
+        rows = np.searchsorted(columns["step"], steps).clip(max=len(columns["step"]) - 1)
+        kept = {"step": steps, "loss": losses, "rate": columns["rate"][rows]}
+        return kept | ({"gradient_norm": columns["gradient_norm"][rows]} if "gradient_norm" in columns else {})
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Writes the log as ``kolmo forecast`` reads it."""
+        self._recorder.everything()
+        self.log.write_csv(path)
+
+    @contextmanager
+    def evaluating(self, name: str) -> Iterator[None]:
+        """Charges what runs inside to ``name``; it draws no random numbers that the training would miss."""
+        began = perf_counter()
+        try:
+            with same_generators():
+                yield
+        finally:
+            self.seconds[name] += perf_counter() - began
+
+    # -- to a file and back
+
+    def state_dict(self) -> dict[str, Any]:
+        """Numbers, strings, lists and tensors, as ``torch.save`` takes and ``torch.load(weights_only=True)`` reads. The state of model,
+        optimizer, scheduler and generators is not in it; a decay that runs is, with the snapshot it started from."""
+        self._recorder.everything()
+        return {"version": 1, "steps": self.steps, "wall": self.wall, "seconds": dict(self.seconds), "log": self.log.state_dict(),
+                "averages": self.averages.state_dict() if self.averages is not None else None, "controller": self.controller.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Into a watch that was made with the same arguments."""
+        if state.get("version") != 1:
+            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 1")
+        if (self.averages is None) != (state["averages"] is None):
+            raise InvalidArgument("kolmo.predict.Watch: averages are in one of state and watch only; make the watch with the same average=")
+        if self.averages is not None:
+            self.averages.load_state_dict(state["averages"])
+        self.log.load_state_dict(state["log"])
+        self._recorder.forget()
+        self.steps, self._elapsed, self._started = state["steps"], state["wall"], None
+        self.seconds.update(state["seconds"])
+        self.controller.load_state_dict(state["controller"])
+
+    def close(self) -> None:
+        """Takes the watch off the optimizer. The training can go on without it."""
+        self.controller.close()
