@@ -217,3 +217,48 @@ def top_k_sampling(rng):
     allowed = torch.full_like(t(logits), -torch.inf).scatter(-1, top.indices, top.values)
     want = torch.softmax(allowed / temperature, -1).gather(-1, t(got.index)).numpy()
     return [Pair(got.probability, want, 5 * 2**-41)]  # weights are rounded to 2^-41 of the largest, of at most 5
+
+
+@peer("adamw_step", "torch")
+def adamw_step(rng):
+    n = int(rng.integers(1, 200))
+    options = dict(lr=10.0 ** rng.uniform(-4, -1), betas=(rng.uniform(0.5, 0.95), rng.uniform(0.9, 0.999)), eps=1e-8,
+                   weight_decay=rng.uniform(0, 0.3))
+    want = torch.nn.Parameter(t(rng.normal(size=n)))
+    optimizer = torch.optim.AdamW([want], **options)
+    w, m, v = want.detach().numpy().copy(), np.zeros(n), np.zeros(n)
+    for step in range(1, 6):
+        gradient = rng.normal(size=n)
+        want.grad = t(gradient)
+        optimizer.step()
+        kolmo.adamw_step(gradient, w, m, v, rate=options["lr"], beta1=options["betas"][0], beta2=options["betas"][1],
+                         epsilon=options["eps"], weight_decay=options["weight_decay"], step=step)
+    kept = optimizer.state[want]
+    return [Pair(w, want.detach().numpy(), FUNCTIONS, 30), Pair(m, kept["exp_avg"].numpy(), FUNCTIONS),
+            Pair(v, kept["exp_avg_sq"].numpy(), FUNCTIONS)]
+
+
+@peer("weights_average", "torch")
+def weights_average(rng):
+    from torch.optim.swa_utils import AveragedModel, get_ema_avg_fn
+
+    n, decay = int(rng.integers(1, 200)), rng.uniform(0.0, 0.5)
+    model = torch.nn.Linear(n, 1, bias=False).double()
+    mean, moving = AveragedModel(model), AveragedModel(model, avg_fn=get_ema_avg_fn(decay))
+    got = np.zeros((2, n))
+    for step in range(1, 9):
+        with torch.no_grad():
+            model.weight.copy_(t(rng.normal(size=(1, n))))
+        mean.update_parameters(model), moving.update_parameters(model)
+        kolmo.weights_average(model.weight.detach().numpy()[0], np.array([True, False]), np.array([0.0, decay]), got, step=step)
+    # A decay up to 1/2 is at least the 1 - 1/k of every step but the first, whose average is the weights, as in PyTorch.
+    return [Pair(got[0], mean.module.weight.detach().numpy()[0], FUNCTIONS, 30),
+            Pair(got[1], moving.module.weight.detach().numpy()[0], FUNCTIONS, 30)]
+
+
+@peer("weights_gram", "numpy")
+def weights_gram(rng):
+    m, n = int(rng.integers(1, 12)), int(rng.integers(1, 5000))
+    w = rng.normal(size=(m, n))
+    d = w - w[-1]
+    return [Pair(kolmo.weights_gram(w), w @ w.T, SUMS, 100), Pair(kolmo.weights_gram(w, base=w[-1]), d @ d.T, SUMS, 100)]
