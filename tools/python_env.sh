@@ -15,15 +15,18 @@ if [ -n "$only_ask" ]; then exit 1; fi
 echo "python_env: installing what $wanted names into $env"
 pip=("$env/bin/python" -m pip install -q --disable-pip-version-check --no-compile)  # few of their modules are ever loaded
 if [ ! -L "$env" ]; then rm -rf "$env"; fi
-if ! { python3 -m venv "$env" && "${pip[@]}" -r "$wanted"; }; then
+unreachable() {
   echo "python_env: PyPI cannot be reached or lacks a package: there is no $env" >&2
   rm -rf "$env"
   exit 1
-fi
-# The build for the CPU, from where pip is configured to look or from PyTorch's own index; never one with CUDA.
+}
+python3 -m venv "$env" || unreachable
+# The build for the CPU, from where pip is configured to look or from PyTorch's own index; never one with CUDA. It comes first, because
+# packages that need PyTorch would fetch one with CUDA.
 if [ "${PYTHON_TESTS:-}" != without-torch ] && ! "${pip[@]}" "$torch" 2>/dev/null &&
   ! "${pip[@]}" --retries 0 --timeout 20 --extra-index-url https://download.pytorch.org/whl/cpu "$torch" 2>/dev/null; then
   echo "python_env: $torch cannot be had; PYTHON_TESTS=without-torch leaves out the tests with PyTorch" >&2
   exit 1
 fi
+"${pip[@]}" -r "$wanted" || unreachable
 touch "$mark"

@@ -47,6 +47,8 @@ class Watch:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
         if not 0 < overhead <= 1:
             raise InvalidArgument(f"kolmo.predict.Watch: overhead is a share of the wall time above 0 and at most 1, not {overhead}")
+        while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # of Lightning and Accelerate
+            optimizer = inner
         self.optimizer, self.model, self.scheduler, self.store = optimizer, model, scheduler, store
         self.target, self.budget = target, budget
         self.log, self.steps = Log(), 0

@@ -1,0 +1,57 @@
+"""A pruner of Optuna that stops trials whose forecast end is unlikely to be among the best."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from optuna.pruners import BasePruner
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from kolmo._kolmo import Error, InvalidArgument
+from kolmo.predict.outlook import Forecaster, Outlook, default_forecaster
+
+
+class ForecastPruner(BasePruner):
+    """Prunes a trial when the probability that its loss at the step ``steps`` is at most the ``keep``-quantile of the losses that finished
+    trials ended with is below ``probability``.
+
+    Trials report losses, which are positive and minimised, by step (from 1, or 0) with ``trial.report(loss, step)``. ``rates``: the planned
+    learning rates of a trial's steps, which forecasts use; by default those in ``trial.user_attrs["rates"]``, or a constant rate.
+    ``startup``: so many trials finish before any is pruned; ``least``: a trial is not pruned before so many reports. store: earlier
+    runs. Research: over stopping all trials at a fixed early step, pruning gains little (Egele et al. 2024, arXiv:2404.04111).
+    """
+
+    def __init__(self, steps: int, *, probability: float = 0.05, keep: float = 0.25, startup: int = 5, least: int = 10,
+                 rates: Callable[[FrozenTrial], Sequence[float]] | None = None, store: object = None,
+                 forecaster: Forecaster = default_forecaster):
+        if steps < 1 or not 0 < probability < 1 or not 0 <= keep <= 1 or startup < 1 or least < 2:
+            raise InvalidArgument("kolmo.predict.optuna.ForecastPruner: steps and startup are at least 1, least at least 2, probability is "
+                                  f"between 0 and 1 and keep from 0 to 1, not {steps}, {startup}, {least}, {probability} and {keep}")
+        self._steps, self._probability, self._keep = steps, probability, keep
+        self._startup, self._least, self._rates = startup, least, rates
+        self._store, self._forecaster = store, forecaster
+
+    def prune(self, study: Study, trial: FrozenTrial) -> bool:
+        if study.direction != StudyDirection.MINIMIZE:
+            raise InvalidArgument("kolmo.predict.optuna.ForecastPruner: forecasts are of losses; make the study with direction='minimize'")
+        steps = np.array(sorted(trial.intermediate_values), dtype=float)
+        losses = np.array([trial.intermediate_values[int(s)] for s in steps])
+        if len(steps) and not np.isfinite(losses[-1]):
+            return True
+        ended = [t.value for t in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)) if t.value is not None]
+        if len(ended) < self._startup or len(steps) < self._least or steps[-1] >= self._steps:
+            return False
+        last = int(steps[-1])
+        given = self._rates(trial) if self._rates is not None else trial.user_attrs.get("rates")
+        rates = np.ones(self._steps) if given is None else np.asarray(given, float)
+        if len(rates) < self._steps:
+            raise InvalidArgument(f"kolmo.predict.optuna.ForecastPruner: trial {trial.number} has {len(rates)} rates for {self._steps} steps")
+        finite = np.isfinite(losses)
+        log = {"step": steps[finite], "loss": losses[finite], "rate": rates[np.maximum(steps[finite].astype(int) - 1, 0)]}
+        ahead = self._steps - last
+        try:
+            forecast = self._forecaster(log, plan=rates[last:self._steps], horizon=ahead, target=None, store=self._store)
+        except Error:  # too few losses for a forecast yet
+            return False
+        return Outlook(forecast, last).probability_below(float(np.quantile(ended, self._keep)), ahead) < self._probability
