@@ -67,8 +67,8 @@ Session AnalysisFlags::load() const {
   return session;
 }
 
-Stream AnalysisFlags::open(const AnalysisRequest& request) const {
-  return DeviceOptions{request.device, int(request.threads), monitoring}.open();
+Streams AnalysisFlags::open(const AnalysisRequest& request) const {
+  return DeviceOptions{request.device, int(request.threads), monitoring}.open_all();
 }
 
 void print_warning(const Warning& w) {

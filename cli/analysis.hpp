@@ -29,7 +29,7 @@ struct AnalysisFlags {
   /// The file's table, with warnings and notes that go to standard error.
   Session load() const;
   /// Opens the stream to work on, uses tuning results, and starts monitoring.
-  Stream open(const AnalysisRequest& request) const;
+  Streams open(const AnalysisRequest& request) const;
 };
 
 /// Prints a warning or a note on standard error.

@@ -61,15 +61,15 @@ void run(EstimateFlags<R>& flags) {
     convention = request.p_value, to_standard_output = request.local == "-";
     require(!to_standard_output || !flags.json, "--local and --json: only one can go to standard output");
   }
-  Stream stream = flags.open(request);
+  const Streams streams = flags.open(request);
   Session session = flags.load();
-  const EstimateResult result = analyse(request, session, stream);
+  const EstimateResult result = analyse(request, session, streams);
   if (!result.local_path.empty()) write_results({{result.local_path, result.local}});
   if (to_standard_output) return;
   if (flags.json)
     std::cout << estimate_json(result).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   else
-    print(result, convention, estimator_names[std::size_t(request.estimator.estimator)], describe(stream));
+    print(result, convention, estimator_names[std::size_t(request.estimator.estimator)], describe(streams));
 }
 
 template <class R>

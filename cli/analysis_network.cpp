@@ -46,17 +46,17 @@ void gather(const NetworkFlags& o, const NetworkAnalysis& analysis, const Sessio
   if (!problem.targets.empty()) run_on_cluster(o.scheduler, problem, work, progress);
 }
 
-void print(const NetworkFlags& o, const NetworkDocument& document, const Stream& stream, double seconds) {
+void print(const NetworkFlags& o, const NetworkDocument& document, const Streams& streams, double seconds) {
   if (o.json) {
-    std::cout << network_text(document, stream.threads(),
-                              {{"seconds", seconds}, {"threads", stream.threads()}});
+    std::cout << network_text(document, streams.threads(),
+                              {{"seconds", seconds}, {"threads", streams.threads()}});
     return;
   }
   if (o.output.to_standard_output()) return;
   print_links(document);
   if (const Estimator e = document.request.estimator.estimator; e != Estimator::ksg)
     std::cout << "estimator: " << estimator_names[std::size_t(e)] << '\n';
-  std::cout << "device: " << describe(stream) << ", " << duration(seconds) << '\n';
+  std::cout << "device: " << describe(streams) << ", " << duration(seconds) << '\n';
 }
 
 void run_network(NetworkFlags& o, const Context& context) {
@@ -64,7 +64,7 @@ void run_network(NetworkFlags& o, const Context& context) {
   static constexpr auto fields = NetworkRequest::fields();
   const NetworkRequest request = settled(o.request);
   o.check_given(fields, request.estimator);
-  std::future<Stream> opening =
+  std::future<Streams> opening =
       std::async(std::launch::async, [&] { return o.open(request); });  // CUDA starts slowly
   Session session = o.load();
   NetworkAnalysis analysis(request, session);
@@ -81,7 +81,7 @@ void run_network(NetworkFlags& o, const Context& context) {
     });
   say_where_work_is(partial);
 
-  Stream stream = opening.get();
+  const Streams streams = opening.get();
   const auto begin = std::chrono::steady_clock::now();
   std::optional<KeptWork> gathered;
   if (!o.scheduler.empty()) {
@@ -92,16 +92,16 @@ void run_network(NetworkFlags& o, const Context& context) {
   FinishedWork* const work = gathered     ? static_cast<FinishedWork*>(&*gathered)
                              : checkpoint ? &*checkpoint
                                           : nullptr;
-  const Network network = analysis.infer(stream, work);
+  const Network network = analysis.infer(streams, work);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
 
   ignore_interrupts();  // the result is written as a whole
-  const NetworkDocument document = analysis.document(network, context.command_line, stream, o.file);
-  o.output.write(document, analysis.shown(), stream.threads());
+  const NetworkDocument document = analysis.document(network, context.command_line, streams, o.file);
+  o.output.write(document, analysis.shown(), streams.threads());
   if (checkpoint) checkpoint->remove();
   session.warn({document.warnings.begin() + std::ptrdiff_t(session.warnings.size()), document.warnings.end()},
                request);
-  print(o, document, stream, seconds.count());
+  print(o, document, streams, seconds.count());
 }
 
 }  // namespace

@@ -36,6 +36,19 @@ Stream DeviceOptions::open_unmonitored() const {
   return stream;
 }
 
+Streams DeviceOptions::open_all() const {
+  Streams streams = Streams::open(device, threads);
+  monitoring.begin();
+  for (std::size_t i = 0; i < streams.size(); ++i) use_tuning(streams[i].device());
+  return streams;
+}
+
+Streams DeviceOptions::open_all_unmonitored() const {
+  Streams streams = Streams::open(device, threads);
+  for (std::size_t i = 0; i < streams.size(); ++i) use_tuning_once(streams[i].device());
+  return streams;
+}
+
 namespace {
 /// The store of tuning results; empty if there is none or it is switched off.
 std::optional<tune::Store> tuning() {
@@ -73,6 +86,12 @@ std::string describe(const Stream& stream) {
   if (info.device.kind != DeviceKind::cuda)
     text += ", " + std::to_string(stream.threads()) + (stream.threads() == 1 ? " thread" : " threads");
   return text + ")";
+}
+
+std::string describe(const Streams& streams) {
+  std::string text = describe(streams[0]);
+  for (std::size_t i = 1; i < streams.size(); ++i) text += ", " + describe(streams[i]);
+  return text;
 }
 
 }  // namespace kolmo::cli

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "cli/monitoring.hpp"
-#include "kolmo/runtime/stream.hpp"
+#include "kolmo/runtime/streams.hpp"
 
 namespace CLI {
 class App;
@@ -26,8 +26,11 @@ struct DeviceOptions {
   /// Opens the stream to work on, reads tuning results, and starts monitoring. Throws if the device cannot be
   /// used.
   Stream open() const;
-  /// Opens the stream without monitoring; tuning results are read once for a device.
+  /// The same for a command that shares its work among devices, which `device` may name several of.
+  Streams open_all() const;
+  /// Open without monitoring; tuning results are read once for a device.
   Stream open_unmonitored() const;
+  Streams open_all_unmonitored() const;
 };
 
 /// Has calls on this device use the results of `kolmo tune`, if there are any; $KOLMO_TUNING may be "off".
@@ -41,5 +44,6 @@ void keep_misses() noexcept;
 /// A device as text: "cpu (Intel Xeon, 2 threads)", "cuda:0 (NVIDIA H200)", "simt (emulated GPU)". Every
 /// command prints the device it uses.
 std::string describe(const Stream& stream);
+std::string describe(const Streams& streams);
 
 }  // namespace kolmo::cli

@@ -181,7 +181,8 @@ void run(StreamFlags& o, Context& context) {
   StreamRequest& r = o.request;
   r.preparation.seed = r.estimator.seed, r.estimator.f32 = r.precision == Precision::f32;
   require(o.file != "-" || !o.follow, "--follow: needs a file; a pipe is read until it is closed");
-  const Stream stream = o.open(r);
+  require(parse_devices(r.device).size() == 1, "--device: stream computes on one device, not on " + r.device);
+  const Stream stream = o.open(r)[0];
   stop_on_signals();
   RowStream rows(o.file, o.follow, stop, o.input.table());
   if (!stop) {

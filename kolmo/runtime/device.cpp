@@ -1,9 +1,11 @@
 #include "kolmo/runtime/device.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <sstream>
 
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/memory/size_class.hpp"
@@ -88,6 +90,29 @@ Device parse_device(const std::string& name) {
       name.find_first_not_of("0123456789", 5) == std::string::npos)
     return {DeviceKind::cuda, std::stoi(name.substr(5))};
   fail<InvalidArgument>("device: '" + name + "' is not one of auto, cpu, cuda, cuda:N, simt");
+}
+
+std::vector<Device> parse_devices(const std::string& names) {
+  std::vector<Device> all;
+  std::istringstream list(names + ",");
+  for (std::string name; std::getline(list, name, ',');) {
+    std::vector<Device> more;
+    if (name == "cuda:all") {
+      for (const DeviceInfo& d : devices())
+        if (d.device.kind == DeviceKind::cuda) more.push_back(d.device);
+      require(!more.empty(), "device: 'cuda:all' needs a usable NVIDIA GPU, and there is none");
+    } else {
+      const bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+      const bool follows = number && !all.empty() && all.back().kind == DeviceKind::cuda;
+      more = {parse_device(follows ? "cuda:" + name : name)};
+    }
+    for (const Device d : more) {
+      require(std::find(all.begin(), all.end(), d) == all.end(),
+              "device: '" + names + "' names " + to_string(d) + " twice");
+      all.push_back(d);
+    }
+  }
+  return all;
 }
 
 }  // namespace kolmo

@@ -51,5 +51,9 @@ class CurrentDevice {
 
 /// "cpu", "simt", "cuda", "cuda:1" or "auto" (cuda:0 if usable, else cpu). Throws InvalidArgument.
 Device parse_device(const std::string& name);
+/// Several devices, separated by commas: what parse_device() accepts, "cuda:all" for every usable GPU, and a number for another
+/// device of the kind before it, as in "cuda:0,2". Throws InvalidArgument, also for a device that is named twice and if there is
+/// no GPU for "cuda:all".
+std::vector<Device> parse_devices(const std::string& names);
 
 }  // namespace kolmo

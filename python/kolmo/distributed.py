@@ -1,4 +1,4 @@
-"""Networks of transfer entropy on a cluster of Dask: each target is a task, and each worker its cores or its GPU.
+"""Networks of transfer entropy on a cluster of Dask: each target is a task, and each worker its cores or its GPUs.
 
 ``main`` is how ``kolmo network --scheduler ADDRESS`` computes: it reads the data from standard input, and writes a line of JSON
 for each target that is finished.
@@ -19,18 +19,19 @@ from typing import Any
 import numpy as np
 
 from kolmo import _kolmo
+from kolmo._devices import devices
 from kolmo.flow.rows import Rows
 from kolmo.flow.problem import NetworkProblem, Records
 
-_one_at_a_time = threading.Lock()  # tasks of a worker: each has all of the worker's cores, or its GPU
+_one_at_a_time = threading.Lock()  # tasks of a worker: each has all of the worker's cores, or its GPUs
 
 
 def network_records(problem: NetworkProblem, client: Any, targets: list[int], finished: Records) -> Iterator[tuple[int, Records]]:
     """Each target with its finished work, as it comes: once for the first part of its surrogates, and once for each further part
     that the network needs. `finished` is what was there before.
 
-    `client` is a distributed.Client. A worker computes one target at a time, with as many threads as Dask gave it, on the
-    GPU that its CUDA_VISIBLE_DEVICES shows if it has one. A task whose worker dies is computed by another one; `problem`
+    `client` is a distributed.Client. A worker computes one target at a time, with as many threads as Dask gave it, on all
+    GPUs that its CUDA_VISIBLE_DEVICES shows if it has any. A task whose worker dies is computed by another one; `problem`
     is kept by the scheduler. Raises Error if four workers die at the same target (distributed.scheduler.allowed-failures),
     or have another version of Kolmo, and what the computation raises.
     """
@@ -77,6 +78,8 @@ def _target_records(problem: NetworkProblem, target: int, version: str, finished
         raise _kolmo.Error(f"client: has kolmo {version}, and worker {get_worker().address} {_version()}")
     if not problem.options.get("threads"):
         problem = replace(problem, options={**problem.options, "threads": get_worker().state.nthreads})
+    if problem.options.get("device", "auto") == "auto" and sum(d["device"].startswith("cuda") for d in devices()) > 1:
+        problem = replace(problem, options={**problem.options, "device": "cuda:all"})
     with _one_at_a_time:
         return problem.records([target], finished=finished)
 

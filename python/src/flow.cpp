@@ -96,38 +96,38 @@ FinishedWork::Records records_of(const nb::dict& finished) {
 /// Streams that no call uses at the moment. Making one takes longer than a small estimate.
 class IdleStreams {
  public:
-  Stream take(const std::string& device, int threads) {
+  Streams take(const std::string& device, int threads) {
     {
       const std::scoped_lock lock(mutex_);
       auto& idle = idle_[{device, threads}];
       if (!idle.empty()) {
-        Stream stream = std::move(idle.back());
+        Streams streams = std::move(idle.back());
         idle.pop_back();
-        return stream;
+        return streams;
       }
     }
-    return cli::DeviceOptions{device, threads, {}}.open_unmonitored();
+    return cli::DeviceOptions{device, threads, {}}.open_all_unmonitored();
   }
-  void put(const std::string& device, int threads, Stream stream) {
+  void put(const std::string& device, int threads, Streams streams) {
     const std::scoped_lock lock(mutex_);
-    idle_[{device, threads}].push_back(std::move(stream));
+    idle_[{device, threads}].push_back(std::move(streams));
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<std::string, int>, std::vector<Stream>> idle_;
+  std::map<std::pair<std::string, int>, std::vector<Streams>> idle_;
 };
 IdleStreams& idle_streams() {
   static auto* const streams = new IdleStreams;  // never destroyed: devices may be gone at exit
   return *streams;
 }
 
-/// A stream for one call. After an error it is not used again.
+/// Streams for one call. After an error they are not used again, nor if a device was lost.
 template <class F>
 void on_stream(const AnalysisRequest& request, F work) {
-  Stream stream = idle_streams().take(request.device, int(request.threads));
-  work(stream);
-  idle_streams().put(request.device, int(request.threads), std::move(stream));
+  Streams streams = idle_streams().take(request.device, int(request.threads));
+  work(streams);
+  if (streams.losses().empty()) idle_streams().put(request.device, int(request.threads), std::move(streams));
 }
 
 /// Runs work without the GIL. What takes longer than a few milliseconds runs in a thread of its own, so that it can be
@@ -165,8 +165,9 @@ EstimateResult analyse(const std::string& name, const nb::dict& options, const D
       short_work,
       [&](Progress::Listener listener) {
         session.progress = std::move(listener);
-        on_stream(*request.settled,
-                  [&](Stream& stream) { result = analysis.run(request.values.get(), session, stream); });
+        on_stream(*request.settled, [&](const Streams& streams) {
+          result = analysis.run(request.values.get(), session, streams);
+        });
       },
       progress);
   if (!result.local_path.empty()) write_file(result.local_path, result.local);
@@ -224,12 +225,12 @@ nb::tuple network(const nb::dict& options, const Data& data, nb::object progress
         if (checkpoint && !checkpoint->finished().empty())
           call.session.note("going on from " + checkpoint_path);
         KeptWork kept(std::move(given), checkpoint ? &*checkpoint : nullptr);
-        on_stream(analysis.request(), [&](Stream& stream) {
-          const Network found = analysis.infer(stream, &kept);
-          const NetworkDocument d = analysis.document(found, command, stream, "");
+        on_stream(analysis.request(), [&](const Streams& streams) {
+          const Network found = analysis.infer(streams, &kept);
+          const NetworkDocument d = analysis.document(found, command, streams, "");
           if (checkpoint && !checkpoint->failure().empty())
             call.session.note(checkpoint->failure() + "; finished work was not kept");
-          document = network_text(d, stream.threads());
+          document = network_text(d, streams.threads());
           write(files, d, document, analysis);
           warnings = d.warnings;
         });
@@ -257,7 +258,8 @@ nb::dict network_records(const nb::dict& options, const Data& data, const std::v
         std::optional<Checkpoint> checkpoint = open_checkpoint(checkpoint_path, analysis);
         KeptWork kept(std::move(given), checkpoint ? &*checkpoint : nullptr);
         if (!targets.empty())
-          on_stream(analysis.request(), [&](Stream& stream) { analysis.step(targets, stream, kept); });
+          on_stream(analysis.request(),
+                    [&](const Streams& streams) { analysis.step(targets, streams, kept); });
         records = kept.all();
       },
       progress);

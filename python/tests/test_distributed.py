@@ -64,6 +64,19 @@ def test_a_worker_computes_with_its_threads(client):
     assert records == problem.records([0])
 
 
+def test_a_worker_takes_all_of_its_gpus(monkeypatch):
+    from kolmo.flow.problem import NetworkProblem
+
+    monkeypatch.setattr(kolmo.distributed, "devices", lambda: [{"device": d} for d in ("cpu", "cuda:0", "cuda:1")])
+    monkeypatch.setattr(distributed, "get_worker", lambda: None)
+    for asked, used in (({}, "cuda:all"), ({"device": "auto"}, "cuda:all"), ({"device": "cpu"}, "cpu"), ({"device": "cuda:1"}, "cuda:1")):
+        seen = []
+        monkeypatch.setattr(NetworkProblem, "records", lambda problem, *_, seen=seen, **__: seen.append(problem.options["device"]))
+        problem = NetworkProblem({"max_lag": 1, "surrogates": 5, "threads": 1, **asked}, series(100, 2), [])
+        kolmo.distributed._target_records(problem, 0, kolmo.distributed._version())
+        assert seen == [used]
+
+
 def test_each_worker_has_its_own_gpu():
     gpus = sum(d["device"].startswith("cuda") for d in kolmo.devices())
     if not gpus:

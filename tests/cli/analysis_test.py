@@ -53,6 +53,33 @@ class Values(unittest.TestCase):
         else:
             self.assertIn("simt", emulated.stderr)
 
+    def test_devices_share_the_work(self):
+        def without_devices(text):
+            found = json.loads(text.replace("cpu, simt", "cpu"))  # the methods name devices
+            for key in ("seconds", "device", "threads", "command", "date"):
+                found.pop(key, None)
+            return found
+
+        if kolmo("te", COUPLED, "--source", 0, "--target", 1, "--device", "simt").returncode:
+            self.skipTest("no emulated GPU in this build")
+        for args in (("te", COUPLED, "--source", 0, "--target", 1, "--surrogates", 300, "--seed", 7),
+                     ("mi", COUPLED, "--x", 0, "--y", 1, "--surrogates", 50, "--surrogate-type", "phase"),
+                     ("network", COUPLED, "--surrogates", 40, "--max-lag", 2, "--seed", 3),
+                     ("network", COUPLED, "--method", "multivariate", "--max-lag", 2, "--permutations-max-stat", 40)):
+            alone, shared = (kolmo(*args, "--device", device, "--threads", 1, "--json") for device in ("cpu", "cpu,simt"))
+            self.assertEqual(shared.returncode, 0, shared.stderr)
+            self.assertEqual(json.loads(shared.stdout)["device"], "cpu, simt")
+            self.assertEqual(without_devices(shared.stdout), without_devices(alone.stdout))
+        for devices, said in (("cpu,cpu", "names cpu twice"), ("cpu,", "'' is not one of"), ("cuda:all", "there is none"),
+                              ("cpu,simt,0", "'0' is not one of")):
+            run = kolmo("te", COUPLED, "--source", 0, "--target", 1, "--device", devices)
+            if devices == "cuda:all" and any(d["device"].startswith("cuda") for d in result("devices")):
+                continue
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(said, run.stderr)
+        for args in (("te", COUPLED, "--source", 0, "--target", 1, "--estimator", "gaussian"), ("run", "softmax")):
+            self.assertEqual(kolmo(*args, "--device", "cpu,simt").returncode, 2)
+
     def test_a_significant_p_value(self):
         found = result("te", LOGISTIC, "--source", 0, "--target", 1, "--surrogates", 99)
         self.assertEqual(found["p_value"], 0.01)

@@ -103,7 +103,7 @@ struct Outcome {
   double done = 0;
 };
 
-Outcome searched(const Series& series, const EstimatorOptions& o, std::span<Stream* const> streams,
+Outcome searched(const Series& series, const EstimatorOptions& o, const Streams& streams,
                  std::optional<BatchLimits> limits = {}, const FinishedWork::Records& finished = {}) {
   std::vector<std::unique_ptr<Greedy>> searches;
   std::vector<TargetSearch*> all;
@@ -137,36 +137,83 @@ TEST(Scheduler, RunsSearchesWhoseRoundsDependOnEachOther) {
   const Series series = driven(4, 200);
   const EstimatorOptions o = permuted(19);
   Stream one({}, 1), two({}, 2);
-  Stream* const streams[] = {&one};
-  const Outcome usual = searched(series, o, streams);
+  const Outcome usual = searched(series, o, one);
   for (std::int32_t v = 0; v < 4; ++v) EXPECT_EQ(usual.found[std::size_t(v)], alone(series, o, v));
   EXPECT_EQ(usual.found[2].substr(0, 2), "1 ") << "the driver is found first";
   for (const BatchLimits& limits :
        {BatchLimits{.seconds = 1e-9}, BatchLimits{.seconds = 1e-9, .least_work = 1e12},
         BatchLimits{.seconds = 1e-9, .least_estimates = 40}}) {
-    const Outcome other = searched(series, o, streams, limits);
+    const Outcome other = searched(series, o, one, limits);
     EXPECT_EQ(other.found, usual.found);
     EXPECT_EQ(other.records, usual.records);
     EXPECT_EQ(other.done, usual.done);
   }
-  Stream* const threads[] = {&two};
-  EXPECT_EQ(searched(series, o, threads).found, usual.found);
-  Stream a(SimulatedDevice::make().device()), b(SimulatedDevice::make().device());
-  Stream* const devices[] = {&a, &b};
+  EXPECT_EQ(searched(series, o, two).found, usual.found);
+  const Streams devices({Stream(SimulatedDevice::make().device()), Stream(SimulatedDevice::make().device())});
   EXPECT_EQ(searched(series, o, devices, BatchLimits{.seconds = 1e-9}).found, usual.found);
+}
+
+TEST(Scheduler, OtherDevicesDoTheWorkOfOneThatIsLost) {
+  const Series series = driven(4, 200);
+  const EstimatorOptions o = permuted(19);
+  const Outcome usual = searched(series, o, Stream());
+  for (const std::uint64_t work : {1u, 2u, 5u, 9u, 20u, 33u}) {
+    SimulatedDevice &good = SimulatedDevice::make(), &bad = SimulatedDevice::make();
+    const Streams devices({Stream(bad.device()), Stream(good.device())});
+    bad.fail_work(work);
+    const Outcome found = searched(series, o, devices, BatchLimits{.seconds = 1e-9});
+    EXPECT_EQ(found.found, usual.found) << work;
+    EXPECT_EQ(found.records, usual.records) << work;
+    EXPECT_EQ(found.done, usual.done) << work;
+    ASSERT_EQ(devices.losses().size(), 1u) << work;
+    EXPECT_EQ(devices.losses()[0].device, bad.device());
+    EXPECT_EQ(searched(series, o, devices).found, usual.found) << "a device that was lost is left out";
+  }
+  SimulatedDevice &a = SimulatedDevice::make(), &b = SimulatedDevice::make();
+  const Streams devices({Stream(a.device()), Stream(b.device())});
+  a.fail_work(3), b.fail_work(7);
+  EXPECT_THROW(searched(series, o, devices, BatchLimits{.seconds = 1e-9}), DeviceError);
+  EXPECT_EQ(devices.losses().size(), 2u);
+}
+
+TEST(Estimates, DevicesShareTheSurrogatesOfOneEstimate) {
+  const Series series = driven(3, 400);
+  for (const auto type : {SurrogateMethod::circular, SurrogateMethod::permute, SurrogateMethod::iaaft}) {
+    EstimatorOptions o{.surrogates = 1500, .surrogate_type = type};
+    EstimationTask task = transfer_entropy_task(series, 0, 1, {}, {}, {}, 1);
+    task.x.push_back({{2, 1}}), task.streams.push_back(9);
+    if (type == SurrogateMethod::iaaft) o.surrogates = 60;
+    const Estimates whole = estimate(series, task, o, Stream());
+    const auto expect_equal = [&](const Streams& devices) {
+      double done = 0;
+      Progress progress(1, "estimates", [&](double d, double) { done = d; });
+      const Estimates shared = estimate(series, task, o, devices, &progress);
+      EXPECT_EQ(shared.values, whole.values);
+      EXPECT_EQ(shared.different, whole.different);
+      EXPECT_EQ(done, double(2 * (1 + o.surrogates)));
+    };
+    SimulatedDevice &good = SimulatedDevice::make(), &bad = SimulatedDevice::make();
+    const Streams devices({Stream(good.device()), Stream(bad.device())});
+    expect_equal(devices);
+    EXPECT_TRUE(devices.losses().empty());
+    bad.fail_work(1);
+    expect_equal(devices);
+    EXPECT_EQ(devices.losses().size(), 1u) << "both were used";
+    good.fail_work(1);
+    EXPECT_THROW(estimate(series, task, o, devices), DeviceError);
+  }
 }
 
 TEST(Scheduler, ReplaysTheRoundsThatAreFinished) {
   const Series series = driven(3, 150);
   const EstimatorOptions o = permuted(19);
   Stream stream;
-  Stream* const streams[] = {&stream};
-  const Outcome whole = searched(series, o, streams);
+  const Outcome whole = searched(series, o, stream);
   EXPECT_GT(whole.records.size(), 6u) << "several rounds of each of three targets";
   for (std::size_t gap = 0; gap < whole.records.size(); ++gap) {
     FinishedWork::Records records = whole.records;
     records.erase(std::next(records.begin(), std::ptrdiff_t(gap)));
-    const Outcome again = searched(series, o, streams, {}, records);
+    const Outcome again = searched(series, o, stream, {}, records);
     EXPECT_EQ(again.found, whole.found);
     EXPECT_EQ(again.records, whole.records);
     EXPECT_EQ(again.done, whole.done) << "progress counts what was replayed";
@@ -185,10 +232,9 @@ TEST(Scheduler, PassesOnTheErrorOfASearch) {
   const Series series = driven(2, 50);
   search.task = {"t", {{{0, 1}}}, {{1, 0}}, {}, embeddable(series, 1), {0}};
   Stream stream;
-  Stream* const streams[] = {&stream};
   TargetSearch* const all[] = {&search};
   const EstimatorOptions o;
-  EXPECT_THROW(run_searches(all, {series, o, streams}), InvalidArgument);
+  EXPECT_THROW(run_searches(all, {series, o, stream}), InvalidArgument);
 }
 
 // As many rounds as sources, or one: the links are the same.
@@ -201,10 +247,9 @@ TEST(PairwiseSearch, RoundsOfAnyLengthGiveTheSameLinks) {
     const auto links = [&](double round, std::size_t rounds) {
       PairwiseSearch search(network, {1, {1, 1}, 0, 0}, round);
       Stream stream;
-      Stream* const streams[] = {&stream};
       TargetSearch* const all[] = {&search};
       KeptWork work;
-      run_searches(all, {series, network.options.estimator, streams, {}, &work});
+      run_searches(all, {series, network.options.estimator, stream, {}, &work});
       EXPECT_EQ(work.all().size(), rounds);
       PairwiseSearch again(network, {1, {1, 1}, 0, 0}, round);
       const Replayed replayed = replay(again, work.all());

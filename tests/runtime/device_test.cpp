@@ -23,6 +23,23 @@ TEST(Device, NamesAreParsed) {
     EXPECT_THROW(parse_device(wrong), InvalidArgument) << wrong;
 }
 
+TEST(Device, ListsOfDevicesAreParsed) {
+  const auto cuda = [](int i) { return Device{DeviceKind::cuda, i}; };
+  EXPECT_EQ(parse_devices("cpu"), std::vector{Device{}});
+  EXPECT_EQ(parse_devices("auto"), std::vector{parse_device("auto")});
+  EXPECT_EQ(parse_devices("cuda:0,2"), (std::vector{cuda(0), cuda(2)}));
+  EXPECT_EQ(parse_devices("cuda:1,3,cpu"), (std::vector{cuda(1), cuda(3), Device{}}));
+  for (const char* wrong : {"", ",", "cpu,", "0", "0,1", "cpu,1", "cuda:0,0", "cuda:1,cuda:1", "cpu,cpu",
+                            "cuda:all,cuda", "cuda: 0", "cuda:0, 1", "cuda:*"})
+    EXPECT_THROW(parse_devices(wrong), InvalidArgument) << wrong;
+  std::vector<Device> gpus;
+  for (int i = 0; i < cuda_device_count(); ++i) gpus.push_back(cuda(i));
+  if (gpus.empty())
+    EXPECT_THROW(parse_devices("cuda:all"), InvalidArgument);
+  else
+    EXPECT_EQ(parse_devices("cuda:all"), gpus);
+}
+
 TEST(Device, AutoIsTheFirstUsableGpuElseTheCpu) {
   const DeviceKind want = cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu;
   EXPECT_EQ(parse_device("auto"), (Device{want, 0}));

@@ -22,8 +22,8 @@ AnalysisInfo info(AnalysisInfo i) {
     return r = settled(std::move(r));
   };
   if constexpr (!std::is_same_v<R, NetworkRequest>)
-    i.run = +[](const void* request, Session& session, Stream& stream) {
-      return analyse(*static_cast<const R*>(request), session, stream);
+    i.run = +[](const void* request, Session& session, const Streams& streams) {
+      return analyse(*static_cast<const R*>(request), session, streams);
     };
   return i;
 }

@@ -18,7 +18,7 @@ struct AnalysisInfo {
   /// Settles a request of this analysis, and the part of it that all have.
   const AnalysisRequest& (*settle)(void* request);
   /// Runs a settled request. Null for a network, see NetworkAnalysis.
-  EstimateResult (*run)(const void* request, Session& session, Stream& stream);
+  EstimateResult (*run)(const void* request, Session& session, const Streams& streams);
 };
 
 std::span<const AnalysisInfo> all_analyses();

@@ -32,12 +32,12 @@ class Clock {
   }
   /// Estimates, and tells the share done where it is known before the end.
   Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
-                     Stream& stream) {
-    if (!estimates_in_parts(task, options, stream.device()) || !(session_.terminal || session_.progress))
-      return kolmo::estimate(series, task, options, stream);
+                     const Streams& streams) {
+    if (!estimates_in_parts(task, options, streams[0].device()) || !(session_.terminal || session_.progress))
+      return kolmo::estimate(series, task, options, streams);
     elapsed_.reset();
     Progress progress(double(task.x.size()) * double(1 + options.surrogates), "estimates", session_.progress);
-    return kolmo::estimate(series, task, options, stream, &progress);
+    return kolmo::estimate(series, task, options, streams, &progress);
   }
   double stop() {
     elapsed_.reset();
@@ -84,7 +84,7 @@ std::string made(const EstimatorOptions& e) {
 /// What every result has, besides its value.
 template <class R>
 EstimateResult result_of(std::string measure, std::string of, const R& request, const EstimatorOptions& e,
-                         Session& session, const Series& series, const Stream& stream) {
+                         Session& session, const Series& series, const Streams& streams) {
   EstimateResult r;
   r.measure = std::move(measure), r.of = std::move(of);
   r.p_value = r.surrogates.mean = r.surrogates.deviation = std::nan("");
@@ -93,7 +93,7 @@ EstimateResult result_of(std::string measure, std::string of, const R& request, 
   used.estimator = e;
   r.options = [used] { return options_json(used); };
   r.reading = session.reading, r.file = session.table.file;
-  r.device = to_string(stream.device()), r.threads = stream.threads();
+  r.device = streams.text(), r.threads = streams.threads();
   r.factor = request.factor(), r.units = unit_names[std::size_t(request.units)];
   return r;
 }
@@ -106,7 +106,7 @@ std::int64_t first_row(const AnalysisRequest& r) {
 }
 
 void add_local(EstimateResult& result, const EstimateRequest& request, const Session& session,
-               const Series& series, const EstimationTask& task, Stream& stream) {
+               const Series& series, const EstimationTask& task, const Streams& streams) {
   if (request.local.empty()) return;
   const Table& table = session.table;
   const std::optional<TimeStep> step = session.time_step(request.dt, request.dt_unit);
@@ -120,7 +120,8 @@ void add_local(EstimateResult& result, const EstimateRequest& request, const Ses
                  {},
                  session.rows().trial_names};
   if (!request.dt) how.times = table.times;
-  const std::vector<double> values = local_values(series, task, request.estimator, stream);
+  const std::vector<double> values =
+      streams.on_one([&](Stream& stream) { return local_values(series, task, request.estimator, stream); });
   result.local_path = request.local;
   result.local = request.local_over_trials ? local_over_trials_csv(series, task.times, values, how)
                                            : local_table_csv(series, task.times, values, how);
@@ -137,7 +138,9 @@ void warn_if_infinite(const EstimateResult& r, const Series& series, const Estim
   if (!why.empty()) session.warn({{"infinite", printable(r.of) + ": " + why}}, request);
 }
 
-void finish(EstimateResult& r, const TestedRequest& request, const EstimatorOptions& e, Session& session) {
+void finish(EstimateResult& r, const TestedRequest& request, const EstimatorOptions& e, Session& session,
+            const Streams& streams) {
+  session.note_losses(streams);
   r.p_at_floor = p_at_floor(r.p_value, r.surrogate_count, request.p_value);
   r.p_value_formula = p_value_formula(request.p_value);
   if (r.surrogate_count) r.surrogates_made = made(e);
@@ -170,7 +173,8 @@ void take_named_lags(EstimationTask& task, std::vector<std::int64_t>& times,
 
 template <class R>
 EstimateResult measure(const std::string& name, const std::string& what, const EstimationTask& whole,
-                       Json roles, const R& request, Session& session, const Series& series, Stream& stream) {
+                       Json roles, const R& request, Session& session, const Series& series,
+                       const Streams& streams) {
   EstimationTask task = whole;
   task.times = tested_times(series, whole.times, request.estimator);
   session.warn(trials_cut(task.times.size(), whole.times.size()), request);
@@ -180,30 +184,31 @@ EstimateResult measure(const std::string& name, const std::string& what, const E
   const EstimatorOptions used = settled(request.estimator, series, {&task, 1});
   warn_if_few(used, request, session, series, task.times);
   Clock clock(name, session);
-  const Estimates e = clock.estimate(series, task, used, stream);
+  const Estimates e = clock.estimate(series, task, used, streams);
   const auto surrogates = e.surrogate(0);
-  EstimateResult r = result_of(name, what, request, used, session, series, stream);
+  EstimateResult r = result_of(name, what, request, used, session, series, streams);
   r.roles = std::move(roles);
-  add_local(r, request, session, series, task, stream);
+  add_local(r, request, session, series, task, streams);
   r.value = e.observed(0), r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
   r.p_value = e.p_values.empty() ? p_value(e.observed(0), surrogates, request.p_value) : e.p_values[0];
   r.test = test_of(e, task), r.surrogate_count = e.different[0], r.surrogates = summarize(surrogates);
   warn_if_infinite(r, series, task, 0, request, used, session);
   session.warn(inspect_estimator(series, task, 0, used), request);
-  finish(r, request, used, session);
+  finish(r, request, used, session, streams);
   return r;
 }
 
 }  // namespace
 
-EstimateResult analyse(const EntropyRequest& request, Session& session, Stream& stream) {
+EstimateResult analyse(const EntropyRequest& request, Session& session, const Streams& streams) {
   session.prepare(request);
   Variables v(session.table);
   const auto x = v.add(request.x);
   const Series series = session.series(v.columns(), request);
   Clock clock("entropy", session);
-  const double value = entropy(series, present(x), request.estimator, stream);
-  EstimateResult r = result_of("entropy", v.labels(x), request, request.estimator, session, series, stream);
+  const double value =
+      streams.on_one([&](Stream& stream) { return entropy(series, present(x), request.estimator, stream); });
+  EstimateResult r = result_of("entropy", v.labels(x), request, request.estimator, session, series, streams);
   const std::vector<std::int64_t> rows = embeddable(series, 0);
   r.value = value, r.samples = std::int64_t(rows.size()), r.seconds = clock.stop();
   r.roles = {{"x", request.x.text}};
@@ -211,7 +216,7 @@ EstimateResult analyse(const EntropyRequest& request, Session& session, Stream& 
   return r;
 }
 
-EstimateResult analyse(const MutualInformationRequest& request, Session& session, Stream& stream) {
+EstimateResult analyse(const MutualInformationRequest& request, Session& session, const Streams& streams) {
   session.prepare(request);
   Variables v(session.table);
   const auto x = v.add(request.x), y = v.add(request.y), given = v.add(request.given);
@@ -222,20 +227,20 @@ EstimateResult analyse(const MutualInformationRequest& request, Session& session
   if (!given.empty()) roles["given"] = request.given.text;
   session.warn(inspect_analytic_test(series, task, request.estimator), request);
   return measure("mi", v.labels(x) + "; " + v.labels(y) + (given.empty() ? "" : " | " + v.labels(given)),
-                 task, std::move(roles), request, session, series, stream);
+                 task, std::move(roles), request, session, series, streams);
 }
 
-EstimateResult analyse(const StorageRequest& request, Session& session, Stream& stream) {
+EstimateResult analyse(const StorageRequest& request, Session& session, const Streams& streams) {
   session.prepare(request);
   Variables v(session.table);
   const std::int32_t x = v.add_one(request.x, "--x");
   const Series series = session.series(v.columns(), request);
   Json roles{{"x", request.x.text}, {"history", request.past.history}, {"tau", request.past.tau}};
   return measure("ais", v.label(x), storage_task(series, x, request.past), std::move(roles), request, session,
-                 series, stream);
+                 series, streams);
 }
 
-EstimateResult analyse(const TransferEntropyRequest& request, Session& session, Stream& stream) {
+EstimateResult analyse(const TransferEntropyRequest& request, Session& session, const Streams& streams) {
   session.prepare(request);
   NetworkOptions asked = network_options(request);
   Variables v(session.table);
@@ -251,7 +256,9 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   EstimatorOptions used = n.estimator;
   used.min_shift = prepared.shifts.of(source, target);
   Clock clock("te", session);
-  const TargetResult embedded = choose_embeddings(series, n, {&target, 1}, stream)[0];
+  const TargetResult embedded = streams.on_one([&](Stream& stream) {
+    return choose_embeddings(series, n, {&target, 1}, stream)[0];
+  });
   EstimationTask task = link_task(series, n, embedded, {&source, 1});
   std::vector<std::int64_t> times = embeddable(series, network_reach(n, embedded.embedding));
   take_named_lags(task, times, request, n.given, series);
@@ -259,14 +266,14 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
   check_task(series, task, request.estimator);
   session.warn(trials_cut(task.times.size(), times.size()), request);
   warn_if_few(used, request, session, series, task.times);
-  const Estimates e = clock.estimate(series, task, used, stream);
+  const Estimates e = clock.estimate(series, task, used, streams);
   const LinkResult link = link_of(n, source, target, 0, e);
   const auto best = std::size_t(link.lag - n.min_lag);
 
   EstimateResult r = result_of("te",
                                v.label(source) + " -> " + v.label(target) +
                                    (request.given.empty() ? "" : " | " + printable(request.given.text)),
-                               request, used, session, series, stream);
+                               request, used, session, series, streams);
   r.roles = {{"source", request.source_column.text}, {"target", request.target_column.text}};
   if (!request.given.empty()) r.roles["given"] = request.given.text;
   if (!request.complete.empty()) r.roles["complete"] = request.complete.text;
@@ -284,13 +291,13 @@ EstimateResult analyse(const TransferEntropyRequest& request, Session& session, 
     for (const double value : link.profile) r.roles["profile"].push_back(value * request.factor());
   }
   add_local(r, request, session, series,
-            {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}}, stream);
+            {task.name, {task.x[best]}, task.y, task.z, task.times, {task.streams[best]}}, streams);
   r.value = link.value, r.samples = std::int64_t(task.times.size()), r.seconds = clock.stop();
   warn_if_infinite(r, series, task, best, request, used, session);
   session.warn(inspect_estimator(series, task, best, used), request);
   r.p_value = link.p_value, r.test = test_of(e, task);
   r.surrogate_count = link.surrogate_count, r.surrogates = link.surrogates;
-  finish(r, request, used, session);
+  finish(r, request, used, session, streams);
   return r;
 }
 

@@ -42,10 +42,10 @@ struct EstimateResult {
 ///   mutual information     I(x; y), or I(x; y | given), of values at the same time
 ///   storage                I(past; next) of one variable
 ///   transfer entropy       I(source past; target next | target past, given): one link of a network, with the same steps
-EstimateResult analyse(const EntropyRequest& request, Session& session, Stream& stream);
-EstimateResult analyse(const MutualInformationRequest& request, Session& session, Stream& stream);
-EstimateResult analyse(const StorageRequest& request, Session& session, Stream& stream);
-EstimateResult analyse(const TransferEntropyRequest& request, Session& session, Stream& stream);
+EstimateResult analyse(const EntropyRequest& request, Session& session, const Streams& streams);
+EstimateResult analyse(const MutualInformationRequest& request, Session& session, const Streams& streams);
+EstimateResult analyse(const StorageRequest& request, Session& session, const Streams& streams);
+EstimateResult analyse(const TransferEntropyRequest& request, Session& session, const Streams& streams);
 
 /// The JSON object that the command prints.
 nlohmann::ordered_json estimate_json(const EstimateResult& result);

@@ -76,13 +76,14 @@ void NetworkAnalysis::show(std::optional<Progress>& progress, std::size_t target
   progress.emplace(share * network_work(series_, options()), "estimates x rows", session_.progress);
 }
 
-Network NetworkAnalysis::infer(Stream& stream, FinishedWork* work) {
+Network NetworkAnalysis::infer(const Streams& streams, FinishedWork* work) {
   std::optional<Progress> progress;
   show(progress, targets_.size());
-  return infer_network(*prepared_, stream, work, progress ? &*progress : nullptr);
+  return infer_network(*prepared_, streams, work, progress ? &*progress : nullptr);
 }
 
-void NetworkAnalysis::step(const std::vector<std::size_t>& targets, Stream& stream, FinishedWork& work) {
+void NetworkAnalysis::step(const std::vector<std::size_t>& targets, const Streams& streams,
+                           FinishedWork& work) {
   std::vector<std::int32_t> variables;
   for (const std::size_t target : targets) {
     const auto at = std::find(targets_.begin(), targets_.end(), target);
@@ -92,13 +93,13 @@ void NetworkAnalysis::step(const std::vector<std::size_t>& targets, Stream& stre
   }
   std::optional<Progress> progress;
   show(progress, targets.size());
-  infer_step(*prepared_, variables, stream, work, progress ? &*progress : nullptr);
+  infer_step(*prepared_, variables, streams, work, progress ? &*progress : nullptr);
 }
 
 NetworkDocument NetworkAnalysis::document(const Network& network, const std::string& command,
-                                          const Stream& stream, const std::string& data_path) {
+                                          const Streams& streams, const std::string& data_path) {
   NetworkDocument d = network_document(network, series_, options(), request_);
-  d.command = command, d.device = to_string(stream.device());
+  d.command = command, d.device = streams.text();
   d.file = session_.table.file, d.reading = session_.reading, d.groups = groups_;
   d.time_step = session_.time_step(request_.dt, request_.dt_unit), d.time = session_.rows().time;
   d.date = utc_now().substr(0, 10), d.data = data_checksum(data_path, series_);
@@ -114,10 +115,11 @@ NetworkDocument NetworkAnalysis::document(const Network& network, const std::str
                      : te_command(request_, session_, series_, options(), link, embedding.at(link.target));
     }
   };
-  parallel_ranges(stream.threads(), std::int64_t(network.links.size()), write, 64);
+  parallel_ranges(streams.threads(), std::int64_t(network.links.size()), write, 64);
   const std::vector<Warning> of_network = inspect(network, *prepared_);
   d.warnings = session_.warnings;
   d.warnings.insert(d.warnings.end(), of_network.begin(), of_network.end());
+  session_.note_losses(streams);
   return d;
 }
 

@@ -32,12 +32,12 @@ class NetworkAnalysis {
   std::vector<std::size_t> unfinished(const FinishedWork::Records& work) const;
 
   /// Infers the links to all targets. `work` may be null.
-  Network infer(Stream& stream, FinishedWork* work);
+  Network infer(const Streams& streams, FinishedWork* work);
   /// A step for some targets (infer_step), whose records are added to `work`.
-  void step(const std::vector<std::size_t>& targets, Stream& stream, FinishedWork& work);
+  void step(const std::vector<std::size_t>& targets, const Streams& streams, FinishedWork& work);
   /// The result as a document, with its warnings and the command that reproduces each link. `command` and `device` are those
   /// of the run; `data_path` names the file whose checksum is told, if there is one.
-  NetworkDocument document(const Network& network, const std::string& command, const Stream& stream,
+  NetworkDocument document(const Network& network, const std::string& command, const Streams& streams,
                            const std::string& data_path);
   /// The series that the report shows.
   ReportSeries shown() const;

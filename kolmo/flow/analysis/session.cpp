@@ -56,4 +56,9 @@ void Session::note(const std::string& text) {
   notes.push_back(text);
 }
 
+void Session::note_losses(const Streams& streams) {
+  for (const Streams::Loss& loss : streams.losses())
+    note(to_string(loss.device) + " was lost, and other devices did its work: " + loss.why);
+}
+
 }  // namespace kolmo

@@ -39,6 +39,8 @@ class Session {
   /// Tells and keeps warnings; for a strict request throws InvalidArgument for the first.
   void warn(const std::vector<Warning>& more, const AnalysisRequest& request);
   void note(const std::string& text);
+  /// Notes the devices that were lost, whose work the others did.
+  void note_losses(const Streams& streams);
 
  private:
   ArrangedRows rows_;

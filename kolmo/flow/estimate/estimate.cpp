@@ -5,12 +5,10 @@
 
 #include "kolmo/flow/data/autocorrelation.hpp"
 #include "kolmo/flow/data/variable_key.hpp"
-#include "kolmo/flow/estimate/batching.hpp"
 #include "kolmo/flow/estimate/discrete.hpp"
 #include "kolmo/flow/estimate/estimate_batch.hpp"
+#include "kolmo/flow/estimate/estimate_parts.hpp"
 #include "kolmo/flow/estimate/gaussian.hpp"
-#include "kolmo/flow/estimate/progress.hpp"
-#include "kolmo/runtime/cpu/interrupt.hpp"
 
 namespace kolmo {
 namespace {
@@ -65,46 +63,6 @@ std::vector<Estimates> estimate_on_cpu(const Series& series, std::span<const Est
   return options.estimator == Estimator::gaussian
              ? gaussian_estimates(series, tasks, options, draws, stream, progress)
              : discrete_estimates(series, tasks, options, draws, stream, progress);
-}
-
-/// Whether one call of the operator makes one neighbour list, and one order of x, that serve all its
-/// surrogates.
-bool shares_lists(const EstimationTask& task, const EstimatorOptions& o) {
-  const bool conditional = !task.z.empty();
-  return o.algorithm == KsgAlgorithm::ksg1 && (conditional || task.x[0].size() == 1) &&
-         std::int64_t(task.times.size()) <= (conditional ? 200000 : 50000);
-}
-
-/// Estimates the surrogates in parts, some at a time, and reports each part.
-Estimates estimate_in_parts(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
-                            Stream& stream, Progress& progress) {
-  const EstimatorOptions o = settled(options, series, {&task, 1});
-  const std::int64_t width = o.draws().count;
-  const std::size_t alternatives = task.x.size();
-  Estimates all{o.draws(),
-                computed_surrogates(task, o, o.draws()),
-                std::vector<double>(alternatives * std::size_t(width)),
-                {}};
-  const double work = double(alternatives) * double(task.times.size());
-  const BatchLimits limits = BatchLimits::of(stream.device().kind, series.rows());
-  Batching batching(limits, 1, series.rows(), 1);
-  // Neighbour lists, which each part builds anew, take as long as some 70 estimates.
-  const std::int64_t least = std::max<std::int64_t>(limits.least_estimates, shares_lists(task, o) ? 256 : 1);
-  const auto bytes = work * double(task.x[0].size()) * sizeof(double);  // of a spectral surrogate
-  const std::int64_t most =
-      is_spectral(o.surrogate_type) ? std::int64_t(std::max(16.0, limits.most_bytes / bytes)) : width;
-  for (std::int64_t first = 0, count; first < width; first += count) {
-    check_interrupt();
-    count = std::min({std::max(least, batching.fit(work, width)), most, width - first});
-    const Estimates part = batching.measure(work * double(count), [&] {
-      return EstimateBatch(series, {&task, 1}, o, SurrogateRange{first, count}).compute_from_host(stream)[0];
-    });
-    for (std::size_t a = 0; a < alternatives; ++a)
-      std::copy_n(part.values.begin() + std::ptrdiff_t(a) * count, count,
-                  all.values.begin() + std::ptrdiff_t(a) * width + first);
-    progress.advance(double(count) * double(alternatives));
-  }
-  return all;
 }
 
 }  // namespace
@@ -260,18 +218,21 @@ std::vector<Estimates> estimate(const Series& series, std::span<const Estimation
 }
 
 Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
-                   Stream& stream, Progress* progress) {
-  if (progress && estimates_in_parts(task, options, stream.device()))
+                   const Streams& streams, Progress* progress) {
+  if (options.estimator == Estimator::ksg && options.surrogates && streams.size() > 1)
+    return estimate_in_parts(series, task, options, streams, progress);
+  if (progress && estimates_in_parts(task, options, streams[0].device()))
     return options.estimator == Estimator::ksg
-               ? estimate_in_parts(series, task, options, stream, *progress)
-               : estimate_on_cpu(series, {&task, 1}, options, options.draws(), stream, progress)[0];
-  return estimate(series, std::span(&task, 1), options, stream)[0];
+               ? estimate_in_parts(series, task, options, streams, progress)
+               : estimate_on_cpu(series, {&task, 1}, options, options.draws(), streams[0], progress)[0];
+  return streams.on_one(
+      [&](Stream& stream) { return estimate(series, std::span(&task, 1), options, stream)[0]; });
 }
 
 bool estimates_in_parts(const EstimationTask& task, const EstimatorOptions& o, Device device) {
   if (!o.surrogates) return false;
   if (o.estimator != Estimator::ksg || is_spectral(o.surrogate_type)) return true;
-  return in_host_memory(device) && !shares_lists(task, o);
+  return in_host_memory(device) && !shares_neighbor_lists(task, o);
 }
 
 std::vector<double> local_values(const Series& series, const EstimationTask& task, EstimatorOptions options,

@@ -9,7 +9,7 @@
 #include "kolmo/flow/estimate/estimator.hpp"
 #include "kolmo/flow/surrogate/surrogates.hpp"
 #include "kolmo/knn/ksg.hpp"
-#include "kolmo/runtime/stream.hpp"
+#include "kolmo/runtime/streams.hpp"
 
 namespace kolmo {
 
@@ -209,9 +209,10 @@ SurrogateOptions surrogate_options(const Series& series, const EstimationTask& t
 std::vector<Estimates> estimate(const Series& series, std::span<const EstimationTask> tasks,
                                 const EstimatorOptions& options, Stream& stream,
                                 std::optional<SurrogateRange> draws = {});
-/// Where estimates_in_parts(), each part that is finished is reported to `progress`, in estimates. The values are the same.
+/// Several devices share the surrogates; the others estimate again what a device that is lost had begun. With `progress`, where
+/// estimates_in_parts(), each part that is finished is reported to it, in estimates. The values are the same.
 Estimates estimate(const Series& series, const EstimationTask& task, const EstimatorOptions& options,
-                   Stream& stream, Progress* progress = nullptr);
+                   const Streams& streams, Progress* progress = nullptr);
 
 /// Whether surrogates can be estimated in parts without loss of time. They cannot where one call of the
 /// operator makes neighbour lists that serve many surrogates: in parts, those take up to twice as long.

@@ -26,7 +26,7 @@ TargetResult as_target(const TargetSelection& found) {
 
 }  // namespace
 
-Network infer_greedily(const PreparedNetwork& prepared, Stream& stream, FinishedWork* work,
+Network infer_greedily(const PreparedNetwork& prepared, const Streams& streams, FinishedWork* work,
                        Progress* progress) {
   const auto& [series, o, shifts] = prepared;
   std::vector<std::unique_ptr<GreedySearch>> searches;
@@ -37,7 +37,6 @@ Network infer_greedily(const PreparedNetwork& prepared, Stream& stream, Finished
     searches.push_back(std::make_unique<GreedySearch>(prepared, v));
     all.push_back(searches.back().get());
   }
-  Stream* const streams[] = {&stream};
   run_searches(all, {series, o.estimator, streams, o.batches, work, progress});
   Network network;
   for (const auto& search : searches) {

@@ -7,7 +7,7 @@ namespace kolmo {
 class Progress;
 
 /// The part of infer_network that is done by a GreedySearch of each target.
-Network infer_greedily(const PreparedNetwork& prepared, Stream& stream, FinishedWork* work,
+Network infer_greedily(const PreparedNetwork& prepared, const Streams& streams, FinishedWork* work,
                        Progress* progress);
 
 /// Whether the records of infer_greedily bring the search of a target to its end.

@@ -24,12 +24,12 @@ constexpr std::int64_t embedding_record = -1;  // in place of the number of a ro
 /// The embeddings of all targets, in the order of the variables. Those that `work` has are not chosen again.
 class Embeddings {
  public:
-  Embeddings(const PreparedNetwork& network, const BatchLimits& limits, Stream& stream, FinishedWork* work,
-             Progress* progress)
+  Embeddings(const PreparedNetwork& network, const BatchLimits& limits, const Streams& streams,
+             FinishedWork* work, Progress* progress)
       : series_(network.series),
         o_(network.options),
         limits_(limits),
-        stream_(stream),
+        streams_(streams),
         work_(work),
         progress_(progress) {}
 
@@ -52,7 +52,7 @@ class Embeddings {
   const Series& series_;
   const NetworkOptions& o_;
   const BatchLimits& limits_;
-  Stream& stream_;
+  const Streams& streams_;
   FinishedWork* work_;
   Progress* progress_;
 };
@@ -76,8 +76,11 @@ std::vector<TargetResult> Embeddings::choose() {
     count = std::size_t(at_once(batching, work, std::int64_t(left.size() - i)));
     const auto group = std::span(left).subspan(i, count);
     const auto results = batching.measure(work * double(count), [&] {
-      auto chosen = choose_embeddings(series_, o_, group, stream_);
-      measure_storage(series_, o_, chosen, stream_);
+      auto chosen = streams_.on_one([&](Stream& stream) {
+        auto all = choose_embeddings(series_, o_, group, stream);
+        measure_storage(series_, o_, all, stream);
+        return all;
+      });
       return chosen;
     });
     FinishedWork::Records records;
@@ -121,19 +124,18 @@ std::int64_t go_on(const Searches& searches, const NetworkOptions& o) {
 }
 
 /// Chooses the embeddings of the targets, and estimates the links to them. `go_on` is that of SchedulerOptions.
-Network infer(const PreparedNetwork& prepared, Stream& stream, FinishedWork* work, Progress* progress,
+Network infer(const PreparedNetwork& prepared, const Streams& streams, FinishedWork* work, Progress* progress,
               const std::function<std::int64_t(const Searches&, bool estimated)>& go_on) {
   const auto& [series, o, shifts] = prepared;
-  const BatchLimits limits = o.batches ? *o.batches : BatchLimits::of(stream.device().kind, series.rows());
+  const BatchLimits limits = o.batches ? *o.batches : BatchLimits::of(streams.widest(), series.rows());
   Network network;
-  network.targets = Embeddings(prepared, limits, stream, work, progress).choose();
+  network.targets = Embeddings(prepared, limits, streams, work, progress).choose();
   Searches searches;
   std::vector<TargetSearch*> all;
   for (const TargetResult& target : network.targets) {
     searches.push_back(std::make_unique<PairwiseSearch>(prepared, target));
     all.push_back(searches.back().get());
   }
-  Stream* const streams[] = {&stream};
   run_searches(all, {series, o.estimator, streams, limits, work, progress,
                      [&](bool estimated) { return go_on(searches, estimated); }});
   const auto place = [&o = o](std::int32_t v) {
@@ -156,31 +158,31 @@ double network_work(const Series& series, const NetworkOptions& o) {
   return targets * (embedding_work(series, o) + sources * link_work(series, o));
 }
 
-Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* work,
+Network infer_network(const PreparedNetwork& prepared, const Streams& streams, FinishedWork* work,
                       Progress* progress) {
   if (prepared.options.method != NetworkMethod::pairwise)
-    return infer_greedily(prepared, stream, work, progress);
-  Network network = infer(prepared, stream, work, progress,
+    return infer_greedily(prepared, streams, work, progress);
+  Network network = infer(prepared, streams, work, progress,
                           [&](const Searches& searches, bool) { return go_on(searches, prepared.options); });
   adjust_links(network.links, prepared.options);
   return network;
 }
 
-Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream, FinishedWork* work,
-                      Progress* progress) {
-  return infer_network(prepare_network(series, options), stream, work, progress);
+Network infer_network(const Series& series, const NetworkOptions& options, const Streams& streams,
+                      FinishedWork* work, Progress* progress) {
+  return infer_network(prepare_network(series, options), streams, work, progress);
 }
 
-void infer_step(const PreparedNetwork& prepared, std::span<const std::int32_t> targets, Stream& stream,
-                FinishedWork& work, Progress* progress) {
+void infer_step(const PreparedNetwork& prepared, std::span<const std::int32_t> targets,
+                const Streams& streams, FinishedWork& work, Progress* progress) {
   PreparedNetwork of_targets = prepared;
   of_targets.options.targets.assign(targets.begin(), targets.end());
   if (prepared.options.method != NetworkMethod::pairwise) {
-    infer_greedily(of_targets, stream, &work, progress);
+    infer_greedily(of_targets, streams, &work, progress);
     return;
   }
   bool estimated = false;
-  infer(of_targets, stream, &work, progress, [&](const Searches& searches, bool now) {
+  infer(of_targets, streams, &work, progress, [&](const Searches& searches, bool now) {
     estimated |= now;
     return estimated ? 0 : begin_part(searches);
   });

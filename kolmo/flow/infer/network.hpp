@@ -87,17 +87,17 @@ struct PreparedNetwork;
 /// are estimated from the same rows. The result depends
 /// only on data and options: not on device, threads, batches, or on work that `finished` already holds; what is computed is
 /// added to that. Both pointers may be null.
-Network infer_network(const PreparedNetwork& prepared, Stream& stream, FinishedWork* finished,
+Network infer_network(const PreparedNetwork& prepared, const Streams& streams, FinishedWork* finished,
                       Progress* progress);
 /// Prepares the series first.
-Network infer_network(const Series& series, const NetworkOptions& options, Stream& stream,
+Network infer_network(const Series& series, const NetworkOptions& options, const Streams& streams,
                       FinishedWork* finished, Progress* progress);
 
 /// A step of infer_network for some of its targets, which may be done anywhere: computes what `finished` lacks of their embeddings and
 /// of the surrogates that have begun, or else the next part of surrogates of all links that are open. Whether the network needs that,
 /// unfinished_targets() says.
-void infer_step(const PreparedNetwork& prepared, std::span<const std::int32_t> targets, Stream& stream,
-                FinishedWork& finished, Progress* progress);
+void infer_step(const PreparedNetwork& prepared, std::span<const std::int32_t> targets,
+                const Streams& streams, FinishedWork& finished, Progress* progress);
 
 /// The targets of which infer_network needs more than the records hold, as far as the records tell: those that lack an embedding or
 /// surrogates of a part that has begun; if there are none, those with links that are open, unless the tests may stop.

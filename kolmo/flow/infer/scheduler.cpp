@@ -37,6 +37,7 @@ struct Batch {
   std::vector<EstimationTask> tasks;
   EstimateBatch batch;  // of these tasks
   double work = 0;
+  std::size_t stream = 0;  // that estimates it
 };
 
 /// Parts whose shapes are equal can be estimated together.
@@ -65,13 +66,13 @@ class Scheduler {
  public:
   explicit Scheduler(const SchedulerOptions& options)
       : o_(options),
-        batching_(o_.limits ? *o_.limits : BatchLimits::of(o_.streams[0]->device().kind, o_.series.rows()), 1,
+        batching_(o_.limits ? *o_.limits : BatchLimits::of(o_.streams.widest(), o_.series.rows()), 1,
                   o_.series.rows(), 1) {}
 
   void run(std::span<TargetSearch* const> searches);
 
  private:
-  using Batches = Pipeline<Batch, std::vector<Estimates>>;
+  class Pipelines;
 
   bool goes_on();
   void ask(OpenRound& open);
@@ -159,7 +160,7 @@ std::vector<Part> Scheduler::take_parts() {
 }
 
 Batch Scheduler::next_batch() {
-  Batch b{take_parts(), {}, {}, 0};
+  Batch b{take_parts(), {}, {}, 0, 0};
   for (const Part& p : b.parts) {
     b.tasks.push_back(task_of(p));
     b.work += work_of(std::int64_t(p.count) * p.draws().count);
@@ -173,50 +174,121 @@ void Scheduler::estimate_at_once() {
     check_interrupt();
     const Batch b = next_batch();
     take(b, batching_.measure(b.work, [&] {
-      return estimate(o_.series, b.tasks, o_.estimator, *o_.streams[0], b.parts[0].draws());
+      return estimate(o_.series, b.tasks, o_.estimator, o_.streams[0], b.parts[0].draws());
     }));
   }
 }
 
-void Scheduler::estimate_by_pipelines() {
-  using Clock = std::chrono::steady_clock;
-  auto last = Clock::now();
-  std::exception_ptr error;
-  const auto done = [&](Batches::Result& r) {
+/// The pipelines of all devices that are not lost, and the batches on their way.
+class Scheduler::Pipelines {
+ public:
+  Pipelines(Scheduler& owner, const Streams& streams) : owner_(owner), streams_(streams) {
+    for (std::size_t i = 0; i < streams.size(); ++i) all_.push_back(make(i));
+  }
+
+  /// Batches of a device that was lost; others estimate them again.
+  std::vector<Batch>& again() { return again_; }
+  /// Hands the batch to the device that has the least to do.
+  void submit(Batch batch) {
+    const std::size_t i = batch.stream = least_busy();
+    ++all_[i].batches;
     try {
-      if (error) return;
+      all_[i].pipeline->submit(std::move(batch));
+    } catch (const DeviceError& e) {  // the batch is still here
+      --all_[i].batches;
+      lose(i, e);
+      again_.push_back(std::move(batch));
+    }
+    for (One& one : all_)
+      if (one.pipeline) one.pipeline->poll();
+    check();
+  }
+  /// Waits until every batch was taken, or is to be estimated again.
+  void drain() {
+    for (One& one : all_)
+      if (one.pipeline) one.pipeline->drain();
+    check();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Batches = Pipeline<Batch, std::vector<Estimates>>;
+  struct One {
+    std::unique_ptr<Batches> pipeline;
+    std::size_t batches = 0;  // on their way
+  };
+
+  One make(std::size_t i) {
+    if (!streams_.usable(i) && streams_.size() > 1) return {};
+    const PipelineOptions options{.name = "network",
+                                  .slots = 2,
+                                  .queue = 1,
+                                  .own_threads = false,
+                                  .cpu_threads = streams_[i].threads()};
+    return {std::make_unique<Batches>(
+        streams_[i].device(), estimate_stages<Batch>(), [this](Batches::Result& r) { done(r); }, options)};
+  }
+  std::size_t least_busy() const {
+    std::size_t best = all_.size();
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (streams_.usable(i) && (best == all_.size() || all_[i].batches < all_[best].batches)) best = i;
+    return best;
+  }
+  /// Throws the error if there is no other device.
+  void lose(std::size_t i, const DeviceError& e) {
+    streams_.lose(i, e.what());
+    if (least_busy() == all_.size()) throw e;
+  }
+  void done(Batches::Result& r) {
+    --all_[r.item.stream].batches;
+    if (error_) return;
+    try {
       if (r.error) std::rethrow_exception(r.error);
       const auto now = Clock::now();
-      batching_.took(r.item.work, std::chrono::duration<double>(now - last).count());
-      last = now;
-      take(r.item, r.value);
+      owner_.batching_.took(r.item.work, std::chrono::duration<double>(now - last_).count());
+      last_ = now;
+      owner_.take(r.item, r.value);
+    } catch (const DeviceError& e) {
+      try {
+        lose(r.item.stream, e);
+        again_.push_back(std::move(r.item));
+      } catch (...) {
+        error_ = std::current_exception();
+      }
     } catch (...) {
-      error = std::current_exception();
+      error_ = std::current_exception();
     }
-  };
-  std::vector<std::unique_ptr<Batches>> pipelines;
-  for (const Stream* stream : o_.streams)
-    pipelines.push_back(std::make_unique<Batches>(stream->device(), estimate_stages<Batch>(), done,
-                                                  PipelineOptions{.name = "network",
-                                                                  .slots = 2,
-                                                                  .queue = 1,
-                                                                  .own_threads = false,
-                                                                  .cpu_threads = stream->threads()}));
-  const auto drain = [&] {
-    for (const auto& pipeline : pipelines) pipeline->drain();
-  };
-  for (std::size_t turn = 0; !error; ++turn) {
-    check_interrupt();
-    if (waiting_.empty()) drain();  // what is taken then may ask for more
-    if (error || waiting_.empty()) break;
-    Batch b = next_batch();
-    b.batch = EstimateBatch(o_.series, b.tasks, o_.estimator, b.parts[0].draws());
-    Batches& pipeline = *pipelines[turn % pipelines.size()];
-    pipeline.submit(std::move(b));
-    pipeline.poll();
   }
-  drain();
-  if (error) std::rethrow_exception(error);
+  void check() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  Scheduler& owner_;
+  const Streams& streams_;
+  Clock::time_point last_ = Clock::now();
+  std::vector<Batch> again_;
+  std::exception_ptr error_;
+  std::vector<One> all_;  // goes first, as it calls done()
+};
+
+void Scheduler::estimate_by_pipelines() {
+  Pipelines pipelines(*this, o_.streams);
+  for (;;) {
+    check_interrupt();
+    std::vector<Batch>& again = pipelines.again();
+    if (again.empty() && waiting_.empty()) pipelines.drain();  // what is taken then may ask for more
+    if (!again.empty()) {
+      Batch b = std::move(again.back());
+      again.pop_back();
+      pipelines.submit(std::move(b));
+    } else if (!waiting_.empty()) {
+      Batch b = next_batch();
+      b.batch = EstimateBatch(o_.series, b.tasks, o_.estimator, b.parts[0].draws());
+      pipelines.submit(std::move(b));
+    } else {
+      break;
+    }
+  }
 }
 
 void Scheduler::take(const Batch& batch, const std::vector<Estimates>& results) {

@@ -6,6 +6,7 @@
 #include "kolmo/flow/estimate/batching.hpp"
 #include "kolmo/flow/infer/checkpoint.hpp"
 #include "kolmo/flow/infer/target_search.hpp"
+#include "kolmo/runtime/streams.hpp"
 
 namespace kolmo {
 
@@ -16,8 +17,8 @@ class Progress;
 struct SchedulerOptions {
   const Series& series;
   const EstimatorOptions& estimator;  ///< settled
-  std::span<Stream* const> streams;
-  std::optional<BatchLimits> limits;  ///< default: those of the first stream's device
+  Streams streams;
+  std::optional<BatchLimits> limits;  ///< default: those of the streams' devices
   FinishedWork* work = nullptr;
   Progress* progress = nullptr;
   /// Called when every search is finished or waits, with whether rounds were estimated, not only replayed, since the last call.
@@ -26,9 +27,9 @@ struct SchedulerOptions {
 };
 
 /// Brings searches to their end. Rounds of all of them that fit together are estimated in one batch, and a long round in
-/// several. Each device has a pipeline, so that the host embeds the next batch while it estimates. Rounds whose records
-/// `work` has are replayed; the record of every other round is added to it, as (TargetSearch::number, number of the round).
-/// Results depend on neither devices nor batches. Searches that wait for each other go on together, by SchedulerOptions::go_on.
+/// several. Each device has a pipeline, so that the host embeds the next batch while it estimates. If a device is lost, the others
+/// estimate its batches again. Rounds whose records `work` has are replayed; the record of every other round is added to it, as
+/// (TargetSearch::number, number of the round). Results depend on neither devices nor batches. Searches that wait for each other go on together, by SchedulerOptions::go_on.
 void run_searches(std::span<TargetSearch* const> searches, const SchedulerOptions& options);
 
 struct Replayed {

@@ -70,8 +70,10 @@ struct AnalysisRequest {
                 "rows that count as the present: those where the column is not 0, or has the "
                 "value; the past may reach into other rows")
                 .for_files(),
-            text_option<&R::device>("device", "DEVICE",
-                                    "where to compute: auto, cpu, cuda, cuda:N or simt (emulated GPU)")
+            text_option<&R::device>(
+                "device", "DEVICE",
+                "where to compute: auto, cpu, cuda, cuda:N or simt (emulated GPU); several share "
+                "the work, such as cuda:0,2 or cuda:all")
                 .beside_the_result(),
             value_option<&R::threads>("threads", 0, 4096, "CPU threads; 0: every core").beside_the_result(),
             value_option<&R::strict>("strict", "a warning about the data or the result is an error")

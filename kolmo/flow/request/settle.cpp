@@ -1,5 +1,6 @@
 #include "kolmo/flow/request/settle.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
@@ -32,7 +33,9 @@ std::string users(OptionUse use) {
 void settle_device(AnalysisRequest& r) {
   if (r.estimator.estimator == Estimator::ksg) return;
   if (r.device == "auto") r.device = "cpu";
-  if (parse_device(r.device).kind != DeviceKind::cpu)
+  const std::vector<Device> devices = parse_devices(r.device);
+  const auto on_cpu = [](Device d) { return d.kind == DeviceKind::cpu; };
+  if (!std::all_of(devices.begin(), devices.end(), on_cpu))
     fail<InvalidArgument>("--estimator " + std::string(estimator_names[std::size_t(r.estimator.estimator)]) +
                           " runs on the cpu, not on --device " + r.device);
 }
