@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <sstream>
 
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/memory/size_class.hpp"
@@ -94,8 +93,9 @@ Device parse_device(const std::string& name) {
 
 std::vector<Device> parse_devices(const std::string& names) {
   std::vector<Device> all;
-  std::istringstream list(names + ",");
-  for (std::string name; std::getline(list, name, ',');) {
+  for (std::size_t begin = 0, end; begin <= names.size(); begin = end + 1) {
+    end = std::min(names.find(',', begin), names.size());
+    const std::string name = names.substr(begin, end - begin);
     std::vector<Device> more;
     if (name == "cuda:all") {
       for (const DeviceInfo& d : devices())
