@@ -1,0 +1,188 @@
+#include "kolmo/predict/model/run_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/base/utc.hpp"
+#include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
+#include "kolmo/io/sha256.hpp"
+#include "kolmo/predict/record/sealed_file.hpp"
+
+namespace kolmo::predict {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t(1) << 30;
+constexpr const char *model_name = "model.kolmo", *suffix = ".kolmo";
+
+fs::path content_of(const std::string& folder) { return fs::path(folder) / "v1"; }
+fs::path runs_of(const std::string& folder) { return content_of(folder) / "runs"; }
+
+std::vector<fs::path> run_files(const std::string& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator i(runs_of(folder), error), end; !error && i != end; i.increment(error))
+    if (i->path().extension() == suffix) files.push_back(i->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string text_of(const PastRun& run) {
+  const Blocks& b = run.blocks;
+  SealedFile file;
+  file.header = {{"kind", "run"}, {"name", run.name}, {"length", b.length}, {"end", b.end}};
+  file.doubles = {b.loss, b.gradient_norm, b.rate, b.slope, b.sum, b.averaged};
+  return file.text();
+}
+PastRun run_from(const std::string& text, const std::string& label) {
+  SealedFile file = SealedFile::parse(text, "run", label);
+  PastRun run;
+  try {
+    run.name = file.header.at("name").get<std::string>();
+    run.blocks.length = file.header.at("length").get<std::int64_t>(),
+    run.blocks.end = file.header.at("end").get<std::int64_t>();
+  } catch (const nlohmann::json::exception& e) {
+    fail<InvalidArgument>(label + ": is damaged: " + e.what());
+  }
+  Blocks& b = run.blocks;
+  std::vector<double>* const parts[] = {&b.loss, &b.gradient_norm, &b.rate, &b.slope, &b.sum, &b.averaged};
+  require(file.doubles.size() == std::size(parts) && b.length > 0,
+          label + ": is damaged: arrays of a run are missing");
+  const std::size_t blocks = file.doubles[0].size();
+  for (std::size_t i = 0; i < std::size(parts); ++i) {
+    require(file.doubles[i].size() == blocks, label + ": is damaged: its arrays differ in length");
+    *parts[i] = std::move(file.doubles[i]);
+  }
+  return run;
+}
+
+std::string text_of(const WorldModel& model, const std::string& source, const TrainingOptions& o) {
+  SealedFile file;
+  file.header = {{"kind", "model"},          {"source", source},
+                 {"hidden", model.hidden()}, {"members", model.members().size()},
+                 {"epochs", o.epochs},       {"seed", o.seed}};
+  file.floats = model.members();
+  for (const auto& errors : model.residuals()) {
+    std::vector<float> flat;
+    for (const Residual& r : errors) flat.push_back(r.error), flat.push_back(r.noise);
+    file.floats.push_back(std::move(flat));
+  }
+  return file.text();
+}
+std::shared_ptr<const WorldModel> model_from(const std::string& text, const std::string& label,
+                                             std::string& source) {
+  SealedFile file = SealedFile::parse(text, "model", label);
+  try {
+    source = file.header.at("source").get<std::string>();
+    const auto members = file.header.at("members").get<std::size_t>();
+    require(members + ahead == file.floats.size(), label + ": is damaged: arrays of a model are missing");
+    Residuals residuals(ahead);
+    for (std::size_t h = 0; h < ahead; ++h)
+      for (std::size_t i = 0; i + 1 < file.floats[members + h].size(); i += 2)
+        residuals[h].push_back({file.floats[members + h][i], file.floats[members + h][i + 1]});
+    file.floats.resize(members);
+    return std::make_shared<const WorldModel>(file.header.at("hidden").get<int>(), std::move(file.floats),
+                                              std::move(residuals));
+  } catch (const nlohmann::json::exception& e) {
+    fail<InvalidArgument>(label + ": is damaged: " + e.what());
+  }
+}
+
+/// Why nothing can be learned from a run; empty if it can.
+std::string why_left_out(const PastRun& run) {
+  if (run.blocks.loss.size() < least_window)
+    return run.name + ": has " + std::to_string(run.blocks.loss.size()) + " blocks of " +
+           std::to_string(run.blocks.length) + " steps, and " + std::to_string(least_window) + " are needed";
+  const auto usable = [](double l) { return l > 0 && std::isfinite(l); };
+  if (!std::all_of(run.blocks.loss.begin(), run.blocks.loss.end(), usable))
+    return run.name + ": has losses that are not positive and finite";
+  return "";
+}
+
+/// Removes the runs that were added first until `most` are left. Another process may do so at the same time.
+void drop_oldest(const std::string& folder, std::size_t most) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> by_age;
+  std::error_code error;
+  for (const fs::path& file : run_files(folder)) {
+    const auto time = fs::last_write_time(file, error);
+    if (!error) by_age.emplace_back(time, file);
+  }
+  std::sort(by_age.begin(), by_age.end());
+  for (std::size_t i = 0; i + most < by_age.size(); ++i) fs::remove(by_age[i].second, error);
+}
+
+}  // namespace
+
+RunStore RunStore::open(const std::string& folder) {
+  std::error_code error;
+  require(fs::is_directory(folder, error),
+          file_label(folder) + ": is no folder of a run store; kolmo forecast --train-store RUNS --store " +
+              folder + " makes it");
+  RunStore store;
+  const auto read = [&](const fs::path& file, const auto& use) {
+    try {
+      use(read_regular(file.string(), most_bytes, Links::refused), file_label(file.string()));
+    } catch (const Error& e) {
+      store.warnings_.emplace_back(e.what());
+    }
+  };
+  for (const fs::path& file : run_files(folder))
+    read(file, [&](const std::string& text, const std::string& label) {
+      store.runs_.push_back(run_from(text, label));
+    });
+  std::stable_sort(store.runs_.begin(), store.runs_.end(),
+                   [](const PastRun& a, const PastRun& b) { return a.name < b.name; });
+  const fs::path model = content_of(folder) / model_name;
+  if (fs::exists(fs::symlink_status(model, error)))
+    read(model, [&](const std::string& text, const std::string& label) {
+      store.model_ = model_from(text, label, store.source_);
+    });
+  else
+    store.warnings_.push_back(
+        file_label(folder) +
+        ": has no trained model of this version; kolmo forecast --train-store RUNS --store " + folder +
+        " makes one");
+  if (!store.model_) store.source_.clear();
+  return store;
+}
+
+TrainedStore train_store(const std::vector<PastRun>& runs, const std::string& folder,
+                         const TrainingOptions& options) {
+  options.check();
+  std::error_code error;
+  fs::create_directories(runs_of(folder), error);
+  if (error) fail<InvalidArgument>(file_label(folder) + ": cannot be made: " + error.message());
+  TrainedStore done;
+  for (const PastRun& run : runs) {
+    if (const std::string why = why_left_out(run); !why.empty()) {
+      done.left_out.push_back(why);
+      continue;
+    }
+    const std::string text = text_of(run);
+    write_file((runs_of(folder) / (sha256(text) + suffix)).string(), text, Existing::replaced);
+  }
+  drop_oldest(folder, RunStore::most_runs);
+
+  const RunStore store = RunStore::open(folder);
+  std::vector<const Blocks*> blocks;
+  for (const PastRun& run : store.runs()) {
+    const std::string why = why_left_out(run);
+    why.empty() ? blocks.push_back(&run.blocks) : done.left_out.push_back(why);
+  }
+  for (const std::string& w : store.warnings())
+    if (w.find(model_name) == w.npos && w.find("has no trained model") == w.npos) done.left_out.push_back(w);
+  require(!blocks.empty(), file_label(folder) + ": no run can be learned from" +
+                               (done.left_out.empty() ? std::string() : "; " + done.left_out.front()));
+  done.runs = blocks.size();
+  done.model = std::make_shared<const WorldModel>(WorldModel::train(blocks, options));
+  const std::string source = std::to_string(blocks.size()) + " runs, " + utc_now().substr(0, 10);
+  write_file((content_of(folder) / model_name).string(), text_of(*done.model, source, options),
+             Existing::replaced);
+  return done;
+}
+
+}  // namespace kolmo::predict

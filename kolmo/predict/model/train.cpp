@@ -1,0 +1,146 @@
+#include "kolmo/predict/model/train.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/base/philox.hpp"
+#include "kolmo/predict/model/inputs.hpp"
+#include "kolmo/predict/model/tape.hpp"
+#include "kolmo/runtime/cpu/vectors.hpp"
+
+namespace kolmo::predict {
+namespace {
+constexpr int batch = 64;
+
+/// Random numbers in order.
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::uint64_t stream) : philox_(seed), stream_(stream) {}
+  double uniform() {
+    const Philox::Words words = philox_(next_++, stream_);
+    return uniform53(words.w[0], words.w[1]);
+  }
+  int below(int n) { return std::min(n - 1, int(uniform() * n)); }
+
+ private:
+  Philox philox_;
+  std::uint64_t stream_, next_ = 0;
+};
+
+template <class T>
+std::vector<T> first_parameters(const MemberSizes& s, Draws& draws) {
+  std::vector<T> p(std::size_t(s.count()));
+  const auto fill = [&](std::ptrdiff_t from, std::ptrdiff_t to, double inputs) {
+    for (std::ptrdiff_t i = from; i < to; ++i)
+      p[std::size_t(i)] = T((2 * draws.uniform() - 1) / std::sqrt(inputs));
+  };
+  fill(s.input(), s.of_state(),
+       s.hidden);  // as in PyTorch: 1 / sqrt(units) for a GRU, 1 / sqrt(inputs) for a layer
+  fill(s.of_state(), s.out(), s.hidden + MemberSizes::planned);
+  fill(s.out(), s.count(), MemberSizes::head);
+  return p;
+}
+
+/// AdamW with the gradient clipped at norm 1.
+template <class T>
+class AdamW {
+ public:
+  explicit AdamW(std::size_t n, double decay) : m_(n), v_(n), decay_(decay) {}
+  void step(std::vector<T>& p, const std::vector<T>& gradient, double rate) {
+    constexpr double first = 0.9, second = 0.999;
+    double squares = 0;
+    for (const T g : gradient) squares += double(g) * double(g);
+    const T scale = T(std::min(1.0, 1 / (std::sqrt(squares) + 1e-6)));
+    one_ *= first, two_ *= second;
+    const T keep = T(1 - rate * decay_), by = T(rate / (1 - one_)), root = T(1 / std::sqrt(1 - two_));
+    in_vectors(std::int64_t(p.size()), [&](std::int64_t j) {
+      const auto i = std::size_t(j);
+      const T g = gradient[i] * scale;
+      m_[i] += T(1 - first) * (g - m_[i]), v_[i] += T(1 - second) * (g * g - v_[i]);
+      p[i] = p[i] * keep - by * m_[i] / (std::sqrt(v_[i]) * root + T(1e-8));
+    });
+  }
+
+ private:
+  std::vector<T> m_, v_;
+  double decay_, one_ = 1, two_ = 1;
+};
+
+/// Rises by a cosine from 1/25 to the highest rate in 3/10 of the updates, and falls by one to 1/250,000 of it.
+double one_cycle(double highest, double update, double updates) {
+  const auto between = [](double a, double b, double share) {
+    return b + (a - b) / 2 * (1 + std::cos(std::numbers::pi * share));
+  };
+  const double turn = std::max(1.0, 0.3 * updates - 1);
+  return update <= turn
+             ? between(highest / 25, highest, update / turn)
+             : between(highest, highest / 25e4, (update - turn) / std::max(1.0, updates - 1 - turn));
+}
+
+}  // namespace
+
+void TrainingOptions::check() const {
+  require(members >= 1 && members <= 64, "world model: members must be from 1 to 64");
+  require(hidden >= 4 && hidden <= 1024, "world model: hidden must be from 4 to 1024");
+  require(epochs >= 1 && rate > 0 && weight_decay >= 0 && closed_loop >= 0,
+          "world model: epochs and rate must be above 0");
+}
+
+Windows::Windows(std::span<const Blocks* const> all) {
+  for (const Blocks* blocks : all) {
+    const TrainingInputs in({*blocks, blocks->loss.size()}, {});
+    Run run;
+    for (std::size_t i = 0; i < in.block.size(); ++i) {
+      run.block.insert(run.block.end(), in.block[i].begin(), in.block[i].end());
+      run.planned.insert(run.planned.end(), in.planned[i].begin(), in.planned[i].end());
+      run.log_loss.push_back(in.trace[i].level);
+    }
+    for (int first = 0; first + least_window <= run.blocks(); first += window / 2)
+      windows.push_back({int(runs.size()), first});
+    runs.push_back(std::move(run));
+  }
+}
+
+template <class T>
+std::vector<T> train_member(const Windows& windows, const TrainingOptions& options, std::uint64_t number) {
+  const MemberSizes sizes{options.hidden};
+  Draws draws(options.seed, number);
+  std::vector<T> parameters = first_parameters<T>(sizes, draws), gradient(parameters.size());
+  const int count = windows.count();
+  if (!count) return parameters;
+  std::vector<int> sample(std::size_t(count), 0);
+  for (int& i : sample) i = draws.below(count);
+  const int batches = std::max(1, count / batch), share = std::min(count, batch);
+  const std::int64_t updates = options.updates ? options.updates : std::int64_t(options.epochs) * batches;
+  Tape<T> tape(windows, sizes);
+  AdamW<T> adam(parameters.size(), options.weight_decay);
+  for (std::int64_t update = 0; update < updates; ++update) {
+    const auto part = std::size_t(update % batches);
+    if (!part)
+      for (int i = count - 1; i > 0; --i)
+        std::swap(sample[std::size_t(i)], sample[std::size_t(draws.below(i + 1))]);
+    const int start = ahead + draws.below(window - 2 * ahead - 2);
+    std::fill(gradient.begin(), gradient.end(), T(0));
+    std::vector<Place> places;
+    for (const int i : std::span<const int>(sample).subspan(part * batch, std::size_t(share))) {
+      const Windows::Window& w = windows.windows[std::size_t(i)];
+      const int room = windows.runs[std::size_t(w.run)].blocks() - least_window - w.first;
+      places.push_back({w.run, w.first + draws.below(std::min(window / 2, room + 1)),
+                        options.jitter * (2 * draws.uniform() - 1)});
+    }
+    for (std::size_t i = 0; i < places.size(); i += training_lanes) {
+      const auto some =
+          std::span<const Place>(places).subspan(i, std::min<std::size_t>(training_lanes, places.size() - i));
+      tape.add_gradient({sizes, parameters.data()}, some, start, share, options.closed_loop, gradient.data());
+    }
+    adam.step(parameters, gradient, one_cycle(options.rate, double(update), double(updates)));
+  }
+  return parameters;
+}
+template std::vector<float> train_member<float>(const Windows&, const TrainingOptions&, std::uint64_t);
+template std::vector<double> train_member<double>(const Windows&, const TrainingOptions&, std::uint64_t);
+
+}  // namespace kolmo::predict

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kolmo/predict/model/member.hpp"
+#include "kolmo/predict/record/training_log.hpp"
+
+namespace kolmo::predict {
+
+/// How the world model is trained.
+struct TrainingOptions {
+  int members = 5;
+  int hidden = 48;
+  int epochs = 120;
+  std::uint64_t seed = 0;
+  int threads = 0;     ///< 0: all cores. The result does not depend on it
+  double rate = 6e-3;  ///< the highest of the one-cycle schedule
+  double weight_decay = 1e-3;
+  double closed_loop = 0.15;  ///< weight of the losses of predictions that run on their own predictions
+  double jitter = 0.0;
+  std::int64_t updates = 0;  ///< if above 0, a member is trained for so many updates and no more
+
+  /// Throws InvalidArgument for sizes that make no model.
+  void check() const;
+};
+
+/// The blocks that a member learns from at once, how many of them it sees ahead, and the fewest that a window has.
+inline constexpr int window = 48, ahead = 10, least_window = 20;
+
+/// Windows of trainings, which overlap by half, and what a member is given of each block.
+struct Windows {
+  struct Run {
+    std::vector<double> block, planned, log_loss;  ///< [block][unit]
+    int blocks() const { return int(log_loss.size()); }
+  };
+  struct Window {
+    int run, first;
+  };
+  std::vector<Run> runs;
+  std::vector<Window> windows;
+
+  int count() const { return int(windows.size()); }
+  explicit Windows(std::span<const Blocks* const> runs);
+};
+
+/// Trains one member on a bootstrap sample of the windows: AdamW, gradients clipped at norm 1, a one-cycle rate. A batch of 64 windows,
+/// each moved by a random number of blocks, is read up to a random block, where each next block is predicted from the real ones; then 10
+/// blocks follow in closed loop, in which predictions take the place of losses. The result depends on the options, the windows and `number` alone. Float or double.
+template <class T>
+std::vector<T> train_member(const Windows& windows, const TrainingOptions& options, std::uint64_t number);
+
+}  // namespace kolmo::predict

@@ -1,0 +1,168 @@
+#include "kolmo/predict/model/world_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/predict/model/inputs.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
+#include "kolmo/runtime/cpu/vectors.hpp"
+
+namespace kolmo::predict {
+namespace {
+
+/// Rolls out at most `Lanes` plans.
+template <int Lanes, class T>
+void roll(const Member<T>& member, const Seen& seen, std::span<const RateBlocks> plans,
+          std::vector<std::vector<double>>& out) {
+  constexpr int inputs = MemberSizes::inputs, planned = MemberSizes::planned;
+  const std::size_t n = std::size_t(member.sizes.hidden) * Lanes, ahead_of = plans[0].size(),
+                    count = seen.count;
+  const std::size_t first = count - std::min<std::size_t>(count, window);
+  std::vector<TrainingInputs> in;
+  for (const RateBlocks& plan : plans) in.emplace_back(seen, plan, first);
+  std::vector<T> x(inputs * Lanes), plan(planned * Lanes), h(n), next(n), gates(4 * n),
+      a(MemberSizes::head * Lanes);
+  const auto load = [&](std::vector<T>& to, std::size_t units, const auto& row) {
+    for (std::size_t l = 0; l < plans.size(); ++l)
+      for (std::size_t i = 0; i < units; ++i) to[i * Lanes + l] = T(row(in[l])[i]);
+  };
+  LossTrace<T> trace[Lanes] = {};
+  for (std::size_t l = 0; l < plans.size(); ++l) {
+    const LossTrace<double>& last = in[l].trace.back();
+    const double before = in[l].trace[in[l].trace.size() > 1 ? in[l].trace.size() - 2 : 0].level;
+    trace[l] = {T((last.level + before) / 2), T(last.fast_mean), T(last.slow_mean)};
+  }
+  T d[Lanes];
+  by_instruction_set([&] {
+    for (std::size_t t = first; t < count + ahead_of; ++t) {
+      load(
+          x, inputs, [&](const TrainingInputs& i) -> const auto& { return i.block[t - first]; });
+      if (t >= count) {
+        load(
+            plan, planned, [&](const TrainingInputs& i) -> const auto& { return i.planned[t - first]; });
+        member.template change<Lanes>(h.data(), plan.data(), a.data(), d);
+        for (std::size_t l = 0; l < Lanes; ++l) {
+          trace[l].move_to(trace[l].level + d[l]);
+          trace[l].write(d[l], x.data() + l, Lanes);
+          if (l < plans.size()) out[l].push_back(double(trace[l].level));
+        }
+      }
+      member.template cell<Lanes>(x.data(), h.data(), gates.data(), next.data());
+      h.swap(next);
+    }
+  });
+}
+
+/// The robust standard deviation of the differences of neighbours among the last 30 logarithms of losses, over sqrt 2.
+double noise_of(const Seen& seen) {
+  const auto loss = seen.loss().last(std::min<std::size_t>(30, seen.count));
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < loss.size(); ++i) steps.push_back(std::fabs(std::log(loss[i] / loss[i - 1])));
+  if (steps.empty()) return 1e-6;
+  const auto middle = steps.begin() + std::ptrdiff_t(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end());
+  return std::max(1e-6, 1.4826 * *middle / std::sqrt(2.));
+}
+
+/// The errors of an ensemble on a training, appended to those of other trainings.
+void add_errors(const WorldModel& model, const Blocks& run, Residuals& to) {
+  const std::size_t blocks = run.loss.size(), step = std::max<std::size_t>(5, blocks / 16);
+  for (std::size_t t = model.least(); t + 1 <= blocks; t += step) {
+    RateBlocks plan;
+    const std::size_t end = std::min(blocks, t + ahead);
+    for (std::size_t i = t; i < end; ++i) {
+      plan.rate.push_back(run.rate[i]), plan.slope.push_back(run.slope[i]), plan.sum.push_back(run.sum[i]);
+    }
+    const Seen seen{run, t};
+    const std::vector<double> centre = model.centres(seen, plan);
+    const auto noise = float(noise_of(seen));
+    for (std::size_t i = t; i < end; ++i)
+      to[i - t].push_back({float(std::log(run.loss[i]) - centre[i - t]), noise});
+  }
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<double>> roll_out(const Member<T>& member, const Seen& seen,
+                                          std::span<const RateBlocks> plans) {
+  std::vector<std::vector<double>> all;
+  constexpr auto most = std::size_t(training_lanes);
+  for (std::size_t i = 0; i < plans.size(); i += most) {
+    const auto some = plans.subspan(i, std::min(most, plans.size() - i));
+    std::vector<std::vector<double>> out(some.size());
+    some.size() == 1 ? roll<1>(member, seen, some, out) : roll<training_lanes>(member, seen, some, out);
+    std::move(out.begin(), out.end(), std::back_inserter(all));
+  }
+  return all;
+}
+template std::vector<std::vector<double>> roll_out(const Member<float>&, const Seen&,
+                                                   std::span<const RateBlocks>);
+template std::vector<std::vector<double>> roll_out(const Member<double>&, const Seen&,
+                                                   std::span<const RateBlocks>);
+
+WorldModel::WorldModel(int hidden, std::vector<std::vector<float>> members, Residuals residuals)
+    : sizes_{hidden}, members_(std::move(members)), residuals_(std::move(residuals)) {
+  TrainingOptions sizes;
+  sizes.hidden = hidden, sizes.members = int(members_.size());
+  sizes.check();
+  residuals_.resize(ahead);
+  for (const auto& m : members_) {
+    require(std::ptrdiff_t(m.size()) == sizes_.count(),
+            "world model: a member has " + std::to_string(m.size()) + " parameters, but " +
+                std::to_string(sizes_.count()) + " belong to " + std::to_string(hidden) + " units");
+    require(std::all_of(m.begin(), m.end(), [](float v) { return std::isfinite(v); }),
+            "world model: a parameter is not finite");
+  }
+}
+
+WorldModel WorldModel::train(std::span<const Blocks* const> runs, const TrainingOptions& options) {
+  options.check();
+  for (const Blocks* run : runs)
+    require(
+        std::all_of(run->loss.begin(), run->loss.end(), [](double l) { return l > 0 && std::isfinite(l); }),
+        "world model: the losses of a training must be positive and finite");
+  std::vector<const Blocks*> half[2];
+  for (std::size_t i = 0; i < runs.size(); ++i) half[i % 2].push_back(runs[i]);
+  const Windows all(runs), halves[2] = {Windows(half[0]), Windows(half[1])};
+  require(all.count() > 0, "world model: no training has " + std::to_string(least_window) + " blocks");
+
+  // The members of the ensemble, and those that forecast one half after training on the other.
+  const int own = options.members, cross = halves[0].count() && halves[1].count() ? (own + 1) / 2 : 0;
+  std::vector<std::vector<float>> found(std::size_t(own + 2 * cross));
+  parallel_for(options.threads > 0 ? options.threads : hardware_threads(), std::int64_t(found.size()),
+               [&](std::int64_t i, int) {
+                 const Windows& w = i < own ? all : halves[std::size_t(i - own) % 2];
+                 found[std::size_t(i)] = train_member<float>(w, options, std::uint64_t(i));
+               });
+  Residuals errors(ahead);
+  for (std::size_t h = 0; h < 2 && cross; ++h) {
+    std::vector<std::vector<float>> others;
+    for (std::size_t i = std::size_t(own) + 1 - h; i < found.size(); i += 2) others.push_back(found[i]);
+    const WorldModel model(options.hidden, std::move(others), {});
+    for (const Blocks* run : half[h]) add_errors(model, *run, errors);
+  }
+  found.resize(std::size_t(own));
+  return {options.hidden, std::move(found), std::move(errors)};
+}
+
+std::vector<std::vector<std::vector<double>>> WorldModel::rollouts(const Seen& seen,
+                                                                   std::span<const RateBlocks> plans) const {
+  std::vector<std::vector<std::vector<double>>> all(plans.size());
+  for (const auto& parameters : members_) {
+    auto of_member = roll_out<float>({sizes_, parameters.data()}, seen, plans);
+    for (std::size_t i = 0; i < plans.size(); ++i) all[i].push_back(std::move(of_member[i]));
+  }
+  return all;
+}
+
+std::vector<double> WorldModel::centres(const Seen& seen, const RateBlocks& planned) const {
+  const auto all = rollouts(seen, {&planned, 1});
+  std::vector<double> mean(planned.size());
+  for (const auto& member : all[0])
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += member[i] / double(members_.size());
+  return mean;
+}
+
+}  // namespace kolmo::predict

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kolmo/predict/forecast/forecaster.hpp"
+#include "kolmo/predict/model/train.hpp"
+
+namespace kolmo::predict {
+
+/// An error of a forecast of a training that the forecaster had not learned from: of the logarithm of the loss, measured minus
+/// predicted; and the noise of log loss when it was made: its standard deviation from block to block, found robustly.
+struct Residual {
+  float error, noise;
+};
+/// residuals[i] are the errors i + 1 blocks ahead.
+using Residuals = std::vector<std::vector<Residual>>;
+
+/// An ensemble of recurrent networks that have learned from earlier trainings how the loss goes on under a planned rate. A member
+/// reads the last 48 blocks, and then runs ahead on its own predictions; the forecast is the mean over the members.
+class WorldModel final : public Forecaster {
+ public:
+  /// Trains on the blocks of trainings whose losses are positive. Throws InvalidArgument if none has 20 blocks, and for options that
+  /// cannot be. Same bits whatever the number of threads.
+  static WorldModel train(std::span<const Blocks* const> runs, const TrainingOptions& options = {});
+  /// Takes parameters that train() has found: for each member MemberSizes::count() of them. Throws InvalidArgument if they are not
+  /// of this size, or not finite.
+  WorldModel(int hidden, std::vector<std::vector<float>> members, Residuals residuals);
+
+  std::string_view name() const override { return "recurrent_ensemble"; }
+  std::size_t least() const override { return 10; }
+  std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const override;
+  /// What each member predicts for each of several plans of the same length: [plan][member][block], logarithms of losses.
+  std::vector<std::vector<std::vector<double>>> rollouts(const Seen& seen,
+                                                         std::span<const RateBlocks> plans) const;
+
+  int hidden() const { return sizes_.hidden; }
+  const std::vector<std::vector<float>>& members() const { return members_; }
+  /// Its errors on its own training runs, each forecast by members that were trained on the other half of them, up to `ahead` blocks.
+  const Residuals& residuals() const { return residuals_; }
+
+ private:
+  MemberSizes sizes_;
+  std::vector<std::vector<float>> members_;
+  Residuals residuals_;
+};
+
+/// What a member predicts for `plans` of the same length: [plan][block], logarithms of losses. Float or double.
+template <class T>
+std::vector<std::vector<double>> roll_out(const Member<T>& member, const Seen& seen,
+                                          std::span<const RateBlocks> plans);
+
+}  // namespace kolmo::predict
