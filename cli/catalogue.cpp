@@ -13,6 +13,7 @@
 #include "cli/vendor.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/op/source_hash.hpp"
+#include "kolmo/predict/analysis/forecast.hpp"
 #include "kolmo/runtime/cuda/cublaslt.hpp"
 #include "kolmo/runtime/validated.hpp"
 
@@ -248,6 +249,10 @@ void list_analyses(bool json) {
     all.push_back(describe(a));
     table.add({std::string(a.name), "kolmo." + std::string(a.function), std::string(a.summary)});
   }
+  all.push_back(predict::describe_forecast());
+  table.add({std::string(predict::ForecastInfo::name),
+             "kolmo." + std::string(predict::ForecastInfo::function),
+             std::string(predict::ForecastInfo::summary)});
   if (json)
     std::cout << all.dump(2) << '\n';
   else

@@ -20,6 +20,8 @@ struct CellFormat {
   char decimal = '.';  ///< either '.' or ','
   /// What means a missing value besides the usual marks. Numbers are compared by their value.
   std::vector<std::string> missing;
+  /// Infinities and NaN are numbers, all of them read as +infinity; only what is left empty or marked otherwise is missing.
+  bool infinite_is_number = false;
 };
 
 /// How a table is read.

@@ -15,6 +15,7 @@ NB_MODULE(_kolmo, module) {
   add_released(module);
   add_errors(module);
   add_flow(module);
+  add_predict(module);
   add_command(module);
   add_streams(module);
   add_owned_array(module);

@@ -49,7 +49,7 @@ TEST(TrainingLog, GoesBackToACheckpoint) {
 TEST(TrainingLog, KnowsLossesThatAreNoNumbers) {
   TrainingLog log(2);
   for (int step = 1; step <= 4; ++step)
-    log.append({.step = step, .loss = step == 3 ? unknown : step, .rate = 1});
+    log.append({.step = step, .loss = step == 3 ? INFINITY : step, .rate = 1});
   EXPECT_THAT(log.blocks().loss, ElementsAre(1.5, 4));
   EXPECT_EQ(log.bad_losses(), 1);
   EXPECT_FALSE(log.diverged_since());

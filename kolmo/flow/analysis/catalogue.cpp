@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kolmo/flow/option/describe.hpp"
 #include "kolmo/flow/request/settle.hpp"
 
 namespace kolmo {
@@ -26,39 +27,6 @@ AnalysisInfo info(AnalysisInfo i) {
       return analyse(*static_cast<const R*>(request), session, streams);
     };
   return i;
-}
-
-std::string_view kind_name(const OptionInfo& o) {
-  if (o.option_kind == OptionKind::text) return "text";
-  if (o.option_kind == OptionKind::columns) return "columns";
-  if (o.option_kind == OptionKind::lagged) return "lagged columns";
-  switch (o.kind) {
-    case FieldKind::flag:
-      return "flag";
-    case FieldKind::choice:
-      return "choice";
-    case FieldKind::real:
-      return "real";
-    case FieldKind::natural:
-      return "natural";
-    default:
-      return "integer";
-  }
-}
-
-Json describe(const OptionInfo& o, const void* usual) {
-  Json j{{"name", o.name}, {"kind", kind_name(o)}, {"default", o.json(usual)}, {"help", o.help}};
-  if (!o.alias.empty()) j["alias"] = o.alias;
-  if (!o.automatic.empty()) j["if_left_out"] = o.automatic;
-  if (o.option_kind == OptionKind::value && o.kind == FieldKind::integer)
-    j["min"] = o.min.integer, j["max"] = o.max.integer;
-  if (o.option_kind == OptionKind::value && o.kind == FieldKind::choice) j["choices"] = o.choices;
-  j["optional"] = o.optional, j["required"] = o.required, j["common"] = o.common;
-  j["beside_the_result"] = o.aside, j["for_files"] = o.of_files, j["path"] = o.path != PathUse::none;
-  constexpr std::string_view uses[] = {"always",     "ksg",      "discrete and ordinal",      "ordinal",
-                                       "surrogates", "pairwise", "multivariate and bivariate"};
-  j["use"] = uses[std::size_t(o.use)];
-  return j;
 }
 
 }  // namespace

@@ -38,8 +38,16 @@ class Forecaster {
   virtual std::string_view name() const = 0;
   /// The fewest blocks that it needs to have seen.
   virtual std::size_t least() const { return 2; }
-  /// The centre (median) of the logarithm of the mean loss of each block that comes, one for each block of `planned`. `seen` has
-  /// least() blocks or more, all losses in it are positive.
+  /// Whether it can forecast from this: it has seen least() blocks, and what else it needs.
+  virtual bool able(const Seen& seen) const { return seen.count >= least(); }
+  /// Whether its centres follow the planned rates, so that it may forecast a decay.
+  virtual bool knows_rates() const { return false; }
+  /// Whether past runs taught it what a decay gains, so that its errors on them tell how uncertain that is.
+  virtual bool learned_gain() const { return false; }
+  /// What its CRPS usually is, in units of that of persistence at the same origins: its standing before it has one.
+  virtual double usual_score() const { return 1; }
+  /// The centre (median) of the logarithm of the mean loss of each block that comes, one for each block of `planned`. It is
+  /// able() to, and all losses are positive.
   virtual std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const = 0;
 };
 
@@ -49,6 +57,7 @@ struct Forecast {
   std::vector<double> mean, median;  ///< of the loss
   std::vector<Quantiles> quantiles;  ///< of the loss, at quantile_level()
   std::vector<double> rate;          ///< planned
+  double noise = 0;                  ///< standard deviation of log loss from block to block
   std::string driver;                ///< the forecaster whose centres these are
   std::string calibrated_on;         ///< whose errors the quantiles come from, in words
 };

@@ -11,10 +11,15 @@ namespace {
 /// The most blocks that a row may lie behind the row before.
 constexpr std::int64_t longest_gap = 10000;
 
-/// The usual distance of steps between rows; 1 for fewer than two rows.
+/// The usual distance of steps between rows with a loss; 1 for fewer than two.
 std::int64_t usual_distance(std::span<const LogRow> rows) {
   std::vector<std::int64_t> distances;
-  for (std::size_t i = 1; i < rows.size(); ++i) distances.push_back(rows[i].step - rows[i - 1].step);
+  std::int64_t last = -1;
+  for (const LogRow& row : rows) {
+    if (std::isnan(row.loss)) continue;
+    if (last >= 0) distances.push_back(row.step - last);
+    last = row.step;
+  }
   if (distances.empty()) return 1;
   const auto middle = distances.begin() + std::ptrdiff_t(distances.size() / 2);
   std::nth_element(distances.begin(), middle, distances.end());
@@ -61,10 +66,10 @@ void TrainingLog::take(const LogRow& row) {
     }
   };
   pass_to(row.step - 1);
-  if (!std::isfinite(row.loss)) {
+  if (std::isinf(row.loss)) {
     ++bad_losses_;
     if (!diverged_since_) diverged_since_ = row.step;
-  } else {
+  } else if (!std::isnan(row.loss)) {
     diverged_since_.reset();
   }
   if (std::isfinite(row.averaged)) averaged_ = row.averaged;
@@ -88,6 +93,7 @@ void TrainingLog::go_back_before(std::int64_t step) {
   TrainingLog kept(blocks_.length, skip_);
   for (const LogRow& row : rows_)
     if (row.step < step) kept.take(row);
+  kept.blocks_.restarts = blocks_.restarts + 1;
   *this = std::move(kept);
 }
 

@@ -13,7 +13,7 @@ namespace kolmo::predict {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// What is known of one step of a training. NaN means unknown, except of the loss: there it means that the loss was no number.
+/// What is known of one step of a training. NaN means unknown; a loss that is infinite was no finite number.
 struct LogRow {
   std::int64_t step = 0;
   double loss = unknown;           ///< on the batch of the step
@@ -25,9 +25,10 @@ struct LogRow {
 
 /// A training in blocks of steps: what forecasters see. All vectors have one element a block.
 struct Blocks : RateBlocks {
-  std::int64_t length = 10;  ///< steps in a block
-  std::int64_t end = 0;      ///< the last step of the last block
-  std::vector<double> loss;  ///< mean of the finite losses; that of the block before, if there is none
+  std::int64_t length = 10;   ///< steps in a block
+  std::int64_t end = 0;       ///< the last step of the last block
+  std::int64_t restarts = 0;  ///< how often the training went back, so that blocks were dropped
+  std::vector<double> loss;   ///< mean of the finite losses; that of the block before, if there is none
   std::vector<double>
       gradient_norm;  ///< mean of those known; that of the block before, if there is none; NaN before the first
   std::vector<double> averaged;  ///< the last known one; NaN before the first
@@ -57,9 +58,11 @@ class TrainingLog {
   double last_rate() const { return rate_; }
   /// Gathers rates from the open block on.
   const RateBlocker& open_rates() const { return rates_; }
-  /// The rows whose loss was infinite or not a number.
+  /// The steps before the first block.
+  std::int64_t skip() const { return skip_; }
+  /// The rows whose loss was no finite number.
   std::int64_t bad_losses() const { return bad_losses_; }
-  /// The first of the steps at the end of the log none of whose losses was finite. None if the last loss was.
+  /// The first of the steps at the end of the log none of whose losses was finite. None if the last known loss was.
   std::optional<std::int64_t> diverged_since() const { return diverged_since_; }
 
  private:

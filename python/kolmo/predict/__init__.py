@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from kolmo.predict.jumps import Jumps
     from kolmo.predict.watch import Watch
 
+from kolmo._kolmo import TrainingLog
 from kolmo.predict.decide import Decision
+from kolmo.predict.forecasting import Forecast, forecast, read_log
 
 _LAZY = {"Averages": "averages", "Jumps": "jumps", "Watch": "watch"}  # the module of each name that needs PyTorch
-__all__ = ["Averages", "Decision", "Jumps", "Watch"]
+__all__ = ["Averages", "Decision", "Forecast", "Jumps", "TrainingLog", "Watch", "forecast", "read_log"]
 
 
 def __getattr__(name: str) -> Any:

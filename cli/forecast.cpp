@@ -1,0 +1,93 @@
+#include "kolmo/predict/analysis/forecast.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/analysis.hpp"
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/option.hpp"
+#include "cli/table.hpp"
+
+namespace kolmo::cli {
+namespace {
+
+using namespace predict;
+
+struct ForecastFlags {
+  ForecastRequest request;
+  std::string file, plot;
+  bool json = false;
+};
+
+std::string step_text(const std::optional<std::int64_t>& step) {
+  return step ? std::to_string(*step) : "not within the horizon";
+}
+
+/// Horizons at which the table shows the forecast: about 12, the last one included.
+void print_forecast(const ForecastResult& r) {
+  TextTable table({">step", ">rate", ">median", ">5 %", ">95 %"});
+  const std::size_t n = r.forecast.step.size();
+  std::size_t shown = 0;
+  for (std::size_t line = 1; line <= std::min<std::size_t>(n, 12); ++line) {
+    const std::size_t i = n * line / std::min<std::size_t>(n, 12) - 1;
+    const Quantiles& q = r.forecast.quantiles[i];
+    table.add({std::to_string(r.forecast.step[i]), significant(r.forecast.rate[i]),
+               significant(r.forecast.median[i]), significant(q.front()), significant(q.back())});
+    ++shown;
+  }
+  std::cout << r.file << ": step " << r.last_step << ", loss " << significant(r.loss) << ", rate "
+            << significant(r.last_rate) << ", plan " << r.plan << '\n';
+  table.print(std::cout);
+  if (r.time)
+    std::cout << "loss " << significant(r.time->target) << " is reached at step " << step_text(r.time->median)
+              << " (90 %: " << step_text(r.time->low) << " to " << step_text(r.time->high) << ")\n";
+  std::cout << "forecast by " << r.forecast.driver << ", quantiles from " << r.forecast.calibrated_on << '\n';
+}
+
+/// The standings at the horizons that are kept next to 10, 50 and 100 steps of blocks of 10.
+void print_standings(const ForecastResult& r) {
+  TextTable table({"forecaster", ">horizon", ">CRPS x1000", ">skill", ">coverage", ">origins"});
+  for (const Standing& s : r.standings)
+    if (s.horizon == 1 || s.horizon == 5 || s.horizon == 10)
+      table.add({s.forecaster, std::to_string(std::int64_t(s.horizon) * r.block),
+                 significant(1000 * s.score.mean_crps(), 3), percent(1 - s.score.relative(), 2),
+                 percent(s.score.coverage(), 2), std::to_string(s.score.count)});
+  if (table.empty()) return;
+  std::cout << "\non the log's own past (skill: against persistence; coverage: of 90 % intervals):\n";
+  table.print(std::cout);
+}
+
+void run_forecast(const ForecastFlags& o) {
+  const TrainingLog log = read_log(o.file, o.request.columns, o.request.block.value_or(0));
+  const ForecastResult result = forecast_log(log, o.request, o.file);
+  for (const std::string& note : result.notes) print_note(note);
+  if (!o.plot.empty()) write_results({{o.plot, forecast_svg(log, result)}});
+  if (o.json) {
+    std::cout << forecast_json(result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+              << '\n';
+    return;
+  }
+  print_forecast(result);
+  print_standings(result);
+}
+
+}  // namespace
+
+void add_forecast(CLI::App& app, Context&) {
+  using I = ForecastInfo;
+  CLI::App* const c = app.add_subcommand(std::string(I::name), std::string(I::summary));
+  const auto flags = std::make_shared<ForecastFlags>();
+  add_input(*c, "LOG", flags->file,
+            "log of a training: CSV or JSONL, also packed by gzip; - reads CSV from standard input")
+      ->required();
+  add_options(*c, forecast_options(), &flags->request);
+  add_output(*c, "--plot", flags->plot, "write a figure")->type_name("FILE.svg");
+  c->add_flag("--json", flags->json, "print one JSON object");
+  c->footer(std::string(I::about) + "\nExample:\n  " + std::string(I::example));
+  c->callback([flags] { run_forecast(*flags); });
+}
+
+}  // namespace kolmo::cli

@@ -1,0 +1,11 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "kolmo/flow/option/option.hpp"
+
+namespace kolmo {
+
+/// What an option says of itself: name, alias, kind, default, bounds, choices, help. `usual`: a request with the usual values.
+nlohmann::ordered_json describe(const OptionInfo& option, const void* usual);
+
+}  // namespace kolmo

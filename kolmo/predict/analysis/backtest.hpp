@@ -1,0 +1,56 @@
+#pragma once
+#include <array>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "kolmo/predict/decide/arena.hpp"
+#include "kolmo/predict/request/forecast_request.hpp"
+
+namespace kolmo::predict {
+
+/// A finished run, and where it comes from.
+struct Run {
+  std::string name;
+  TrainingLog log;
+};
+
+/// The logs in a folder (CSV and JSONL, also packed by gzip), in the order of their names. Throws InvalidArgument, naming the file, for
+/// one that is no log, and for a folder without any.
+std::vector<Run> read_runs(const std::string& folder, const LogRequest& request);
+
+/// How forecasts were, over runs: means over the runs of the means over a run's origins.
+struct BacktestRow {
+  std::string forecaster;    ///< "driver": the one that drove at each origin
+  std::int64_t horizon = 0;  ///< steps
+  double crps = 0;           ///< of log loss
+  double coverage = 0;       ///< of 90 % intervals
+  std::array<double, 2>
+      against_driver{};  ///< 95 % interval of CRPS less that of the driver: paired bootstrap over runs
+  std::size_t runs = 0;
+};
+/// How well the final losses of the runs are ranked early on.
+struct RankRow {
+  std::string forecaster;  ///< also "current_loss" and "current_average", of the last 10 blocks
+  double spearman = 0;
+};
+struct BacktestResult {
+  std::vector<BacktestRow> rows;
+  std::vector<RankRow> ranks;
+  double seen = .2;  ///< the share of each run after which ranks are forecast
+  std::size_t runs = 0, origins = 0;
+};
+
+/// Replays each run as it came, with the rates that it had, and forecasts the mean loss of the block at 1, 5 and 10 blocks from
+/// origins that are 5 blocks, or 1/16 of the run, apart. Quantiles come from errors that were known by then. The final loss of ranks
+/// is the mean of the last tenth of the run, at most 10 blocks.
+BacktestResult backtest(const std::vector<Run>& runs, const Forecasters& forecasters,
+                        const GainPrior& prior = {});
+
+nlohmann::ordered_json backtest_json(const BacktestResult& result);
+
+/// Spearman's rank correlation; ties have their mean rank. NaN for fewer than 3 values.
+double spearman(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace kolmo::predict

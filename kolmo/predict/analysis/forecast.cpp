@@ -1,0 +1,151 @@
+#include "kolmo/predict/analysis/forecast.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/flow/option/describe.hpp"
+#include "kolmo/predict/forecast/forecasters.hpp"
+
+namespace kolmo::predict {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t usual_horizon = 100, usual_stride = 2, most_blocks = 3000;
+
+constexpr auto fields = ForecastRequest::fields();
+
+bool is_plan(const std::string& text) {
+  return text == "hold" || text.starts_with("decay@") || text.starts_with("cosine@");
+}
+
+Plan plan_of(const ForecastRequest& request, const TrainingLog& log) {
+  if (!request.rates.empty()) return Plan::rates(request.rates);
+  std::error_code error;
+  if (is_plan(request.plan) || !std::filesystem::exists(request.plan, error))
+    return Plan::parse(request.plan);
+  return Plan::rates(read_rates(request.plan, log.last_step(), request.columns));
+}
+
+/// The last step that a plan says something of.
+std::int64_t end_of(const Plan& plan, std::int64_t last) {
+  switch (plan.kind) {
+    case Plan::Kind::decay:
+      return (plan.at ? plan.at : last) + plan.length;
+    case Plan::Kind::cosine:
+      return plan.at;
+    case Plan::Kind::rates:
+      return last + std::int64_t(plan.values.size());
+    default:
+      return last;
+  }
+}
+
+std::size_t blocks_of(const ForecastRequest& request, const TrainingLog& log, const Plan& plan) {
+  const std::int64_t last = log.last_step(), length = log.length();
+  std::int64_t steps = std::max({usual_horizon, 10 * length, end_of(plan, last) - last});
+  if (request.target) steps = std::max(steps, last);
+  if (request.horizon) steps = *request.horizon;
+  const std::int64_t blocks = (last + steps - log.blocks().end + length - 1) / length;
+  require(!request.horizon || blocks <= 100 * most_blocks, "forecast: a horizon of " + std::to_string(steps) +
+                                                               " steps is more than " +
+                                                               std::to_string(100 * most_blocks) + " blocks");
+  return std::size_t(request.horizon ? blocks : std::min(blocks, most_blocks));
+}
+
+Json optional_json(const std::optional<std::int64_t>& step) { return step ? Json(*step) : Json(); }
+
+}  // namespace
+
+ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request, const std::string& file) {
+  require(request.store.empty(), "forecast: --store is not there yet");
+  ForecastResult result;
+  result.file = file, result.plan = request.rates.empty() ? request.plan : "rates";
+  result.last_step = log.last_step(), result.last_rate = log.last_rate(), result.block = log.length();
+  const Plan plan = plan_of(request, log);
+  const std::size_t blocks = blocks_of(request, log, plan);
+  Forecasters all;
+  for (auto& f : simple_forecasters()) all.push_back(std::move(f));
+  Arena arena(std::move(all), blocks, usual_stride);
+  arena.update(log);
+  result.forecast = request.forecaster.empty() ? arena.forecast(log, plan, blocks)
+                                               : arena.forecast_by(request.forecaster, log, plan, blocks);
+  result.loss = log.blocks().loss.back();
+  result.standings = arena.standings();
+  if (request.target) result.time = time_to(result.forecast, *request.target);
+  const bool rates = std::any_of(log.rows().begin(), log.rows().end(),
+                                 [](const LogRow& row) { return !std::isnan(row.rate); });
+  if (!rates) result.notes.push_back("the log has no rates, which are taken to be constant");
+  if (log.bad_losses())
+    result.notes.push_back(std::to_string(log.bad_losses()) +
+                           " steps have a loss that is no finite number; they count as unknown");
+  if (plan.kind == Plan::Kind::rates && end_of(plan, log.last_step()) < result.forecast.step.back())
+    result.notes.push_back("the plan ends at step " + std::to_string(end_of(plan, log.last_step())) +
+                           ", and its last rate stays");
+  return result;
+}
+
+ForecastResult forecast_file(const std::string& path, const ForecastRequest& request) {
+  return forecast_log(read_log(path, request.columns, request.block.value_or(0)), request, path);
+}
+
+Json forecast_json(const ForecastResult& r) {
+  Json forecast = Json::array();
+  for (std::size_t i = 0; i < r.forecast.step.size(); ++i) {
+    const Quantiles& q = r.forecast.quantiles[i];
+    forecast.push_back({{"step", r.forecast.step[i]},
+                        {"horizon", r.forecast.step[i] - r.last_step},
+                        {"median", r.forecast.median[i]},
+                        {"low", q.front()},
+                        {"high", q.back()},
+                        {"mean", r.forecast.mean[i]},
+                        {"rate", r.forecast.rate[i]},
+                        {"driver", r.forecast.driver},
+                        {"quantiles", q}});
+  }
+  Json standings = Json::array();
+  for (const Standing& s : r.standings)
+    standings.push_back({{"forecaster", s.forecaster},
+                         {"horizon", std::int64_t(s.horizon) * r.block},
+                         {"crps", s.score.mean_crps()},
+                         {"skill", 1 - s.score.relative()},
+                         {"coverage", s.score.coverage()},
+                         {"origins", s.score.count}});
+  Json levels = Json::array();
+  for (std::size_t i = 0; i < quantile_count; ++i) levels.push_back(quantile_level(i));
+  Json j{{"file", r.file},
+         {"last_step", r.last_step},
+         {"last_rate", r.last_rate},
+         {"loss", r.loss},
+         {"block", r.block},
+         {"plan", r.plan},
+         {"driver", r.forecast.driver},
+         {"calibrated_on", r.forecast.calibrated_on},
+         {"noise", r.forecast.noise},
+         {"levels", levels},
+         {"forecast", forecast}};
+  if (r.time)
+    j["time_to_target"] = {{"target", r.time->target},
+                           {"median", optional_json(r.time->median)},
+                           {"low", optional_json(r.time->low)},
+                           {"high", optional_json(r.time->high)}};
+  j["standings"] = standings;
+  j["notes"] = r.notes;
+  return j;
+}
+
+Options forecast_options() { return fields; }
+
+Json describe_forecast() {
+  using I = ForecastInfo;
+  Json j{{"name", I::name},       {"function", I::function}, {"summary", I::summary},   {"about", I::about},
+         {"example", I::example}, {"source", I::source},     {"options", Json::array()}};
+  const ForecastRequest usual;
+  for (const OptionInfo& o : fields) j["options"].push_back(describe(o, &usual));
+  return j;
+}
+
+}  // namespace kolmo::predict

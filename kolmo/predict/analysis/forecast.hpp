@@ -1,0 +1,56 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kolmo/predict/decide/arena.hpp"
+#include "kolmo/predict/request/forecast_request.hpp"
+
+namespace kolmo::predict {
+
+/// The forecast of a log, and what it rests on.
+struct ForecastResult {
+  Forecast forecast;
+  std::vector<Standing> standings;  ///< of all forecasters, on the log's own past
+  std::optional<TimeTo> time;       ///< if there is a target
+  std::string file, plan;
+  std::int64_t last_step = 0, block = 10;
+  double last_rate = 1, loss = 0;  ///< of the last step; of the last block
+  std::vector<std::string> notes;
+};
+
+/// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
+ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,
+                            const std::string& file = "log");
+/// The same, of a file.
+ForecastResult forecast_file(const std::string& path, const ForecastRequest& request);
+
+/// The JSON object that the command prints: `forecast` is an array with step, horizon, median, low, high (90 %), mean, rate, driver and
+/// the 19 quantiles of each block to come.
+nlohmann::ordered_json forecast_json(const ForecastResult& result);
+
+/// What the command `kolmo forecast` says of itself and its options, as analyses do (describe in flow/analysis/catalogue.hpp).
+struct ForecastInfo {
+  static constexpr std::string_view
+      name = "forecast",
+      function = "predict.forecast",
+      summary = "Where a training is going: its loss under planned learning rates, from its log";
+  static constexpr std::string_view about =
+      "Several forecasters compete on the log's own past, and the best drives. Each forecasts the logarithm "
+      "of the mean loss of\n"
+      "blocks of 10 steps; the quantiles are those of the errors that it made. While the log has shown no "
+      "decay, the gain of\n"
+      "one is 11 % of the loss, 3 to 16 % for nine of ten trainings, and the interval says so.";
+  static constexpr std::string_view example = "kolmo forecast run.csv --plan decay@5000:800 --target 1.39";
+  static constexpr std::string_view source =
+      "Tissue et al. 2024 (arXiv 2408.11029); Vovk, Gammerman, Shafer, Algorithmic Learning in a Random "
+      "World (2005)";
+};
+Options forecast_options();
+nlohmann::ordered_json describe_forecast();
+
+/// A figure as SVG: the log's blocks, the median, and the 50 % and 90 % intervals, on a logarithmic axis.
+std::string forecast_svg(const TrainingLog& log, const ForecastResult& result);
+
+}  // namespace kolmo::predict

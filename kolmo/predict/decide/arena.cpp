@@ -1,0 +1,155 @@
+#include "kolmo/predict/decide/arena.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/base/normal_quantile.hpp"
+#include "kolmo/base/number_text.hpp"
+
+namespace kolmo::predict {
+namespace {
+
+constexpr std::size_t fewest_blocks = 4;
+/// A plan that leaves the last rate by more than this share changes it.
+constexpr double rate_change = .2;
+
+bool changes_rate(const Seen& seen, const RateBlocks& planned) {
+  const double last = seen.rate()[seen.count - 1];
+  return std::any_of(planned.rate.begin(), planned.rate.end(),
+                     [&](double r) { return std::fabs(r - last) > rate_change * last; });
+}
+
+/// The normal quantile at the i-th level.
+double normal_at(std::size_t i) {
+  const double level = 2 * quantile_level(i) - 1;
+  return std::copysign(two_sided_quantile(std::fabs(level)), level);
+}
+
+/// Widens a quantile by an independent uncertainty.
+double widened(double quantile, double median, double other) {
+  const double away = quantile - median;
+  return median + std::copysign(std::hypot(away, other), away);
+}
+
+}  // namespace
+
+Arena::Arena(Forecasters forecasters, std::size_t longest, std::size_t stride, const GainPrior& prior)
+    : history_(std::move(forecasters), longest, stride), prior_(prior) {}
+
+void Arena::update(const TrainingLog& log) {
+  const auto& loss = log.blocks().loss;
+  for (checked_ = std::min(checked_, loss.size()); checked_ < loss.size(); ++checked_)
+    require(loss[checked_] > 0,
+            "forecast: the loss is " + number_text(loss[checked_]) + " in block " + std::to_string(checked_) +
+                "; forecasts are of the logarithm of the loss, so add a constant that makes it positive");
+  history_.update(log.blocks());
+}
+
+double Arena::standing(std::size_t forecaster, std::size_t blocks) const {
+  constexpr double usual_origins = 3;
+  double sum = 0, horizons = 0;
+  for (const auto& [h, score] : history_.scores(forecaster)) {
+    if (h > blocks || !score.count) continue;
+    const double mean = score.persistence / double(score.count);
+    sum += (score.crps + usual_origins * mean * history_.forecasters()[forecaster]->usual_score()) /
+           (score.persistence + usual_origins * mean);
+    ++horizons;
+  }
+  return horizons ? sum / horizons : history_.forecasters()[forecaster]->usual_score();
+}
+
+std::vector<Standing> Arena::standings() const {
+  std::vector<Standing> all;
+  for (std::size_t f = 0; f < history_.forecasters().size(); ++f)
+    for (const auto& [h, score] : history_.scores(f))
+      all.push_back({std::string(history_.forecasters()[f]->name()), h, score});
+  return all;
+}
+
+std::size_t Arena::driver(const Seen& seen, const RateBlocks& planned) const {
+  const bool changes = changes_rate(seen, planned);
+  std::size_t best = 0;
+  double least = INFINITY;
+  for (std::size_t f = 0; f < history_.forecasters().size(); ++f) {
+    const Forecaster& forecaster = *history_.forecasters()[f];
+    if (!forecaster.able(seen) || (changes && !forecaster.knows_rates())) continue;
+    if (const double s = standing(f, planned.size()); s < least) least = s, best = f;
+  }
+  return best;
+}
+
+Forecast Arena::forecast(const TrainingLog& log, const Plan& plan, std::size_t blocks) const {
+  return made(SIZE_MAX, log, plan, blocks);
+}
+
+Forecast Arena::forecast_by(const std::string& name, const TrainingLog& log, const Plan& plan,
+                            std::size_t blocks) const {
+  std::string known;
+  for (std::size_t f = 0; f < history_.forecasters().size(); ++f) {
+    if (history_.forecasters()[f]->name() == name) return made(f, log, plan, blocks);
+    known += (known.empty() ? "" : ", ") + std::string(history_.forecasters()[f]->name());
+  }
+  fail<InvalidArgument>("forecast: there is no forecaster '" + name + "'; there are " + known);
+}
+
+Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, std::size_t blocks) const {
+  const Seen seen{log.blocks(), log.blocks().loss.size()};
+  require(seen.count >= fewest_blocks, "forecast: the log has " + std::to_string(seen.count) +
+                                           " full blocks of " + std::to_string(log.length()) +
+                                           " steps; a forecast needs " + std::to_string(fewest_blocks));
+  if (const auto since = log.diverged_since(); since && *since <= log.last_step() - log.length())
+    fail<InvalidArgument>("forecast: the loss is no finite number since step " + std::to_string(*since) +
+                          "; the training has diverged, and there is nothing to forecast");
+  const RateBlocks planned = planned_blocks(log, plan, blocks);
+  if (f == SIZE_MAX) f = driver(seen, planned);
+  const Forecaster& forecaster = *history_.forecasters()[f];
+  require(forecaster.able(seen),
+          "forecast: the log has not what " + std::string(forecaster.name()) + " needs");
+
+  const std::vector<double> centres = forecaster.centres(seen, planned);
+  const Calibrator& calibrator = history_.calibrator(f);
+  const double noise = noise_of(seen);
+  Law::Future law;
+  if (!forecaster.learned_gain()) law = fit_law(seen, LawTerms::lag, prior_).after(planned, log.length());
+  Forecast out;
+  out.driver = forecaster.name();
+  out.calibrated_on = calibrator.source();
+  out.noise = noise;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    Quantiles q = calibrator.at(i + 1, seen.count);
+    const double median = q[quantile_count / 2];
+    for (std::size_t k = 0; k < quantile_count; ++k) {
+      const double gain =
+          law.loss.empty() ? 0 : normal_at(k) * law.gain_deviation[i] / std::max(law.loss[i], 1e-300);
+      q[k] = std::exp(centres[i] + widened(noise * q[k], noise * median, gain));
+    }
+    std::sort(q.begin(), q.end());
+    double sum = 0;
+    for (const double v : q) sum += v;
+    out.step.push_back(log.blocks().end + std::int64_t(i + 1) * log.length());
+    out.mean.push_back(sum / double(quantile_count));
+    out.median.push_back(q[quantile_count / 2]);
+    out.quantiles.push_back(q);
+    out.rate.push_back(planned.rate[i]);
+  }
+  return out;
+}
+
+TimeTo time_to(const Forecast& forecast, double target) {
+  TimeTo out{target};
+  for (std::size_t i = 0; i < forecast.step.size(); ++i) {
+    const double middle = std::log(forecast.median[i]);
+    const auto reached = [&](std::size_t k) {  // the noise of a block is no part of when a loss is reached
+      const double away = std::log(forecast.quantiles[i][k]) - middle, own = normal_at(k) * forecast.noise;
+      return middle + std::copysign(std::sqrt(std::max(0., away * away - own * own)), away) <=
+             std::log(target);
+    };
+    if (!out.low && reached(0)) out.low = forecast.step[i];
+    if (!out.median && middle <= std::log(target)) out.median = forecast.step[i];
+    if (!out.high && reached(quantile_count - 1)) out.high = forecast.step[i];
+  }
+  return out;
+}
+
+}  // namespace kolmo::predict

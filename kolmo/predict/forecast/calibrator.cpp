@@ -1,0 +1,167 @@
+#include "kolmo/predict/forecast/calibrator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kolmo/base/normal_quantile.hpp"
+#include "kolmo/predict/forecast/student.hpp"
+
+namespace kolmo::predict {
+namespace {
+
+constexpr std::size_t noise_blocks = 30;
+constexpr double enough = 20;  ///< independent errors, from which on their own quantiles are taken
+
+const Quantiles& normal_quantiles() {
+  static const Quantiles all = [] {
+    Quantiles q{};
+    for (std::size_t i = 0; i < quantile_count; ++i) {
+      const double level = 2 * quantile_level(i) - 1;
+      q[i] = std::copysign(two_sided_quantile(std::fabs(level)), level);
+    }
+    return q;
+  }();
+  return all;
+}
+
+/// The quantile of a sorted, weighted sample at level p, by which the next value is below with probability p.
+double weighted_quantile(std::span<const PastError> sorted, double total, double independent, double p) {
+  const double place = std::clamp(p * (1 + 1 / independent) - .5 / independent, 0., 1.) * total;
+  double below = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const double middle = below + sorted[i].weight / 2;
+    if (middle >= place) {
+      if (i == 0) return sorted[0].error;
+      const double before = below - sorted[i - 1].weight / 2;
+      return sorted[i - 1].error +
+             (sorted[i].error - sorted[i - 1].error) * (place - before) / (middle - before);
+    }
+    below += sorted[i].weight;
+  }
+  return sorted.back().error;
+}
+
+Quantiles scaled(Quantiles q, double by) {
+  for (double& x : q) x *= by;
+  return q;
+}
+
+}  // namespace
+
+double noise_of(const Seen& seen) {
+  const std::size_t n = std::min(noise_blocks, seen.count);
+  const auto loss = seen.loss().last(n);
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < n; ++i) steps.push_back(std::fabs(std::log(loss[i] / loss[i - 1])));
+  if (steps.empty()) return 1e-6;
+  const auto middle = steps.begin() + std::ptrdiff_t(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end());
+  return std::max(1e-6, 1.4826 * *middle / std::sqrt(2.));
+}
+
+Quantiles error_quantiles(std::span<const PastError> errors, double independent) {
+  if (errors.size() < 2) return scaled(normal_quantiles(), 2);
+  double total = 0, mean = 0, squares = 0;
+  for (const PastError& e : errors) total += e.weight, mean += e.weight * e.error;
+  mean /= total;
+  for (const PastError& e : errors) squares += e.weight * (e.error - mean) * (e.error - mean);
+  const double n = std::clamp(independent, 2., double(errors.size()));
+  if (n >= enough) {
+    std::vector<PastError> sorted(errors.begin(), errors.end());
+    std::sort(sorted.begin(), sorted.end(),
+              [](const PastError& a, const PastError& b) { return a.error < b.error; });
+    Quantiles q{};
+    for (std::size_t i = 0; i < quantile_count; ++i)
+      q[i] = weighted_quantile(sorted, total, n, quantile_level(i));
+    return q;
+  }
+  const double deviation = std::sqrt(squares / total * n / (n - 1) * (1 + 1 / n)),
+               shrunk = mean * n / (n + 3);
+  Quantiles q = normal_quantiles();
+  for (double& z : q) z = shrunk + student_quantile(z, n - 1) * deviation;
+  return q;
+}
+
+void Calibrator::add(std::size_t origin, std::size_t first, std::span<const double> errors) {
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    if (kept_horizon(first + i)) own_[first + i].push_back({origin, errors[i]});
+}
+
+void Calibrator::learn(std::map<std::size_t, std::vector<PastError>> errors, double most) {
+  learned_ = std::move(errors), learned_weight_ = most;
+}
+
+std::span<const Calibrator::Made> Calibrator::errors(std::size_t horizon) const {
+  const auto found = own_.find(horizon);
+  if (found == own_.end()) return {};
+  return found->second;
+}
+
+Quantiles Calibrator::quantiles(std::size_t horizon, std::size_t count) const {
+  std::vector<PastError> all;
+  std::size_t first = 0, last = 0;
+  double sum = 0, squares = 0;
+  for (const Made& m : errors(horizon)) {
+    if (m.origin + horizon > count) continue;
+    if (all.empty()) first = m.origin;
+    last = m.origin;
+    const double weight = double(m.origin);  // origins lie the closer the earlier they are
+    sum += weight, squares += weight * weight;
+    all.push_back({m.error, weight});
+  }
+  double independent =
+      all.empty() ? 0 : std::min(sum * sum / squares, 1 + double(last - first) / double(horizon));
+  for (PastError& e : all) e.weight *= independent / sum;
+  if (const auto found = learned_.find(horizon); found != learned_.end() && !found->second.empty()) {
+    double total = 0;
+    for (const PastError& e : found->second) total += e.weight;
+    const double most = std::min(learned_weight_, total);
+    for (PastError e : found->second) e.weight *= most / total, all.push_back(e);
+    independent += most;
+  }
+  return error_quantiles(all, independent);
+}
+
+Quantiles Calibrator::at(std::size_t horizon, std::size_t count) const {
+  std::vector<std::size_t> known;
+  for (const std::size_t h : kept_horizons(std::max<std::size_t>(horizon, 2) * 2)) {
+    const auto own = errors(h);
+    const bool learned = learned_.contains(h);
+    const std::size_t due = std::size_t(
+        std::count_if(own.begin(), own.end(), [&](const Made& m) { return m.origin + h <= count; }));
+    const bool spread = due > 2 && own[due - 1].origin - own[0].origin >= 2 * h;
+    if (learned || spread) known.push_back(h);
+  }
+  if (known.empty()) return scaled(normal_quantiles(), 2 * std::sqrt(double(horizon)));
+  const auto above = std::lower_bound(known.begin(), known.end(), horizon);
+  if (above == known.end())
+    return scaled(quantiles(known.back(), count), std::sqrt(double(horizon) / double(known.back())));
+  if (*above == horizon || above == known.begin()) return quantiles(*above, count);
+  const std::size_t low = *(above - 1), high = *above;
+  const double share = std::log(double(horizon) / double(low)) / std::log(double(high) / double(low));
+  const Quantiles a = quantiles(low, count), b = quantiles(high, count);
+  Quantiles q{};
+  for (std::size_t i = 0; i < quantile_count; ++i) q[i] = a[i] + share * (b[i] - a[i]);
+  return q;
+}
+
+std::string Calibrator::source() const {
+  const std::string own =
+      own_.empty() ? "" : std::to_string(own_.begin()->second.size()) + " origins in the log's own past";
+  if (learned_.empty()) return own.empty() ? "no errors yet: a normal distribution" : own;
+  return own.empty() ? "held-out past runs" : "held-out past runs and " + own;
+}
+
+std::vector<std::size_t> kept_horizons(std::size_t longest) {
+  std::vector<std::size_t> all;
+  for (std::size_t h = 1; h <= longest; h = h < 3 ? h + 1 : h < 7 ? h + 2 : h < 10 ? h + 3 : h + h / 3)
+    all.push_back(h);
+  return all;
+}
+
+bool kept_horizon(std::size_t horizon) {
+  const std::vector<std::size_t> all = kept_horizons(horizon);
+  return !all.empty() && all.back() == horizon;
+}
+
+}  // namespace kolmo::predict

@@ -1,0 +1,201 @@
+#include "kolmo/predict/record/log_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "kolmo/base/error.hpp"
+#include "kolmo/base/number_text.hpp"
+#include "kolmo/io/atomic_file.hpp"
+#include "kolmo/io/file.hpp"
+#include "kolmo/predict/record/json_lines.hpp"
+
+namespace kolmo::predict {
+namespace {
+
+/// The columns that are called so, or "RUN - so".
+std::vector<std::size_t> columns_called(const Table& table, std::string_view name) {
+  std::vector<std::size_t> exact, of_runs;
+  const std::string ending = " - " + std::string(name);
+  for (std::size_t c = 0; c < table.names.size(); ++c) {
+    if (table.names[c] == name) exact.push_back(c);
+    if (std::string_view(table.names[c]).ends_with(ending)) of_runs.push_back(c);
+  }
+  return exact.empty() ? of_runs : exact;
+}
+
+std::string listed(const Table& table) {
+  std::string text;
+  for (std::size_t c = 0; c < table.names.size() && c < 30; ++c)
+    text += (c ? ", " : "") + printable(table.names[c]);
+  return text;
+}
+
+std::optional<std::size_t> find(const Table& table, const LogNames& names, const LogColumns& columns) {
+  const std::string& given = columns.*names.column;
+  const std::string option =
+      "--" + std::string(names.names[0] == "gradient_norm" ? "gradient-norm" : names.names[0]);
+  std::vector<std::size_t> found;
+  if (!given.empty()) {
+    found = columns_called(table, given);
+    require(!found.empty(), table.file + ": there is no column '" + printable(given) + "' (" + option +
+                                "); its columns are " + listed(table));
+  } else {
+    for (const std::string_view name : names.names)
+      if (found.empty()) found = columns_called(table, name);
+    if (found.empty()) return std::nullopt;
+  }
+  require(found.size() == 1, table.file + ": several columns may be " + option + ": '" +
+                                 printable(table.names[found[0]]) + "' and '" +
+                                 printable(table.names[found.back()]) + "'; name one by " + option);
+  return found[0];
+}
+
+void check(const Table& table, std::size_t column) {
+  if (!table.faults.empty() && !table.faults[column].empty())
+    fail<InvalidArgument>(table.faults[column][0].what);
+}
+
+std::string place(const Table& table, std::size_t row, std::size_t column) {
+  return table.file + ": row " + std::to_string(row + 1) + ", column " + column_label(table, column) + ": ";
+}
+
+std::int64_t step_of(const Table& table, std::size_t row, std::size_t column) {
+  const double value = table.columns[column][row];
+  require(value >= 0 && value < 0x1p53 && value == std::floor(value),
+          place(table, row, column) + number_text(value) + " is no step; steps are whole numbers from 0 on");
+  return std::int64_t(value);
+}
+
+Table read(const std::string& path) {
+  const std::filesystem::path file(path);
+  std::error_code error;
+  require(!std::filesystem::is_directory(file, error),
+          path + ": is a folder; TensorBoard's event files are read by Python: kolmo.predict.read_log(\"" +
+              printable(path, 4096) + "\"), and by the command kolmo that the Python package installs");
+  if (is_json_lines(path)) return read_json_lines(path);
+  TableOptions options;
+  options.cells.infinite_is_number = true;
+  return read_table(path, options);
+}
+
+}  // namespace
+
+const std::vector<LogNames>& log_names() {
+  static const std::vector<LogNames> all{
+      {&LogColumns::step,
+       nullptr,
+       {"step", "Step", "_step", "global_step", "trainer/global_step", "iteration", "iter"}},
+      {&LogColumns::loss, &LogRow::loss, {"loss", "train_loss", "train/loss", "training_loss", "loss/train"}},
+      {&LogColumns::gradient_norm, &LogRow::gradient_norm, {"gradient_norm", "grad_norm", "train/grad_norm"}},
+      {&LogColumns::rate, &LogRow::rate, {"rate", "lr", "learning_rate", "train/learning_rate", "train/lr"}},
+      {&LogColumns::validation,
+       &LogRow::validation,
+       {"validation", "val_loss", "eval_loss", "validation_loss", "val/loss", "eval/loss"}},
+      {&LogColumns::averaged, &LogRow::averaged, {"averaged", "averaged_loss"}}};
+  return all;
+}
+
+std::vector<LogRow> rows_of(const Table& table, const LogColumns& columns) {
+  std::optional<std::size_t> at[6];
+  for (std::size_t i = 0; i < 6; ++i) {
+    at[i] = find(table, log_names()[i], columns);
+    if (at[i]) check(table, *at[i]);
+  }
+  require(at[1].has_value(), table.file + ": no column is called loss; its columns are " + listed(table) +
+                                 "; name one by --loss");
+  std::vector<LogRow> rows;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    if (at[0] && std::isnan(table.columns[*at[0]][r])) continue;
+    LogRow row;
+    row.step = at[0] ? step_of(table, r, *at[0]) : std::int64_t(r) + 1;
+    const bool same = !rows.empty() && rows.back().step == row.step;
+    if (same) row = rows.back();
+    bool any = false;
+    for (std::size_t i = 1; i < 6; ++i) {
+      if (!at[i]) continue;
+      const double value = table.columns[*at[i]][r];
+      if (std::isnan(value)) continue;
+      row.*log_names()[i].value = value, any = true;
+      if (i == 3)
+        require(value >= 0 && std::isfinite(value), place(table, r, *at[i]) + number_text(value) +
+                                                        " is no rate; rates are 0 or positive, and finite");
+    }
+    if (same)
+      rows.back() = row;
+    else if (any)
+      rows.push_back(row);
+  }
+  const bool found =
+      std::any_of(rows.begin(), rows.end(), [](const LogRow& row) { return !std::isnan(row.loss); });
+  require(found, table.file + ": column " + column_label(table, *at[1]) + " holds no loss");
+  return rows;
+}
+
+std::vector<LogRow> read_log_rows(const std::string& path, const LogColumns& columns) {
+  return rows_of(read(path), columns);
+}
+
+void write_log(const std::string& path, const TrainingLog& log) {
+  std::vector<const LogNames*> known;
+  for (const LogNames& names : log_names())
+    if (names.value && std::any_of(log.rows().begin(), log.rows().end(),
+                                   [&](const LogRow& r) { return !std::isnan(r.*names.value); }))
+      known.push_back(&names);
+  const bool lines = path.ends_with(".jsonl");
+  std::string text = lines ? "" : "step";
+  if (!lines) {
+    for (const LogNames* names : known) text += "," + std::string(names->names[0]);
+    text += "\n";
+  }
+  for (const LogRow& row : log.rows()) {
+    text += (lines ? "{\"step\": " : "") + std::to_string(row.step);
+    for (const LogNames* names : known) {
+      const double value = row.*names->value;
+      const std::string number = std::isnan(value) ? "" : std::isinf(value) ? "Infinity" : number_text(value);
+      if (!lines)
+        text += "," + number;
+      else if (!number.empty())
+        text += ", \"" + std::string(names->names[0]) + "\": " + number;
+    }
+    text += lines ? "}\n" : "\n";
+  }
+  write_file(path, text);
+}
+
+std::vector<double> read_rates(const std::string& path, std::int64_t last, const LogColumns& columns) {
+  const Table table = read(path);
+  const std::optional<std::size_t> step = find(table, log_names()[0], columns);
+  std::optional<std::size_t> rate = find(table, log_names()[3], columns);
+  if (!rate && table.columns.size() == 1) rate = 0;
+  require(rate.has_value(), table.file + ": no column is called rate; its columns are " + listed(table) +
+                                "; name one by --rate");
+  check(table, *rate);
+  if (step) check(table, *step);
+  std::vector<double> rates;
+  std::int64_t next = 0;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    const double value = table.columns[*rate][r];
+    require(value >= 0 && std::isfinite(value),
+            place(table, r, *rate) + (std::isnan(value) ? "no rate" : number_text(value) + " is no rate") +
+                "; rates are 0 or positive, and finite");
+    if (step) {
+      const std::int64_t at = step_of(table, r, *step);
+      require(r == 0 ? at <= last + 1 : at == next,
+              place(table, r, *step) + "the step is " + std::to_string(at) +
+                  (r == 0 ? ", but the log ends with step " + std::to_string(last)
+                          : ", but " + std::to_string(next) + " comes next") +
+                  "; a plan has a rate for each step to come");
+      next = at + 1;
+      if (at <= last) continue;
+    }
+    rates.push_back(value);
+  }
+  require(!rates.empty(),
+          table.file + ": has no rate of a step after " + std::to_string(last) + ", the last one of the log");
+  return rates;
+}
+
+}  // namespace kolmo::predict
