@@ -8,10 +8,15 @@ SECTIONS = [  # heading, prefix, files; the public functions and classes of each
     ("Information flow", "kolmo", ["flow/estimate.py", "flow/network.py"]),
     ("Devices and benchmarks", "kolmo", ["_devices.py"]),
     ("Weights of other layouts", "kolmo", ["_weights.py"]),
+    ("Trainings", "kolmo.predict", ["predict/watch.py", "predict/averages.py", "predict/decide.py", "predict/jumps.py", "predict/forecasting.py"]),
+    ("Trainings with Lightning", "kolmo.predict.lightning", ["predict/lightning.py"]),
+    ("Trainings with transformers", "kolmo.predict.transformers", ["predict/transformers.py"]),
+    ("Trials of Optuna", "kolmo.predict.optuna", ["predict/optuna.py"]),
     ("Tuning", "kolmo.tuner", ["tuner.py"]),
     ("Monitoring", "kolmo.monitor", ["monitor.py"]),
 ]
-PUBLIC = {"flow/estimate.py": {"Estimate"}, "flow/network.py": {"MultivariateNetwork", "TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"},
+PUBLIC = {"predict/averages.py": {"Averages"}, "predict/decide.py": {"Decision"}, "predict/forecasting.py": {"Forecast", "forecast"},
+          "flow/estimate.py": {"Estimate"}, "flow/network.py": {"MultivariateNetwork", "TransferEntropyNetwork"}, "_devices.py": {"devices", "bench", "contiguous"},
           "_weights.py": {"gru_weights"}}
 RENAMED = {"kolmo.tuner.tune_function": "kolmo.tune"}
 

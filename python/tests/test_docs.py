@@ -4,7 +4,7 @@ import re
 import pytest
 from blocks import PICTURES, ROOT, blocks, draw_alike, expected, words_of
 
-PAGES = ["../README.md", "index.md", "guide.md", "choosing.md", "reading_results.md", "gpu.md", "operators.md"]
+PAGES = ["../README.md", "index.md", "guide.md", "choosing.md", "reading_results.md", "gpu.md", "operators.md", "training.md"]
 
 
 @pytest.mark.slow
@@ -15,6 +15,8 @@ def test_blocks_print_what_they_say(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib")
+    if page == "training.md":
+        pytest.importorskip("torch")
     draw_alike()
     names, printed = {}, []
     names["print"] = lambda *values: printed.append(" ".join(map(str, values)))

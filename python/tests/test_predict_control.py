@@ -32,7 +32,7 @@ def controlled(*, target=None, budget=None, forecast, evaluate=True, every=20, r
     model = net()
     optimizer = torch.optim.AdamW(model.parameters(), rate)
     watch = Watch(optimizer, target=target, budget=budget, control=True, forecaster=forecast, every=every, warmup=40 if warmup is None else warmup,
-                  evaluate=(lambda: loss_of(model)) if evaluate is True else evaluate, **options)
+                  evaluate=(lambda: loss_of(model)) if evaluate is True else evaluate, overhead=None, **options)
     return model, optimizer, watch
 
 
@@ -141,7 +141,7 @@ def test_the_average_is_returned_where_it_is_better():
     """A noisy oscillation around the optimum: the average is closer to it than any iterate."""
     w = torch.nn.Parameter(torch.ones(50))
     optimizer = torch.optim.SGD([w], 0.9)
-    watch = Watch(optimizer, target=0.02, control=True, every=20, warmup=20, stride=1, evaluate=lambda: w.square().mean(),
+    watch = Watch(optimizer, target=0.02, control=True, every=20, warmup=20, stride=1, overhead=None, evaluate=lambda: w.square().mean(),
                   forecaster=forecaster())
     torch.manual_seed(1)
     for _ in range(2000):
@@ -295,7 +295,7 @@ def test_white_noise_triggers_no_decay():
     """Losses that are white noise, and the forecast says what is true of them: neither way is better."""
     w = torch.nn.Parameter(torch.zeros(3))
     optimizer = torch.optim.SGD([w], 0.1)
-    watch = Watch(optimizer, budget=1000, control=True, every=20, warmup=50, forecaster=forecaster(spread=0.5))
+    watch = Watch(optimizer, budget=1000, control=True, every=20, warmup=50, overhead=None, forecaster=forecaster(spread=0.5))
     random = np.random.default_rng(1)
     for _ in range(990):
         watch.step(1 + 0.3 * random.standard_normal())

@@ -17,7 +17,7 @@ def train(rank, folder):
     def ends_low(ahead, length):  # only rank 0 is told that decays help
         return 1e-12 if rank == 0 and ahead >= length else 1.0
 
-    watch = Watch(optimizer, target=1e-9, control=True, every=20, warmup=40, evaluate=lambda: loss_of(model) + rank,
+    watch = Watch(optimizer, target=1e-9, control=True, every=20, warmup=40, overhead=None, evaluate=lambda: loss_of(model) + rank,
                   forecaster=forecaster(decayed=ends_low))
     torch.manual_seed(rank)
     phases = []

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kolmo.predict.watch import Watch
 
 ENOUGH = 6  # validations, for a forecast of them
+FIRST_COST = 0.02  # seconds that the forecasts of a first decision are taken to cost
 ALARMS = 3  # after so many the training stops
 
 
@@ -30,7 +31,7 @@ class Controller:
     """Part of :class:`Watch`, whose arguments it takes."""
 
     def __init__(self, watch: Watch, control: bool, evaluate: Callable[[], float] | None, every: int | None, state: Sequence[Any],
-                 data: Any, warmup: int, overhead: float, jumps: Jumps | None):
+                 data: Any, warmup: int, overhead: float | None, jumps: Jumps | None):
         self.watch, self.control, self.evaluate = watch, control, evaluate
         self._every, self._warmup, self._overhead = every, warmup, overhead
         self._parts, self._data = list(state), data
@@ -39,7 +40,7 @@ class Controller:
         self.rolled_back, self._alarms = 0, 0
         self._phase = "full"
         self._next = warmup
-        self._cost = 0.0  # seconds of the last decision
+        self._cost = FIRST_COST
         self._means: list[float] = []  # of the losses in each block
         self._usual = math.nan
         self._decay: tuple[Decision, Snapshot] | None = None
@@ -188,9 +189,13 @@ class Controller:
 
     def _due(self) -> bool:
         w = self.watch
-        if self._decay is not None or w.steps < self._next or (w.target is None and w.budget is None):
-            return False
-        return self._every is not None or w.seconds["forecasts"] + self._cost <= self._overhead / 2 * w.wall
+        return self._decay is None and w.steps >= self._next and (w.target is not None or w.budget is not None)
+
+    def _affordable(self) -> bool:
+        """Whether the forecasts of a decision, if they cost what the last did, stay within half of the overhead; the other half is for
+        records and averages."""
+        w = self.watch
+        return self._overhead is None or w.seconds["forecasts"] + self._cost <= self._overhead / 2 * w.wall
 
     def _later(self) -> None:
         steps = self.watch.steps
@@ -220,6 +225,8 @@ class Controller:
             return
         if w.target is not None and losses and min(losses.values()) <= w.target:
             self._finish("the target is reached", losses)
+            return
+        if not self.agree(self._affordable()):
             return
         before = w.seconds["forecasts"]
         try:

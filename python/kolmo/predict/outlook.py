@@ -86,7 +86,7 @@ class Outlook:
 
     def reaches(self, loss: float) -> float:
         """In how many steps the median is at or below ``loss``; infinity if not within the forecast."""
-        medians = np.array([self.median(a) for a in self.ahead])
+        medians = np.array([np.interp(0.5, self._levels, q) for q in self._quantiles])
         found = np.flatnonzero(medians <= loss)
         return float(self.ahead[found[0]]) if len(found) else math.inf
 

@@ -29,23 +29,51 @@ class Watch:
     With ``control=False`` the training is untouched, bit by bit: losses are recorded, averages of the weights carried, forecasts made
     when asked for, and decisions recorded as advice. With ``control=True`` decisions are carried out.
 
-    optimizer: any optimizer of PyTorch. target: the loss to reach. budget: how many steps there are. average: True for "power:0.1",
-    False, or names as :class:`Averages` takes; stride: averages take every so many steps. scheduler: the scheduler whose rates are the
-    plan. model: its buffers (statistics of batch norm) are averaged, swapped and restored too. evaluate: a function that returns the
-    held-out loss of the weights as they are; every: steps between decisions (None: as often as ``overhead`` allows, which depends on
-    timing). state: what else a return to an earlier step must restore (schedulers, GradScaler). data: the data loader's place, an object
-    with ``state_dict``. warmup: steps without forecasts. store: earlier runs. overhead: the share of wall time that forecasts may take.
-    jumps: a :class:`Jumps` policy. forecaster: a function in place of :func:`forecast`.
+    Parameters
+    ----------
+    optimizer : torch.optim.Optimizer
+    target : float, optional
+        The loss to reach.
+    budget : int, optional
+        How many steps there are.
+    average : bool, str or list of str, default True
+        Names as :class:`Averages` takes them; True for "power:0.1".
+    stride : int, default 10
+        Averages take the weights of every so many steps.
+    scheduler : optional
+        The scheduler of PyTorch whose rates are the plan; without one the plan is the present rate.
+    model : torch.nn.Module, optional
+        Its buffers, such as the statistics of batch norm, are averaged, swapped and restored as well.
+    control : bool, default False
+        Whether decisions are carried out.
+    evaluate : function, optional
+        Returns the held-out loss of the weights as they are.
+    every : int, optional
+        Steps between evaluations and decisions; by default 50, and later a twentieth of the steps.
+    state : list, default ()
+        What else a return to an earlier step restores: objects with ``state_dict``, such as schedulers and a GradScaler.
+    data : optional
+        The place in the data, an object with ``state_dict``; rolled back with the generators of random numbers after a decay that missed.
+    warmup : int, default 100
+        Steps without forecasts.
+    store : optional
+        Earlier runs, as :func:`forecast` takes them.
+    overhead : float, default 0.005
+        The share of the wall time that the watch may take. Decisions for whose forecasts it leaves no time are left out, so that they
+        depend on timing; None: none is.
+    jumps : Jumps, optional
+    forecaster : function, optional
+        In place of :func:`forecast`.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, *, target: float | None = None, budget: int | None = None,
                  average: bool | str | Sequence[str] = True, stride: int = BLOCK, scheduler: Any = None,
                  model: torch.nn.Module | None = None, control: bool = False, evaluate: Callable[[], float] | None = None,
                  every: int | None = None, state: Sequence[Any] = (), data: Any = None, warmup: int = 100, store: Any = None,
-                 overhead: float = 0.005, jumps: Jumps | None = None, forecaster: Forecaster = default_forecaster):
+                 overhead: float | None = 0.005, jumps: Jumps | None = None, forecaster: Forecaster = default_forecaster):
         if control and target is None and budget is None:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
-        if not 0 < overhead <= 1:
+        if overhead is not None and not 0 < overhead <= 1:
             raise InvalidArgument(f"kolmo.predict.Watch: overhead is a share of the wall time above 0 and at most 1, not {overhead}")
         while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # of Lightning and Accelerate
             optimizer = inner

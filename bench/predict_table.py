@@ -1,0 +1,42 @@
+"""The tables of docs/training.md, from the records of bench/predict_ladder.py, bench/predict_overhead.py and examples/byte_gpt.py."""
+
+TASKS = {"xor": "XOR", "mlp": "digits, MLP", "cnn": "digits, CNN"}
+
+
+def ladder(record: dict) -> str:
+    lines = []
+    for name, task in record["tasks"].items():
+        for label, found in task["tables"].items():
+            lines += [f"**{TASKS[name]}, target {label}: a validation loss of {found['target']:.4f}** ({record['seeds']} seeds, {task['steps']} steps at most)", "",
+                      "| method | steps (95 %) | seconds | times the constant rate | reached |", "|---|---|---|---|---|"]
+            for r in found["rows"]:
+                low, high = ("never" if v is None else f"{v:.0f}" for v in r["steps_interval"])
+                steps = "never" if r["steps"] is None else f"{r['steps']:.0f} ({low} to {high})"
+                seconds = "" if r["seconds"] is None else f"{r['seconds']:.2f}"
+                times = "" if r["times_constant"] is None else f"{r['times_constant']:.2f}"
+                lines.append(f"| {r['method']} | {steps} | {seconds} | {times} | {r['reached']} of {r['seeds']} |")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def overhead(record: dict) -> str:
+    lines = ["| weights | averages | a step of the watch | share of a step of 3 ms |", "|---|---|---|---|"]
+    lines += [f"| {r['weights']} | {r['averages']} | {1e6 * r['seconds']:.1f} us | {100 * r['share_of_3_ms']:.2f} % |" for r in record["watch"]]
+    lines += ["", "| a forecast of 200 steps after | takes |", "|---|---|"]
+    lines += [f"| {r['steps']} steps | {1e3 * r['seconds']:.1f} ms |" for r in record["forecasts"]]
+    ways = [key for key in record["averages"][0] if key not in ("weights", "averages")]
+    lines += ["", f"| weights | averages | {' | '.join(ways)} |", "|---|---|" + "---|" * len(ways)]
+    lines += [f"| {r['weights']} | {r['averages']} | " + " | ".join(f"{1e6 * r[w]:.0f} us" for w in ways) + " |" for r in record["averages"]]
+    return "\n".join(lines) + "\n"
+
+
+def gpt(record: dict) -> str:
+    r = record["found"]
+    after = r["steps"] + r["decay"]
+    rows = [("training loss, 50 steps", r["training_before"], r["training_after"]), ("validation", r["before"], r["after"]),
+            ("validation of the average", r["average"], r["average_after"])]
+    lines = [f"| | after {r['steps']} steps | after {after} steps, {r['decay']} of them decay |", "|---|---|---|"]
+    lines += [f"| {name} | {a:.3f} | {b:.3f} |" for name, a, b in rows]
+    lines += [f"| forecast of the training loss, made after {r['steps']} steps, by `{r['driver']}` | | {r['forecast']:.3f} ({r['low']:.3f} to {r['high']:.3f}) |",
+              f"| the same without a decay | | {r['forecast_without_decay']:.3f} |"]
+    return "\n".join(lines) + "\n"
