@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a watch costs: seconds of Watch.step, and of one forecast; and how to update averages of weights: one call of PyTorch for each
 average on views of flat buffers, which kolmo.predict does, beside gathering the weights in a flat buffer and the operator
-weights_average on it. Medians of rounds that take turns.
+weights_average on it. Medians of rounds that take turns, in seconds of CPU time on one thread.
 
   bench/predict_overhead.py [--json FILE]     needs PyTorch; PYTHONPATH=<build>/python"""
 import argparse
@@ -61,11 +61,11 @@ def watched(rounds):
         loss = torch.tensor(1.0)
         for round_ in range(rounds + 3):
             for kind, watch in watches.items():
-                start = time.perf_counter()
+                start = time.process_time()
                 for _ in range(50):
                     watch.step(loss)
                 if round_ >= 3:
-                    times[kind].append((time.perf_counter() - start) / 50)
+                    times[kind].append((time.process_time() - start) / 50)
         for kind, t in times.items():
             rows.append({"weights": name, "averages": kind, "seconds": statistics.median(t), "share_of_3_ms": statistics.median(t) / 3e-3})
             print(f"{name}, {kind}: {1e6 * rows[-1]['seconds']:.1f} us a step, {100 * rows[-1]['share_of_3_ms']:.2f} % of 3 ms")
@@ -81,9 +81,9 @@ def forecasts(rounds):
         for step in range(1, steps + 1):
             watch.step(0.5 + 3 * step ** -0.5 * math.exp(0.1 * float(torch.randn((), generator=generator))))
         for _ in range(rounds):
-            start = time.perf_counter()
+            start = time.process_time()
             watch.forecast(decay_at="now", length=200)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         rows.append({"steps": steps, "seconds": statistics.median(times)})
         print(f"a forecast after {steps} steps: {1e3 * rows[-1]['seconds']:.2f} ms")
     return rows
@@ -97,10 +97,10 @@ def measure(rounds):
             times = {way: [] for way in found}
             for round_ in range(rounds + 3):
                 for way, run in found.items():
-                    start = time.perf_counter()
+                    start = time.process_time()
                     run()
                     if round_ >= 3:
-                        times[way].append(time.perf_counter() - start)
+                        times[way].append(time.process_time() - start)
             rows.append({"weights": name, "averages": averages, **{way: statistics.median(t) for way, t in times.items()}})
             print(f"{name}, {averages} averages: " + ", ".join(f"{way} {1e6 * statistics.median(t):.0f} us" for way, t in times.items()))
     return rows

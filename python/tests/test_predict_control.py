@@ -370,6 +370,39 @@ def test_a_jump_that_fails_its_probation_is_undone():
     assert float(w.detach()[0]) == pytest.approx(0.111) and place > 0.12
 
 
+def test_out_of_memory_in_a_gate_changes_nothing():
+    def gate():
+        if not watch.averages.inside:
+            return None
+        raise torch.OutOfMemoryError("no memory")
+
+    w = torch.nn.Parameter(torch.zeros(4))
+    optimizer = torch.optim.SGD([w], 1.0)
+    jumps = Jumps(gate, every=20, overhead=1.0)
+    watch = Watch(optimizer, budget=10 ** 6, control=True, warmup=10 ** 6, jumps=jumps, stride=1)
+    for step in range(60):
+        w.grad = torch.full((4,), -1.0)
+        optimizer.step()
+        watch.step(1.0)
+        assert w.tolist() == [step + 1.0] * 4
+    assert jumps.tried >= 1 and jumps.accepted == 0
+
+
+def test_a_rollback_takes_the_scheduler_along():
+    model = net()
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.99)
+    watch = Watch(optimizer, target=1e-9, control=True, scheduler=scheduler, every=20, warmup=40, overhead=None, evaluate=lambda: loss_of(model),
+                  forecaster=lambda log, **plan: decays_help(1e-12)(log, **plan))
+    for _ in range(60):
+        xor_step(model, optimizer)
+        scheduler.step()
+        watch.step(1.0)
+    rates = watch.columns()["rate"]
+    assert watch.steps == 40 and scheduler.last_epoch == 40 and optimizer.param_groups[0]["lr"] == pytest.approx(1e-2 * 0.99 ** 40)
+    np.testing.assert_allclose(rates, 1e-2 * 0.99 ** np.arange(40))
+
+
 def test_bad_jumps_are_refused():
     with pytest.raises(kolmo.InvalidArgument, match="every is a multiple of 10 steps"):
         Jumps(lambda: None, every=15)

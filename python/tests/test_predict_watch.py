@@ -337,3 +337,22 @@ def test_a_step_does_not_wait_for_a_gpu():
     finally:
         torch.cuda.set_sync_debug_mode("default")
     np.testing.assert_array_equal(watch.columns()["loss"], [float(v) for v in losses])
+
+
+def test_the_forecasts_of_kolmo_take_what_a_watch_has():
+    """The loss is 1 + 2 / sqrt(step) and its averages are 0.1 below; all forecasts go on so, and know the target's time."""
+    watch = Watch(torch.optim.SGD(net().parameters(), 0.1), target=1.09)
+    for step in range(1, 401):
+        watch.step(1 + 2 * step ** -0.5, gradient_norm=1.0)
+        if step % 20 == 0:
+            watch.validated(1 + 2 * step ** -0.5)
+            watch.validated(0.9 + 2 * step ** -0.5, "power:0.1")
+    for of, below in (("training", 0.0), ("validation", 0.0), ("power:0.1", 0.1)):
+        forecast = watch.forecast(horizon=200, of=of)
+        assert forecast.driver and forecast.step[-1] == 600 and forecast.rate[-1] == pytest.approx(0.1)
+        assert forecast.median[-1] == pytest.approx(1 - below + 2 * 600 ** -0.5, rel=0.01)
+    assert watch.forecast(horizon=200).time_to(1.09)["median"] == pytest.approx(494, abs=40)  # 1 + 2 / sqrt(step) is 1.09 there
+    decay = watch.forecast(decay_at=450, length=100)
+    assert decay.step[-1] == 550 and decay.rate[-1] < 0.02 and decay.low[-1] < decay.median[-1] < decay.high[-1]
+    with pytest.raises(kolmo.InvalidArgument):
+        watch.forecast(horizon=10 ** 9)

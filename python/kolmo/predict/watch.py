@@ -51,7 +51,7 @@ class Watch:
     every : int, optional
         Steps between evaluations and decisions; by default 50, and later a twentieth of the steps.
     state : list, default ()
-        What else a return to an earlier step restores: objects with ``state_dict``, such as schedulers and a GradScaler.
+        What else a return to an earlier step restores beside ``scheduler``: objects with ``state_dict``, such as a GradScaler.
     data : optional
         The place in the data, an object with ``state_dict``; rolled back with the generators of random numbers after a decay that missed.
     warmup : int, default 100
@@ -87,7 +87,8 @@ class Watch:
         self._micro: list[Any] = []
         self._started: float | None = None
         self._elapsed = 0.0
-        self.controller = Controller(self, control, evaluate, every, state, data, warmup, overhead, jumps)
+        parts = [*state, scheduler] if scheduler is not None and not any(s is scheduler for s in state) else list(state)
+        self.controller = Controller(self, control, evaluate, every, parts, data, warmup, overhead, jumps)
 
     def _tensors(self) -> list[Tensor]:
         buffers = self._buffers()
