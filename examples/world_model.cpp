@@ -101,10 +101,12 @@ int main(int argc, char** argv) {
   Numbers head = example::ridge(states, next, n, 1, 0.1, stream);
 
   // Members differ by 5 % in the weights of their memory.
-  Numbers all_ih, all_hh, all_bias, none{0}, change = normal(members * 3 * n * n, 7, 0.05, stream);
+  Numbers all_ih, all_hh, all_bias, all_heads, none(members),
+      change = normal(members * 3 * n * n, 7, 0.05, stream);
   for (std::size_t m = 0; m < members; ++m) {
     all_ih.insert(all_ih.end(), w_ih.begin(), w_ih.end());
     all_bias.insert(all_bias.end(), bias.begin(), bias.end());
+    all_heads.insert(all_heads.end(), head.begin(), head.end());
     for (const double w : w_hh) all_hh.push_back(w * (1 + change[all_hh.size()]));
   }
   Numbers now = fresh.features(center, scale, stream), start(200 * members * n), mean(200 * ahead),
@@ -116,8 +118,8 @@ int main(int argc, char** argv) {
                        .h = tensor(start, {200, members, n}),
                        .weight_ih = tensor(all_ih, {members, 3 * n, k}),
                        .weight_hh = tensor(all_hh, {members, 3 * n, n}),
-                       .head_hidden = tensor(head, {n}),
-                       .head_stochastic = tensor(none, {1}),
+                       .head_hidden = tensor(all_heads, {members, n}),
+                       .head_stochastic = tensor(none, {members, 1}),
                        .bias_ih = tensor(all_bias, {members, 3 * n}),
                        .loss = tensor(of_member[0], {200, members, ahead}),
                        .step_deltas = tensor(of_member[1], {200, members, ahead}),

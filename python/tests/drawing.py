@@ -7,6 +7,7 @@ SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 33, 64, 65]
 NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u64": "u8", "u32": "u4", "u16": "u2",
          "u8": "u1", "c128": "c16", "c64": "c8", "bool": "?"}
 DENSE = {"kuramoto_evolution": "adjacency", "reservoir_update": "weights"}  # the dense matrix, which is given unless the sparse one is
+TOGETHER = {"rssm_rollout": ("controls", "weight_controls")}  # optional arrays that are given together
 KEEP = {"attention": {"scale"}, "matmul": {"output"}}  # options for which only the default agrees with all that is drawn
 
 
@@ -92,12 +93,14 @@ def draw(described, seed):
     chosen = {f["name"]: option(f, rng) for f in described["fields"] if "shape" not in f and not f["bound"]
               and f["name"] not in KEEP.get(name, ()) and rng.random() < 0.5}
     sizes, dtypes, arguments = related_sizes(name, rng, chosen), {}, {}
-    sparse = bool(rng.integers(2))
+    sparse, planned = bool(rng.integers(2)), bool(rng.integers(2))
     batch = [int(rng.choice([0, 1, 2, 3])) for _ in range(int(rng.integers(0, 3)))]
 
     def given(field):
         if name in DENSE and field["name"] in ("offsets", "columns", "values", DENSE[name]):
             return sparse != (field["name"] == DENSE[name])
+        if field["name"] in TOGETHER.get(name, ()):
+            return planned
         return not field["optional"] or rng.random() < 0.5
 
     def extent(word):

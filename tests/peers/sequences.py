@@ -156,19 +156,24 @@ def gru_backward(rng):
 
 @peer("rssm_rollout", "torch")
 def rssm_rollout(rng):
-    (m, k, n, c), steps, reset = shape(rng, 4, 9), int(rng.integers(2, 12)), pick(rng, *GRU)
-    features, h, a, b = rng.random(k), rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=c)
-    w, v, b_ih, b_hh = (rng.normal(size=s) for s in ((m, 3 * n, k), (m, 3 * n, n), (m, 3 * n), (m, 3 * n)))
+    (m, k, n, c, q), steps, reset = shape(rng, 5, 9), int(rng.integers(2, 12)), pick(rng, *GRU)
+    features, h, a, b, plan = rng.random(k), rng.normal(size=(m, n)), rng.normal(size=(m, n)), rng.normal(size=(m, c)), rng.normal(size=(steps, q))
+    w, v, b_ih, b_hh, w_plan, w_latent = (rng.normal(size=s) for s in ((m, 3 * n, k), (m, 3 * n, n), (m, 3 * n), (m, 3 * n), (m, 3 * n, q),
+                                                                       (m, 3 * n, c)))
+    planned, fed_back = (bool(flag) for flag in rng.integers(2, size=2))
     state, loss, places = t(h), torch.full((m,), features[0], dtype=torch.float64), torch.arange(c) * n // c
     losses, norms, entropies = [loss], [], []
-    for _ in range(steps):
-        x = torch.cat([loss[:, None], t(features[1:]).expand(m, -1)], 1)
-        state = torch.cat([GRU[reset](x[i:i + 1], state[i:i + 1], *(t(p[i]) for p in (w, v, b_ih, b_hh))) for i in range(m)])
+    all_w = t(np.concatenate([w, w_plan * planned, w_latent * fed_back], 2))
+    p = torch.softmax(state[:, places], -1)
+    for step in range(steps):
+        x = torch.cat([loss[:, None], t(features[1:]).expand(m, -1), t(plan[step]).expand(m, -1), p], 1)
+        state = torch.cat([GRU[reset](x[i:i + 1], state[i:i + 1], all_w[i], *(t(y[i]) for y in (v, b_ih, b_hh))) for i in range(m)])
         p = torch.softmax(state[:, places], -1)
-        loss = (state @ t(a) + p @ t(b)).clamp(-10, 10).exp()
+        loss = ((state * t(a)).sum(-1) + (p * t(b)).sum(-1)).clamp(-10, 10).exp()
         losses.append(loss), norms.append(state.norm(dim=-1)), entropies.append(torch.special.entr(p).sum(-1))
+    more = {**({"controls": plan, "weight_controls": w_plan} if planned else {"steps": steps}), **({"weight_latent": w_latent} if fed_back else {})}
     all_losses = torch.stack(losses, 1)
-    want, got = all_losses[:, 1:], kolmo.rssm_rollout(features, h, w, v, a, b, b_ih, b_hh, steps=steps, reset=reset, last=True)
+    want, got = all_losses[:, 1:], kolmo.rssm_rollout(features, h, w, v, a, b, b_ih, b_hh, reset=reset, last=True, **more)
     pairs = [(got.loss, want), (got.step_deltas, all_losses.diff(dim=1).abs()), (got.hidden_norms, torch.stack(norms, 1)),
              (got.entropy, torch.stack(entropies, 1)), (got.variance, all_losses.var(1, correction=0)), (got.mean, want.mean(0)),
              (got.smoothness, all_losses.diff(n=2, dim=1).abs().mean(1)), (got.spread, want.var(0, correction=0)), (got.last, state)]

@@ -29,6 +29,8 @@ void check_rollout(const Rollout& a) {
   check_gates("rssm_rollout", a.weight_ih.dim(1), a.h.dim(-1));
   require(a.features.dim(-1) > 0, "rssm_rollout: features is empty, its first element is the loss");
   require(a.h.dim(-1) > 0 && a.h.dim(-2) > 0, "rssm_rollout: h has no units or no members");
+  require(a.controls.given() == a.weight_controls.given(),
+          "rssm_rollout: controls and weight_controls must be given together");
 }
 
 /// Operations of `rows` steps of n units: products and sums of the gates, and 30 for each of the three
@@ -41,9 +43,11 @@ double forward_flops(const Forward& a) {
 double rollout_flops(const Rollout& a) {
   const RolloutSizes s(a);
   const double n = double(s.n), rows = double(s.rows), steps = double(s.steps);
+  const double added = (a.controls.given() ? double(a.controls.dim(-1)) : 0) +
+                       (a.weight_latent.given() ? double(s.categories) : 0);
   // A step takes the heads, the norm and the exponentials; the features are multiplied once.
   return rows * 6 * n * double(s.k) +
-         steps * (step_flops(rows, n) + rows * (4 * n + 36 * double(s.categories)));
+         steps * (step_flops(rows, n) + rows * (6 * n * added + 4 * n + 36 * double(s.categories)));
 }
 
 // Weights are drawn with standard deviation 1 / (4 sqrt n), so that W has a spectral norm near 1/2 and a step
@@ -151,9 +155,15 @@ constinit const Definition<Forward> forward_definition{
 template <class T>
 void rollout(Rollout& a) {
   shrink<T>(a);
-  for (Tensor* const w : {static_cast<Tensor*>(&a.head_hidden), static_cast<Tensor*>(&a.head_stochastic)})
-    for (std::int64_t i = 0; i < w->size(); ++i) w->as<T>()[i] /= T(4 * std::sqrt(double(w->size())));
+  for (Tensor* const w : {static_cast<Tensor*>(&a.head_hidden), static_cast<Tensor*>(&a.head_stochastic),
+                          static_cast<Tensor*>(&a.weight_controls), static_cast<Tensor*>(&a.weight_latent)})
+    for (std::int64_t i = 0; w->given() && i < w->size(); ++i)
+      w->as<T>()[i] /= T(4 * std::sqrt(double(w->dim(-1))));
   for (std::int64_t i = 0; i < a.h.size(); ++i) a.h.as<T>()[i] = std::tanh(a.h.as<T>()[i]);
+}
+template <class T>
+void sampled(Rollout& a) {
+  rollout<T>(a), a.sample = true, a.seed = 5, a.offset = 3;
 }
 // The loss is fed back with a weight of 1 / (4 sqrt n): |dL| <= L |a| |dh| with |a| near 1/4 adds less than
 // 1/8 to the growth of a step. A sum of 2 n or c terms and the exponential add to the error of a loss; a sum
@@ -180,6 +190,34 @@ constexpr Case<Rollout> rollout_cases[] = {
      .tolerance = absolute(rollout_bound(129, 4) * 0x1p-24),
      .optional = "bias_ih last",
      .setup = rollout<float>},
+    {.name = "planned inputs, probabilities fed back",
+     .sizes = {{"...", 3}, {"m", 2}, {"n", 17}, {"k", 5}, {"g", 51}, {"c", 7}, {"q", 3}, {"steps", 6}},
+     .tolerance = absolute(rollout_bound(32, 6) * 0x1p-53),
+     .optional = "bias_ih controls weight_controls weight_latent",
+     .setup = rollout<double>},
+    {.name = "planned inputs, a drawn category fed back",
+     .sizes = {{"...", 3}, {"m", 5}, {"n", 33}, {"k", 5}, {"g", 99}, {"c", 8}, {"q", 1}, {"steps", 7}},
+     .tolerance = absolute(rollout_bound(47, 7) * 0x1p-53),
+     .optional = "bias_hh controls weight_controls weight_latent last",
+     .setup = sampled<double>},
+    {.name = "planned inputs, drawn categories, f32",
+     .sizes = {{"...", 2}, {"m", 3}, {"n", 20}, {"k", 4}, {"g", 60}, {"c", 20}, {"q", 2}, {"steps", 6}},
+     .dtype = DType::f32,
+     .tolerance = absolute(rollout_bound(46, 6) * 0x1p-24),
+     .optional = "controls weight_controls",
+     .setup = sampled<float>},
+    {.name = "a latent fed back, reset after, f32",
+     .sizes = {{"...", 1}, {"m", 2}, {"n", 65}, {"k", 4}, {"g", 195}, {"c", 32}, {"steps", 4}},
+     .dtype = DType::f32,
+     .tolerance = absolute(rollout_bound(101, 4) * 0x1p-24),
+     .optional = "weight_latent",
+     .setup = [](Rollout& a) { rollout<float>(a), a.reset = GruReset::after; }},
+    {.name = "64 plans, 50 steps of 5 members of 256 units, f32",
+     .sizes = {{"...", 64}, {"m", 5}, {"n", 256}, {"k", 64}, {"g", 768}, {"c", 256}, {"q", 1}, {"steps", 50}},
+     .dtype = DType::f32,
+     .optional = "bias_ih controls weight_controls",
+     .benchmark_only = true,
+     .setup = rollout<float>},
     {.name = "50 steps of 5 members of 256 units, f32",
      .sizes = {{"...", 1}, {"m", 5}, {"n", 256}, {"k", 64}, {"g", 768}, {"c", 256}, {"steps", 50}},
      .dtype = DType::f32,
@@ -203,7 +241,7 @@ constexpr Case<Rollout> rollout_cases[] = {
 constinit const Definition<Rollout> rollout_definition{
     {.name = "rssm_rollout",
      .summary = "losses L_(t+1) = exp(a . h + b . softmax h) of an ensemble of GRUs that run on their own "
-                "predictions",
+                "predictions and on planned inputs",
      .source = "Hafner et al. 2019; Cho et al. 2014",
      .matrix_products = true,
      .in_place = true},

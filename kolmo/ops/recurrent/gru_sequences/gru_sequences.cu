@@ -211,9 +211,13 @@ template <class F>
 void visit_job(const Rollout& a, const F& f) {
   visit<double, float>(a.h.dtype, [&]<class T> { f.template operator()<T, cuda::RolloutJob<T>>(); });
 }
+/// Whether only the way step by step computes what is asked for.
+bool needs_steps(const Forward&) { return false; }
+bool needs_steps(const Rollout& a) { return RolloutSteps::changes(a) || a.sample; }
 template <class A>
 bool fits(const A& a, int row) {
   bool fit = false;
+  if (plans[row].config.way != Way::steps && needs_steps(a)) return false;
   visit_job(a, [&]<class T, class Job> {
     fit = resident_fits<T, Job>(a.h.dim(-1), plans[row].config, a.h.device);
   });
@@ -221,6 +225,7 @@ bool fits(const A& a, int row) {
 }
 template <class A>
 int preferred(const A& a) {
+  if (needs_steps(a)) return step_by_step;
   int row = 0;
   const std::int64_t n = a.h.dim(-1);
   visit_job(a, [&]<class T, class Job> { row = preferred_plan<T>(n, n ? a.h.size() / n : 0); });

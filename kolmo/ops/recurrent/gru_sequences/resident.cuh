@@ -276,8 +276,8 @@ struct RolloutJob {
       gru.ranks.sync();
       T loss = first_loss[row];
       const int units = gru.units, thread = gru.ranks.thread();
-      const Head head{thread < gru.n ? head_hidden[thread] : T(0),
-                      thread < size.categories ? head_stochastic[thread] : T(0),
+      const T *const a = head_hidden + member * size.n, *const b = head_stochastic + member * size.categories;
+      const Head head{a, b, thread < gru.n ? a[thread] : T(0), thread < size.categories ? b[thread] : T(0),
                       thread < size.categories ? logit(thread) : 0};
       for (std::int64_t t = 0; t < size.steps; ++t) {
         gru.step(
@@ -292,8 +292,9 @@ struct RolloutJob {
   }
 
  private:
-  /// The numbers of the head that a thread uses first.
+  /// The head of a member, and the numbers of it that a thread uses first.
   struct Head {
+    const T *all_hidden, *all_stochastic;
     T hidden, stochastic;
     int logit;  ///< its index in the state
   };
@@ -315,11 +316,12 @@ struct RolloutJob {
     most = warp_max(most);
     for (int i = thread; i < gru.n; i += Ranks::threads) {
       const T h = gru.state[i];
-      sums[0] += h * (i == thread ? head.hidden : head_hidden[i]), sums[1] += h * h;
+      sums[0] += h * (i == thread ? head.hidden : head.all_hidden[i]), sums[1] += h * h;
     }
     for (std::int64_t i = thread; i < size.categories; i += Ranks::threads) {
       const T below = gru.state[i == thread ? head.logit : logit(i)] - most, e = std::exp(below);
-      sums[2] += e, sums[3] += e * below, sums[4] += e * (i == thread ? head.stochastic : head_stochastic[i]);
+      sums[2] += e, sums[3] += e * below,
+          sums[4] += e * (i == thread ? head.stochastic : head.all_stochastic[i]);
     }
     warp_sums(sums);
     if (gru.lane < 5)

@@ -1,28 +1,12 @@
 #pragma once
+#include <optional>
 #include <utility>
 
 #include "kolmo/ops/recurrent/gru_sequences/gru_steps.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/rollout_latent.hpp"
 #include "kolmo/skeleton/each_team.hpp"
 
 namespace kolmo {
-
-/// The sizes of a rollout. Rows of its workspace are ordered by member, then by batch index.
-struct RolloutSizes {
-  std::int64_t members, n, k, categories, batch, rows, steps;
-  explicit RolloutSizes(const RssmRolloutArgs& a)
-      : members(a.h.dim(-2)),
-        n(a.h.dim(-1)),
-        k(a.features.dim(-1)),
-        categories(a.head_stochastic.dim(0)),
-        batch(k ? a.features.size() / k : 0),
-        rows(batch * members),
-        steps(a.steps) {}
-  /// The number of a row in the arguments, whose rows are ordered by batch index and then by member.
-  KOLMO_HD std::int64_t outer(std::int64_t row) const {
-    const std::int64_t member = row / batch;
-    return (row - member * batch) * members + member;
-  }
-};
 
 /// Separates the features: those without the loss are stored once for each member, the loss for each row.
 template <class T>
@@ -84,38 +68,48 @@ KOLMO_HD C loss_of(C sum) {
   return std::exp(sum < C(-10) ? C(-10) : sum > C(10) ? C(10) : sum);
 }
 
-/// Computes the loss, the entropy and the norm of a row's new state, by a team.
+/// Computes the loss, the entropy and the norm of a row's new state, and its latent if that is fed back, by a team. At step -1,
+/// the state being the one given, computes the latent alone.
 template <class T>
 struct Decode {
   RolloutSizes size;
   const T *state, *head_hidden, *head_stochastic;
-  T* loss;
+  T *loss, *latent;
   RolloutOutputs<T> outputs;
+  LatentDraws draws;
   std::int64_t step;
 
   std::int64_t items() const { return size.rows; }
   KOLMO_HD std::int64_t scratch() const { return 0; }
   template <class Team>
   KOLMO_HD void operator()(std::int64_t row, const Team& team, double*) const {
-    const T* const h = state + row * size.n;
-    const auto logit = [&](std::int64_t i) { return double(h[i * size.n / size.categories]); };
-    // The first element of h is the first logit.
-    double most = double(h[0]), sum = 0, squares = 0, weight = 0, logits = 0, total = 0;
-    for (std::int64_t i = 1; i < size.categories; ++i) most = logit(i) > most ? logit(i) : most;
+    const std::int64_t member = row / size.batch, count = size.categories;
+    const T *const h = state + row * size.n, *const of_hidden = head_hidden + member * size.n,
+                   *const of_latent = head_stochastic + member * count;
+    const Categories<T> categories{h, size.n, count};
+    const double most = categories.most();
+    double sum = 0, squares = 0, weight = 0, logits = 0, total = 0;
     team.each(size.n, [&](std::int64_t i) {
-      sum += double(h[i]) * double(head_hidden[i]), squares += double(h[i]) * double(h[i]);
+      sum += double(h[i]) * double(of_hidden[i]), squares += double(h[i]) * double(h[i]);
     });
-    team.each(size.categories, [&](std::int64_t i) {
-      const double below = logit(i) - most, e = std::exp(below);
-      total += e, logits += e * below, weight += e * double(head_stochastic[i]);
+    team.each(count, [&](std::int64_t i) {
+      const double below = categories.logit(i) - most, e = std::exp(below);
+      total += e, logits += e * below, weight += e * double(of_latent[i]);
     });
     sum = team.sum(sum), squares = team.sum(squares);
     total = team.sum(total), logits = team.sum(logits), weight = team.sum(weight);
-    if (!team.first()) return;
-    const double next = loss_of(size.categories ? sum + weight / total : sum);
+    const std::int64_t drawn = draws.sample ? draws(size, categories, row, step + 1) : -1;
+    if (latent)
+      team.each(count, [&](std::int64_t i) {
+        const double share = draws.sample ? double(i == drawn) : std::exp(categories.logit(i) - most) / total;
+        latent[row * count + i] = T(share);
+      });
+    if (!team.first() || step < 0) return;
+    if (count) sum += draws.sample ? double(of_latent[drawn]) : weight / total;
+    const double next = loss_of(sum);
     loss[row] = T(next);
     outputs.write(size.outer(row) * size.steps + step, next, squares,
-                  size.categories ? std::log(total) - logits / total : 0);
+                  count ? std::log(total) - logits / total : 0);
   }
 };
 
@@ -211,21 +205,35 @@ struct RolloutInput {
 struct RolloutSteps {
   bool before;
   RolloutInput in;
-  Tensor of_gates, of_candidate;
+  Tensor of_gates, of_candidate, latent;
   StateProducts v;
+  std::optional<GateProduct> of_latent;
+  void* u;  ///< the inputs of a step, if they change from step to step
 
   RolloutSteps(Arena& arena, const RssmRolloutArgs& a)
       : before(a.reset == GruReset::before),
         in(arena, a),
         of_gates(before ? buffer(arena, a, 2 * in.size.n) : Tensor(a.weight_hh)),
         of_candidate(buffer(arena, a, before ? in.size.n : 0)),
-        v(arena, buffer(arena, a, in.size.batch), {of_gates, {}}, {of_candidate, {}}, before) {}
-  void lay(Arena& arena, const Site& site) const { in.lay(arena, site), v.lay(arena, site); }
+        latent(buffer(arena, a, a.weight_latent.given() ? in.size.batch : 0, in.size.categories)),
+        v(arena, buffer(arena, a, in.size.batch), {of_gates, {}}, {of_candidate, {}}, before),
+        u(RolloutInput::take(arena, a, changes(a) ? in.size.rows * 3 * in.size.n : 0)) {
+    if (a.weight_latent.given()) of_latent.emplace(arena, latent, a.weight_latent, Tensor{});
+  }
+  void lay(Arena& arena, const Site& site) const {
+    in.lay(arena, site), v.lay(arena, site);
+    if (of_latent) of_latent->lay(arena, site);
+  }
+  /// Whether the inputs of the gates, apart from the loss, change from step to step.
+  static bool changes(const RssmRolloutArgs& a) { return a.controls.given() || a.weight_latent.given(); }
 
  private:
   Tensor buffer(Arena& arena, const RssmRolloutArgs& a, std::int64_t rows) const {
-    return tensor(RolloutInput::take(arena, a, in.size.members * rows * in.size.n), a.h.dtype,
-                  std::array{in.size.members, rows, in.size.n}, a.h.device);
+    return buffer(arena, a, rows, in.size.n);
+  }
+  Tensor buffer(Arena& arena, const RssmRolloutArgs& a, std::int64_t rows, std::int64_t columns) const {
+    return tensor(RolloutInput::take(arena, a, in.size.members * rows * columns), a.h.dtype,
+                  std::array{in.size.members, rows, columns}, a.h.device);
   }
 };
 /// Separates the weights of the gates r and z from those of n, a row at a time.
@@ -252,16 +260,29 @@ void rollout_by_steps(const RssmRolloutArgs& a, Arena& arena, Stream& s, const E
   const RolloutSteps w(arena, a);
   const RolloutSizes& size = w.in.size;
   T* const state = w.v.state.as<T>();
-  const MemberInput<T> in = w.in.prepare<T>(a, arena, s, each);
+  MemberInput<T> in = w.in.prepare<T>(a, arena, s, each);
+  const T* const of_features = in.u;
+  const LatentDraws draws(a);
   each(CopyStates<T>{size, a.h.as<T>(), state, false});
   if (w.before)
     each(PartWeights<T>{a.weight_hh.as<T>(), w.of_gates.as<T>(), w.of_candidate.as<T>(), size.n,
                         size.members * 3 * size.n});
+  const auto decode = [&](std::int64_t t) {
+    teams(Decode<T>{size, state, a.head_hidden.as<T>(), a.head_stochastic.as<T>(), static_cast<T*>(w.in.loss),
+                    w.of_latent ? w.latent.as<T>() : nullptr, RolloutOutputs<T>(a), draws, t});
+  };
+  if (w.of_latent) decode(-1);
   for (std::int64_t t = 0; t < size.steps; ++t) {
     Arena scratch = arena;  // for this step only
+    if (w.of_latent) w.of_latent->run(scratch, s);
+    if (w.changes(a)) {
+      in.u = static_cast<T*>(w.u);
+      each(StepInputs<T>{size, of_features, w.of_latent ? w.of_latent->result<T>() : nullptr,
+                         a.controls.as<T>(), a.weight_controls.as<T>(),
+                         a.controls.given() ? a.controls.dim(-1) : 0, static_cast<T*>(w.u), t});
+    }
     w.v.step<T>(in, state, nullptr, 0, scratch, s, each);
-    teams(Decode<T>{size, state, a.head_hidden.as<T>(), a.head_stochastic.as<T>(), static_cast<T*>(w.in.loss),
-                    RolloutOutputs<T>(a), t});
+    decode(t);
   }
   each(Summary<T>(size, a));
   if (a.last.given()) each(CopyStates<T>{size, state, a.last.as<T>(), true});
