@@ -24,10 +24,10 @@ python3 tools/compare_links.py out/furnace.json gas_rate:co2
 
 cat <<'TEXT'
 
-2. Six simulated variables, of which a file says which drives which. Each pair is taken by itself, so that links may be added,
-such as one that goes through a third variable.
+2. Six simulated variables, of which a file says which drives which. Each pair by itself would show links that go through a third
+variable too. The method multivariate chooses, for each variable, what drives it given all else that was chosen.
 TEXT
-run network examples/data/coupled_logistic.csv --max-lag 3 --surrogates 1000 --seed 1 \
+run network examples/data/coupled_logistic.csv --method multivariate --max-lag 3 --seed 1 \
   --out out/simulated.json --report out/simulated.html
 python3 tools/compare_links.py out/simulated.json examples/data/coupled_logistic.truth.json
 

@@ -202,7 +202,7 @@ def test_unknown_parameters():
         kolmo.TransferEntropyNetwork().set_params(surogates=3)
 
 
-@pytest.mark.parametrize("kind", ["network", "matrix", "profiles"])
+@pytest.mark.parametrize("kind", ["network", "time", "matrix", "profiles"])
 def test_plots(kind):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -215,6 +215,17 @@ def test_plots(kind):
         plt.close("all")
     with pytest.raises(kolmo.InvalidArgument, match="kind"):
         net.plot("pie")
+
+
+def test_links_in_time_have_an_arrow_for_every_chosen_lag():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    net = kolmo.MultivariateNetwork(max_lag=2, surrogates=39, progress=False).fit(coupled(200, 3))
+    arrows = [p for p in net.plot("time").patches if isinstance(p, matplotlib.patches.FancyArrowPatch)]
+    chosen = net.edges_[net.edges_.significant].lags.map(len).sum()
+    assert chosen >= 2
+    assert len(arrows) == chosen + net.targets_.own_past.map(len).sum()
+    matplotlib.pyplot.close("all")
 
 
 def test_multivariate_network_has_its_own_name():

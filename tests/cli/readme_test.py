@@ -28,7 +28,7 @@ class Readme(unittest.TestCase):
             for line in commands:
                 run = kolmo(*shlex.split(line)[1:], cwd=folder)
                 self.assertEqual(run.returncode, 0, line + "\n" + run.stderr)
-                self.assertIn("gas_rate" if "furnace" in line else "realcons", run.stdout)
+                self.assertIn("gas_rate" if "furnace" in line else "x5" if "logistic" in line else "realcons", run.stdout)
             self.assertTrue((Path(folder) / "furnace.html").exists())
 
     def test_other_lines_are_those_that_the_empty_debian_runs(self):

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kolmo/flow/report/figures.hpp"
 #include "kolmo/flow/report/report.hpp"
 #include "kolmo/flow/request/settle.hpp"
 #include "kolmo/flow/result/link_table.hpp"
@@ -101,6 +102,25 @@ TEST(GreedyDocument, SaysWhatWasChosenInItsOrder) {
   const std::string page = html_report(d, {});
   EXPECT_THAT(page, HasSubstr("realcons:2, realcons:1"));
   EXPECT_THAT(page, HasSubstr("realinv:1 (max_seq)"));
+}
+
+TEST(GreedyDocument, TheTimeGraphHasAnArrowForEveryChosenLag) {
+  NetworkDocument d = document();
+  const auto arrows = [](const std::string& svg, const std::string& kind) {
+    int found = 0;
+    for (auto at = svg.find(kind); at != std::string::npos; at = svg.find(kind, at + 1)) ++found;
+    return found;
+  };
+  const std::string svg = figures::time_graph(d);
+  EXPECT_EQ(arrows(svg, "class=\"flow\""), 2) << "lags 1 and 2 of the one link";
+  EXPECT_EQ(arrows(svg, "class=\"own\""), 1);
+  EXPECT_EQ(arrows(svg, "<circle"), 3 * 4) << "three variables, now and at three lags";
+  EXPECT_THAT(svg, HasSubstr("from 1 row before"));
+  EXPECT_THAT(html_report(d, {}), HasSubstr("grey ones are of the target"));
+  d.links[0].lags = {1000};
+  EXPECT_EQ(figures::time_graph(d), "") << "too many columns";
+  d.links[0].significant = false;
+  EXPECT_EQ(figures::time_graph(d), "");
 }
 
 TEST(GreedyDocument, ReorderingVariablesKeepsWhatWasChosen) {

@@ -76,6 +76,7 @@ TEST(Report, EveryLinkIsInEveryFigure) {
   EXPECT_EQ(count(html, "class=\"cell "), 132u);
   EXPECT_EQ(count(html, "class=\"mark\""), links);
   EXPECT_EQ(count(html, "<g class=\"link\""), links);
+  EXPECT_EQ(count(html, "<g class=\"flow\""), links);
   EXPECT_EQ(count(html, "<svg class=\"profile\""), links);
   EXPECT_EQ(count(html, "<tr data-link="), 132u + links);
   EXPECT_EQ(count(html, "<path class=\"line\" d="), 12u);

@@ -27,6 +27,10 @@ std::string network_graph(const NetworkDocument& network);
 std::size_t shown_links(const NetworkDocument& network);
 std::size_t shown_lags(const NetworkDocument& network);
 
+/// Every variable at every lag, from left to right in time, and an arrow to the next value for each lag of a significant link and for
+/// each value of the own past that a greedy search chose. Empty if there is no such link or too much to be told apart.
+std::string time_graph(const NetworkDocument& network);
+
 /// Every ordered pair of variables, coloured by strength(); rows are sources and columns targets. A dot marks
 /// significant pairs, and the others are faded. The script can colour it by another measure.
 std::string heat_map(const NetworkDocument& network);

@@ -96,6 +96,19 @@ std::string graph_caption(const NetworkDocument& network) {
                                        : group_key(network));
 }
 
+/// The figure of variables at lags, or nothing if there is none.
+std::string time_graph(const NetworkDocument& network) {
+  const std::string svg = figures::time_graph(network);
+  if (svg.empty()) return "";
+  return "<figure data-file=\"time_graph\">\n<div class=\"scroll\">" + svg +
+         "</div>\n<figcaption>The same links in time: a column is a row of the data" + lag_note(network) +
+         ", and arrows run from past values to the next value of the target. " +
+         (network.greedy()
+              ? "Every lag that was chosen has an arrow; grey ones are of the target\u2019s own past."
+              : "A link has an arrow from its strongest lag.") +
+         "</figcaption>\n</figure>\n";
+}
+
 std::string matrix_caption(const NetworkDocument& network) {
   const bool large = network.variables.size() > kMostDrawnVariables;
   std::string out =
@@ -223,6 +236,7 @@ std::string html_report(const NetworkDocument& document, const ReportSeries& ser
                        {"warnings", prose::warnings(network)},
                        {"graph", figures::network_graph(network)},
                        {"graph_caption", graph_caption(network)},
+                       {"time_graph", time_graph(network)},
                        {"matrix", large ? figures::canvas_matrix(network) : figures::heat_map(network)},
                        {"matrix_caption", matrix_caption(network)},
                        {"browser", browser(network)},

@@ -53,7 +53,8 @@ std::string caution(const NetworkDocument& network) {
                "prediction, not by itself of cause."
              : "Each pair is taken by itself: a link may be indirect, through a third variable, or "
                "come from a common driver. Variables that are known to matter can be conditioned on, by "
-               "the option given. Transfer entropy is evidence of prediction, not by itself of cause.";
+               "the option given, and the method multivariate chooses them. Transfer entropy is evidence of "
+               "prediction, not by itself of cause.";
 }
 
 NetworkDocument network_document(const Network& network, const Series& series, const NetworkOptions& options,

@@ -182,7 +182,8 @@ class TransferEntropyNetwork(NetworkParameters):
         return graph
 
     def plot(self, kind: str = "network", ax: Axes | None = None, **options: Any) -> Axes:
-        """Draws the network, its matrix, or values by lag; see `kolmo.flow.plots`. Returns the axes."""
+        """Draws the network, its links in time (`kind` "time"), its matrix, or values by lag ("profiles"); see `kolmo.flow.plots`. Returns
+        the axes."""
         from kolmo.flow import plots
 
         return plots.draw(self._result(), kind, ax, **options)

@@ -15,15 +15,16 @@ Document = dict[str, Any]  # what `kolmo network --out` writes
 
 
 def draw(document: Document, kind: str, ax: Axes | None, **options: Any) -> Axes:
-    """`kind` is "network", "matrix" or "profiles"; `options` are those of the function of that name."""
-    kinds: dict[str, Callable[..., Axes]] = {"network": graph, "matrix": matrix, "profiles": profiles}
+    """`kind` is "network", "time", "matrix" or "profiles"; `options` are those of the function of that name."""
+    kinds: dict[str, Callable[..., Axes]] = {"network": graph, "time": time_graph, "matrix": matrix, "profiles": profiles}
     if kind not in kinds:
         raise InvalidArgument(f"kind: {kind!r} is none of {', '.join(kinds)}")
     if ax is None:
         import matplotlib.pyplot as plt
 
         size = max(4.0, min(12.0, 2.5 + 0.35 * len(document["variables"])))
-        ax = plt.subplots(figsize=(6.4, 4.0) if kind == "profiles" else (size * 1.15, size), layout="constrained")[1]
+        sizes = {"profiles": (6.4, 4.0), "time": (6.4, 1.2 + 0.45 * len(document["variables"]))}
+        ax = plt.subplots(figsize=sizes.get(kind, (size * 1.15, size)), layout="constrained")[1]
     return kinds[kind](document, ax, **options)
 
 
@@ -86,6 +87,39 @@ def graph(document: Document, ax: Axes, cmap: str = "viridis_r") -> Axes:
     ax.set_axis_off()
     if links:
         ax.figure.colorbar(scale, ax=ax, label=_what(document), shrink=0.7)
+    else:
+        ax.set_title("no significant link", fontsize=10)
+    return ax
+
+
+def time_graph(document: Document, ax: Axes, cmap: str = "viridis_r") -> Axes:
+    """Variables at lags, from left to right in time, and an arrow to the next value for each lag of a significant link: every lag
+    that was chosen, or of a pairwise network the strongest. Grey arrows are of the target's own past, where that was chosen."""
+    import matplotlib as mpl
+
+    names, links = document["variables"], sorted(_shown(document), key=_strength)
+    arrows: list[tuple[int, int, int, Document | None]] = [
+        (target["target_index"], target["target_index"], past["lag"], None)
+        for target in document["targets"] for past in target.get("own_past", [])]
+    arrows += [(link["source_index"], link["target_index"], lag, link) for link in links for lag in link.get("lags") or [link["lag"]]]
+    oldest = max([arrow[2] for arrow in arrows], default=1)
+    top = float(np.nanmax(np.array([_strength(link) for link in links]), initial=0)) or 1.0
+    scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(0, top), cmap)
+    for lag in range(oldest + 1):
+        ax.plot([-lag] * len(names), range(len(names)), "o", color="0.6" if lag else "0.1", markersize=4 if lag else 7, zorder=3)
+    for source, target, lag, link in arrows:
+        share = float(np.clip(np.nan_to_num(_strength(link)) / top, 0, 1)) if link else 0.0
+        ax.add_patch(mpl.patches.FancyArrowPatch(
+            (-lag, source), (0, target), connectionstyle=f"arc3,rad={-0.15 if source == target or not lag else 0}", arrowstyle="-|>",
+            mutation_scale=9 + 6 * share, linewidth=0.8 + 2.5 * share, color=scale.to_rgba(_strength(link)) if link else "0.7",
+            shrinkA=2, shrinkB=5))
+    ax.set_yticks(range(len(names)), names)
+    ax.set_xticks(range(-oldest, 1), [*(_lag(document, -lag) for lag in range(oldest, 0, -1)), "next"])
+    ax.set(xlim=(-oldest - 0.3, 0.3), ylim=(len(names) - 0.5, -0.7), xlabel="rows" if "time_step" not in document else None)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    if links:
+        ax.figure.colorbar(scale, ax=ax, label=_what(document))
     else:
         ax.set_title("no significant link", fontsize=10)
     return ax
