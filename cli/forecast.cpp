@@ -10,6 +10,7 @@
 #include "cli/files.hpp"
 #include "cli/option.hpp"
 #include "cli/table.hpp"
+#include "kolmo/predict/report/training_report.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -18,7 +19,7 @@ using namespace predict;
 
 struct ForecastFlags {
   ForecastRequest request;
-  std::string file, plot;
+  std::string file, plot, report;
   bool json = false;
 };
 
@@ -60,11 +61,15 @@ void print_standings(const ForecastResult& r) {
   table.print(std::cout);
 }
 
-void run_forecast(const ForecastFlags& o) {
+void run_forecast(const ForecastFlags& o, const Context& context) {
   const TrainingLog log = read_log(o.file, o.request.columns, o.request.block.value_or(0));
   const ForecastResult result = forecast_log(log, o.request, o.file);
   for (const std::string& note : result.notes) print_note(note);
-  if (!o.plot.empty()) write_results({{o.plot, forecast_svg(log, result)}});
+  std::vector<std::pair<std::string, std::string>> files;
+  if (!o.plot.empty()) files.emplace_back(o.plot, forecast_svg(log, result));
+  if (!o.report.empty())
+    files.emplace_back(o.report, training_report(log, outlook(log, o.request, o.file), context.command_line));
+  if (!files.empty()) write_results(files);
   if (o.json) {
     std::cout << forecast_json(result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
               << '\n';
@@ -76,7 +81,7 @@ void run_forecast(const ForecastFlags& o) {
 
 }  // namespace
 
-void add_forecast(CLI::App& app, Context&) {
+void add_forecast(CLI::App& app, Context& context) {
   using I = ForecastInfo;
   CLI::App* const c = app.add_subcommand(std::string(I::name), std::string(I::summary));
   const auto flags = std::make_shared<ForecastFlags>();
@@ -85,9 +90,12 @@ void add_forecast(CLI::App& app, Context&) {
       ->required();
   add_options(*c, forecast_options(), &flags->request);
   add_output(*c, "--plot", flags->plot, "write a figure")->type_name("FILE.svg");
+  add_output(*c, "--report", flags->report,
+             "write a page: curve, forecasts of plans, when to decay, who forecasts")
+      ->type_name("FILE.html");
   c->add_flag("--json", flags->json, "print one JSON object");
   c->footer(std::string(I::about) + "\nExample:\n  " + std::string(I::example));
-  c->callback([flags] { run_forecast(*flags); });
+  c->callback([flags, &context] { run_forecast(*flags, context); });
 }
 
 }  // namespace kolmo::cli

@@ -143,7 +143,7 @@ endif()
 include(cmake/embed.cmake)
 include(cmake/kernels.cmake)
 file(GLOB assets CONFIGURE_DEPENDS kolmo/flow/report/*.html kolmo/flow/report/*.css kolmo/flow/report/*.js
-  kolmo/monitor/page/*)
+  kolmo/predict/report/*.html kolmo/monitor/page/*)
 kolmo_embed(kolmo_lib ${assets})
 
 file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kolmo/check/*.cpp)

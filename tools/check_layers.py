@@ -17,7 +17,7 @@ FLOW = OPS | {"io"}
 # The rooms of kolmo/flow: each may include those before it. Simulated series and surrogates do not know each other.
 FLOW_ROOMS = ["option", "data", "simulate", "surrogate", "estimate", "test", "infer", "request", "result", "report", "analysis"]
 # The rooms of kolmo/predict: each may include those before it, and how options describe themselves.
-PREDICT_ROOMS = [f"predict/{room}" for room in ("record", "forecast", "model", "decide", "request", "analysis")]
+PREDICT_ROOMS = [f"predict/{room}" for room in ("record", "forecast", "model", "decide", "request", "analysis", "report")]
 LAYERS = {
     "base": BASE,
     "version": set(),
