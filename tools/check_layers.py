@@ -38,6 +38,7 @@ LAYERS = {
     "nearest": {"nearest"},  # kolmo/io/nearest: slips of the pen, in files and in names of operators
     **{room: FLOW | set(FLOW_ROOMS[: i + 1]) for i, room in enumerate(FLOW_ROOMS)},
     **{room: FLOW | {"option"} | set(PREDICT_ROOMS[: i + 1]) for i, room in enumerate(PREDICT_ROOMS)},
+    "predict/report": FLOW | {"option", "result", "report"} | set(PREDICT_ROOMS),  # report: the style of pages
     "predict/analysis": FLOW | {"option", "result"} | set(PREDICT_ROOMS),  # result: text for SVG
     "surrogate": FLOW | {"option", "data", "surrogate"},
     "check": OP | {"check"},

@@ -8,6 +8,7 @@
 #include "kolmo/flow/report/figures.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/markup.hpp"
+#include "kolmo/flow/result/ticks.hpp"
 
 namespace kolmo::figures {
 namespace {
@@ -44,15 +45,6 @@ std::vector<PlotPoint> drawn_points(const std::vector<double>& values, std::size
     if (low != high) add(std::max(low, high));
   }
   return drawn;
-}
-
-// A step of 1, 2 or 5 times a power of ten that divides `range` into at most `most` parts.
-double tick_step(double range, int most) {
-  const double rough = range / most;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= rough * (1 - 1e-9)) return factor * power;
-  return 10 * power;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kolmo/flow/result/markup.hpp"
+#include "kolmo/flow/result/ticks.hpp"
 
 namespace kolmo::predict {
 namespace {
@@ -33,12 +34,14 @@ std::string text(const char* kind, double x, double y, const char* anchor, const
 std::string grid(const Axes& a) {
   std::string out;
   for (int i = 0; i <= 5; ++i) {
-    const double loss = a.low * std::pow(a.high / a.low, i / 5.), step = a.first + (a.last - a.first) * i / 5;
+    const double loss = a.low * std::pow(a.high / a.low, i / 5.);
     out += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>\n", left, a.y(loss), width - right);
     out += text("tick", left - 8, a.y(loss) + 4, "end", markup::number(loss));
+  }
+  const double every = std::max(1.0, figures::tick_step(a.last - a.first, 8));
+  for (double step = std::ceil(a.first / every) * every; step <= a.last; step += every)
     out += text("tick", std::min(a.x(step), width - 24), height - bottom + 20, "middle",
                 std::to_string(std::llround(step)));
-  }
   return out + text("axis", (left + width - right) / 2, height - 6, "middle", "step");
 }
 

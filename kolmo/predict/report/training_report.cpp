@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "kolmo/flow/report/assets.hpp"
-#include "kolmo/flow/report/figures.hpp"
 #include "kolmo/flow/result/markup.hpp"
 #include "kolmo/predict/analysis/fans.hpp"
 #include "kolmo/version.hpp"
@@ -18,8 +17,8 @@ namespace {
 using markup::escape;
 using markup::number;
 
-std::string interval(const Forecast& f) {
-  return number(f.quantiles.back().front()) + " to " + number(f.quantiles.back().back());
+std::string interval(const Forecast& f, const char* word = " to ") {
+  return number(f.quantiles.back().front()) + word + number(f.quantiles.back().back());
 }
 
 std::string tile(const std::string& value, const std::string& label) {
@@ -36,7 +35,7 @@ std::string headline(const TrainingOutlook& o) {
       "At step {} the loss is {}. Under the plan {} it is forecast to be {} at step {}; nine times in ten it "
       "lies between {}.",
       r.last_step, number(r.loss), r.plan, number(r.forecast.median.back()), r.forecast.step.back(),
-      interval(r.forecast));
+      interval(r.forecast, " and "));
   if (const DecayChoice* best = o.best())
     out +=
         fmt::format(" A decay of {} steps that begins now ends at {} ({}), where holding the rate gives {}.",
@@ -47,7 +46,9 @@ std::string headline(const TrainingOutlook& o) {
 std::string tiles(const TrainingOutlook& o) {
   const ForecastResult& r = o.planned;
   std::string out = tile(std::to_string(r.last_step), "steps") + tile(number(r.loss), "loss") +
-                    tile(number(r.last_rate), "learning rate") + tile(r.forecast.driver, "forecaster");
+                    tile(number(r.last_rate), "learning rate") +
+                    tile(number(r.forecast.median.back()),
+                         "loss forecast for step " + std::to_string(r.forecast.step.back()));
   if (r.time)
     out +=
         tile(step_text(r.time->median), "step at which the target " + number(r.time->target) + " is reached");
@@ -102,7 +103,8 @@ std::string standings_table(const ForecastResult& r) {
 }
 
 std::string notes(const ForecastResult& r) {
-  std::string out = "<p>Quantiles come from " + escape(r.forecast.calibrated_on) + ".</p>";
+  std::string out = "<p>Forecast by " + escape(r.forecast.driver) + "; quantiles come from " +
+                    escape(r.forecast.calibrated_on) + ".</p>";
   for (const std::string& note : r.notes) out += "<p>" + escape(note) + ".</p>";
   return out;
 }
@@ -113,18 +115,20 @@ std::string training_report(const TrainingLog& log, const TrainingOutlook& o, co
   std::vector<const ForecastResult*> plans{&o.planned};
   if (o.planned.plan != "hold") plans.push_back(&o.held);
   if (const DecayChoice* best = o.best()) plans.push_back(&best->decayed);
-  return markup::fill(assets::training_html, {{"css", std::string(assets::report_css)},
-                                              {"version", escape(version())},
-                                              {"title", "Training " + escape(o.planned.file)},
-                                              {"headline", headline(o)},
-                                              {"tiles", tiles(o)},
-                                              {"fans", fans(log, plans)},
-                                              {"block", std::to_string(o.planned.block)},
-                                              {"keys", keys(plans)},
-                                              {"decays", decay_table(o)},
-                                              {"standings", standings_table(o.planned)},
-                                              {"notes", notes(o.planned)},
-                                              {"command", escape(command)}});
+  return markup::fill(
+      assets::training_html,
+      {{"css", std::string(assets::report_css)},
+       {"version", escape(version())},
+       {"title", "Training " + escape(o.planned.file.substr(o.planned.file.find_last_of('/') + 1))},
+       {"headline", headline(o)},
+       {"tiles", tiles(o)},
+       {"fans", fans(log, plans)},
+       {"block", std::to_string(o.planned.block)},
+       {"keys", keys(plans)},
+       {"decays", decay_table(o)},
+       {"standings", standings_table(o.planned)},
+       {"notes", notes(o.planned)},
+       {"command", escape(command)}});
 }
 
 }  // namespace kolmo::predict
