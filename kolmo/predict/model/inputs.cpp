@@ -38,9 +38,9 @@ TrainingInputs::TrainingInputs(const Seen& seen, const RateBlocks& to_come, std:
     double change = 0;
     if (i < count) {
       const double level = std::log(seen.loss()[i]);
-      if (i == begin) now = {level, level, level};
+      if (i == begin) now = LossTrace<double>::from(level);
       change = level - now.level;
-      now.move_to(level);
+      if (i > begin) now.observe(level);
     }
     if (i < from) continue;
     const double rate = std::max(rate_of(i), least), time = std::log(first + double(i)) / 4;

@@ -10,11 +10,8 @@
 
 namespace kolmo::predict {
 
-/// Where a window begins in its run, after it was moved, and what is added to its logarithms of losses.
-struct Place {
-  int run, first;
-  double shift;
-};
+/// Where a window begins in its run, after it was moved.
+using Place = Windows::Window;
 
 /// Reads windows in 16 lanes, predicts, and back-propagates. The loss of a window is the mean over the blocks that are read of the
 /// Huber loss of the next block's prediction, and `closed` times the sum of that of the blocks in closed loop.
@@ -32,6 +29,7 @@ class Tape {
         change_(at(window, 1)),
         level_(at(window, 1)),
         target_(at(window, 1)),
+        next_(at(window, 1)),
         weight_(at(window, 1)),
         of_h_(at(1, s.hidden)),
         of_x_(at(1, MemberSizes::inputs)) {}
@@ -65,23 +63,20 @@ class Tape {
       for (int t = 0; t < window; ++t) {
         const bool inside = place.first + t < run.blocks();
         const auto from = std::size_t(inside ? place.first + t : 0);
-        const auto put = [&](std::vector<T>& to, int units, const std::vector<double>& values) {
-          for (int i = 0; i < units; ++i)
-            of(to, t, units)[i * lanes + l] =
-                inside ? T(values[from * std::size_t(units) + std::size_t(i)]) : T(0);
+        const auto put = [&](std::vector<T>& to, int units, const double* values) {
+          for (int i = 0; i < units; ++i) of(to, t, units)[i * lanes + l] = inside ? T(values[i]) : T(0);
         };
-        put(x_, MemberSizes::inputs, run.block), put(planned_, MemberSizes::planned, run.planned),
-            put(target_, 1, run.log_loss);
+        put(x_, MemberSizes::inputs, run.block.data() + from * MemberSizes::inputs);
+        put(planned_, MemberSizes::planned, run.planned.data() + from * MemberSizes::planned);
+        const LossTrace<double>& trace = run.trace[from];
+        const double next = trace.anchor + LossTrace<double>::damping * trace.trend;
+        put(target_, 1, &trace.level), put(next_, 1, &next);
         of(weight_, t, 1)[l] = inside && l < int(places.size()) ? T(1) : T(0);
-        of(x_, t, MemberSizes::inputs)[l] += T(place.shift), of(target_, t, 1)[l] += T(place.shift);
+        if (t == start - 1)
+          trace_[l] = {T(trace.level), T(trace.fast_mean), T(trace.slow_mean), T(trace.anchor),
+                       T(trace.trend)};
       }
-    }
-    // The averages at the last block that is read follow from its inputs.
-    for (int l = 0; l < lanes; ++l) {
-      const T* const x = of(x_, start - 1, MemberSizes::inputs) + l;
-      const T level = x[0];
-      trace_[l] = {level, level + x[2 * lanes] / 10, level + x[3 * lanes] / 5};
-      trace_[l].level = (level + of(target_, start - 2, 1)[l]) / 2;
+      trace_[l].leave();
     }
   }
 
@@ -95,8 +90,8 @@ class Tape {
                                  d);
       if (t >= start)
         for (int l = 0; l < lanes; ++l) {
-          trace_[l].move_to(trace_[l].level + d[l]);
-          trace_[l].write(d[l], x + l, lanes);
+          const T change = trace_[l].imagine(d[l]);
+          trace_[l].write(change, x + l, lanes);
           x[7 * lanes + l] = of(x_, start - 1, MemberSizes::inputs)[7 * lanes + l];
           of(level_, t, 1)[l] = trace_[l].level;
         }
@@ -135,8 +130,7 @@ class Tape {
           of_d[l] = of_level[l] + 10 * x(1);
         }
         if (t <= start)
-          of_d[l] +=
-              slope(target_[at(t - 1, 1) + std::size_t(l)] + d[l] - y[l], weight[l] / T(share * start));
+          of_d[l] += slope(next_[at(t - 1, 1) + std::size_t(l)] + d[l] - y[l], weight[l] / T(share * start));
       }
       m.template head_gradient<lanes>(of_d, of(head_, t, MemberSizes::head), of_h_.data(), gradient);
     }
@@ -167,7 +161,7 @@ class Tape {
 
   const Windows& windows_;
   MemberSizes sizes_;
-  std::vector<T> x_, h_, gates_, planned_, head_, change_, level_, target_, weight_, of_h_, of_x_;
+  std::vector<T> x_, h_, gates_, planned_, head_, change_, level_, target_, next_, weight_, of_h_, of_x_;
   LossTrace<T> trace_[lanes];
   double loss_ = 0;
 };

@@ -92,11 +92,10 @@ void TrainingOptions::check() const {
 Windows::Windows(std::span<const Blocks* const> all) {
   for (const Blocks* blocks : all) {
     const TrainingInputs in({*blocks, blocks->loss.size()}, {});
-    Run run;
+    Run run{.trace = in.trace};
     for (std::size_t i = 0; i < in.block.size(); ++i) {
       run.block.insert(run.block.end(), in.block[i].begin(), in.block[i].end());
       run.planned.insert(run.planned.end(), in.planned[i].begin(), in.planned[i].end());
-      run.log_loss.push_back(in.trace[i].level);
     }
     for (int first = 0; first + least_window <= run.blocks(); first += window / 2)
       windows.push_back({int(runs.size()), first});
@@ -128,8 +127,7 @@ std::vector<T> train_member(const Windows& windows, const TrainingOptions& optio
     for (const int i : std::span<const int>(sample).subspan(part * batch, std::size_t(share))) {
       const Windows::Window& w = windows.windows[std::size_t(i)];
       const int room = windows.runs[std::size_t(w.run)].blocks() - least_window - w.first;
-      places.push_back({w.run, w.first + draws.below(std::min(window / 2, room + 1)),
-                        options.jitter * (2 * draws.uniform() - 1)});
+      places.push_back({w.run, w.first + draws.below(std::min(window / 2, room + 1))});
     }
     for (std::size_t i = 0; i < places.size(); i += training_lanes) {
       const auto some =

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "kolmo/predict/model/member.hpp"
+#include "kolmo/predict/model/inputs.hpp"
 #include "kolmo/predict/record/training_log.hpp"
 
 namespace kolmo::predict {
@@ -17,8 +17,7 @@ struct TrainingOptions {
   int threads = 0;     ///< 0: all cores. The result does not depend on it
   double rate = 6e-3;  ///< the highest of the one-cycle schedule
   double weight_decay = 1e-3;
-  double closed_loop = 0.15;  ///< weight of the losses of predictions that run on their own predictions
-  double jitter = 0.0;
+  double closed_loop = 0.3;  ///< weight of the losses of predictions that run on their own predictions
   std::int64_t updates = 0;  ///< if above 0, a member is trained for so many updates and no more
 
   /// Throws InvalidArgument for sizes that make no model.
@@ -31,8 +30,9 @@ inline constexpr int window = 48, ahead = 10, least_window = 20;
 /// Windows of trainings, which overlap by half, and what a member is given of each block.
 struct Windows {
   struct Run {
-    std::vector<double> block, planned, log_loss;  ///< [block][unit]
-    int blocks() const { return int(log_loss.size()); }
+    std::vector<double> block, planned;  ///< [block][unit]
+    std::vector<LossTrace<double>> trace;
+    int blocks() const { return int(trace.size()); }
   };
   struct Window {
     int run, first;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/predict/forecast/calibrator.hpp"
 #include "kolmo/predict/model/inputs.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 #include "kolmo/runtime/cpu/vectors.hpp"
@@ -30,8 +31,8 @@ void roll(const Member<T>& member, const Seen& seen, std::span<const RateBlocks>
   LossTrace<T> trace[Lanes] = {};
   for (std::size_t l = 0; l < plans.size(); ++l) {
     const LossTrace<double>& last = in[l].trace.back();
-    const double before = in[l].trace[in[l].trace.size() > 1 ? in[l].trace.size() - 2 : 0].level;
-    trace[l] = {T((last.level + before) / 2), T(last.fast_mean), T(last.slow_mean)};
+    trace[l] = {T(last.level), T(last.fast_mean), T(last.slow_mean), T(last.anchor), T(last.trend)};
+    trace[l].leave();
   }
   T d[Lanes];
   by_instruction_set([&] {
@@ -43,8 +44,8 @@ void roll(const Member<T>& member, const Seen& seen, std::span<const RateBlocks>
             plan, planned, [&](const TrainingInputs& i) -> const auto& { return i.planned[t - first]; });
         member.template change<Lanes>(h.data(), plan.data(), a.data(), d);
         for (std::size_t l = 0; l < Lanes; ++l) {
-          trace[l].move_to(trace[l].level + d[l]);
-          trace[l].write(d[l], x.data() + l, Lanes);
+          const T change = trace[l].imagine(d[l]);
+          trace[l].write(change, x.data() + l, Lanes);
           if (l < plans.size()) out[l].push_back(double(trace[l].level));
         }
       }
@@ -52,17 +53,6 @@ void roll(const Member<T>& member, const Seen& seen, std::span<const RateBlocks>
       h.swap(next);
     }
   });
-}
-
-/// The robust standard deviation of the differences of neighbours among the last 30 logarithms of losses, over sqrt 2.
-double noise_of(const Seen& seen) {
-  const auto loss = seen.loss().last(std::min<std::size_t>(30, seen.count));
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < loss.size(); ++i) steps.push_back(std::fabs(std::log(loss[i] / loss[i - 1])));
-  if (steps.empty()) return 1e-6;
-  const auto middle = steps.begin() + std::ptrdiff_t(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return std::max(1e-6, 1.4826 * *middle / std::sqrt(2.));
 }
 
 /// The errors of an ensemble on a training, appended to those of other trainings.
