@@ -40,3 +40,23 @@ def gpt(record: dict) -> str:
     lines += [f"| forecast of the training loss, made after {r['steps']} steps, by `{r['driver']}` | | {r['forecast']:.3f} ({r['low']:.3f} to {r['high']:.3f}) |",
               f"| the same without a decay | | {r['forecast_without_decay']:.3f} |"]
     return "\n".join(lines) + "\n"
+
+
+H200 = {"const": "constant", "const+ema": "constant + average", "cosine(T)": "cosine, tuned", "cosine(T)+ema": "cosine, tuned + average",
+        "decay oracle": "best decay known afterwards", "schedule-free": "schedule-free", "plateau-triggered decay": "plateau",
+        "forecast: EMA or decay, margin": "a forecast chooses average or decay", "ema+gated jumps": "constant + average + jumps behind a gate"}
+
+
+def h200(record: dict) -> str:
+    """Times the speed of the tuned constant rate, to what that reaches at best."""
+    tasks = record["tasks"]
+    lines = ["| method | " + " | ".join(f"{name.upper()}, {task['weights'] / 1e6:.1f} million weights" for name, task in tasks.items()) + " |",
+             "|---|" + "---|" * len(tasks)]
+    for name, shown in H200.items():
+        cells = []
+        for task in tasks.values():
+            rows = {r["method"]: r["seconds"] for r in task["tables"]["A"]["rows"]}
+            cells.append("never" if rows[name] is None else f"{rows['const'] / rows[name]:.2f}")
+        lines.append(f"| {shown} | {' | '.join(cells)} |")
+    lines.append("| jumps tried, accepted | " + " | ".join(f"{t['jumps_tried']}, {t['jumps_accepted']}" for t in tasks.values()) + " |")
+    return "\n".join(lines) + "\n"

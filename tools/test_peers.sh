@@ -15,4 +15,4 @@ fi
 export PYTHONPATH=$PWD/$build/python:$PWD/tests
 "$venv/bin/python" -W ignore -m peers "$@"
 "$venv/bin/python" bench/gpu_pytorch.py --check  # checks its calls against the PyTorch that is here
-"$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests/test_moving_over.py python/tests/test_predict_libraries.py
+"$venv/bin/python" -m pytest -q -p no:cacheprovider python/tests/test_moving_over.py python/tests/test_torch_libraries.py
