@@ -1,6 +1,7 @@
 #include "kolmo/predict/analysis/forecast.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "cli/files.hpp"
 #include "cli/option.hpp"
 #include "cli/table.hpp"
+#include "kolmo/predict/analysis/backtest.hpp"
 #include "kolmo/predict/report/training_report.hpp"
 
 namespace kolmo::cli {
@@ -19,7 +21,7 @@ using namespace predict;
 
 struct ForecastFlags {
   ForecastRequest request;
-  std::string file, plot, report;
+  std::string file, plot, report, backtest, train_store;
   bool json = false;
 };
 
@@ -61,7 +63,11 @@ void print_standings(const ForecastResult& r) {
   table.print(std::cout);
 }
 
-void run_forecast(const ForecastFlags& o, const Context& context) {
+void print_json(const nlohmann::ordered_json& document) {
+  std::cout << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+void run_log(const ForecastFlags& o, const Context& context) {
   const TrainingLog log = read_log(o.file, o.request.columns, o.request.block.value_or(0));
   const ForecastResult result = forecast_log(log, o.request, o.file);
   for (const std::string& note : result.notes) print_note(note);
@@ -70,13 +76,57 @@ void run_forecast(const ForecastFlags& o, const Context& context) {
   if (!o.report.empty())
     files.emplace_back(o.report, training_report(log, outlook(log, o.request, o.file), context.command_line));
   if (!files.empty()) write_results(files);
-  if (o.json) {
-    std::cout << forecast_json(result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-              << '\n';
-    return;
-  }
+  if (o.json) return print_json(forecast_json(result));
   print_forecast(result);
   print_standings(result);
+}
+
+void run_backtest(const ForecastFlags& o) {
+  const Competitors competitors(o.request.store);
+  for (const std::string& note : competitors.notes) print_note(note);
+  const BacktestResult r = backtest(read_runs(o.backtest, o.request), competitors.forecasters,
+                                    competitors.standing ? &*competitors.standing : nullptr);
+  if (o.json) return print_json(backtest_json(r));
+  TextTable table({"forecaster", ">horizon", ">CRPS x1000", ">less driver", ">coverage", ">runs"});
+  for (const BacktestRow& row : r.rows)
+    table.add({row.forecaster, std::to_string(row.horizon), significant(1000 * row.crps),
+               "[" + significant(1000 * row.against_driver[0], 3) + ", " +
+                   significant(1000 * row.against_driver[1], 3) + "]",
+               percent(row.coverage, 2), std::to_string(row.runs)});
+  table.print(std::cout);
+  std::cout << "\nCRPS of log loss, " << r.runs << " runs, " << r.origins
+            << " origins; the interval is that of the CRPS less the driver's\n"
+            << "\nrank of the final losses, forecast after " << percent(r.seen, 2) << " of each run:\n";
+  TextTable ranks({"forecaster", ">Spearman"});
+  for (const RankRow& row : r.ranks) ranks.add({row.forecaster, significant(row.spearman, 2)});
+  ranks.print(std::cout);
+}
+
+void run_training(const ForecastFlags& o) {
+  const StoreResult r = train_store_on(o.train_store, o.request.store, o.request);
+  for (const std::string& why : r.trained.left_out) print_note(why);
+  if (o.json) return print_json(standing_json(r.standing));
+  std::cout << o.request.store << ": an ensemble learned from " << r.trained.runs << " runs\n";
+  TextTable table({"forecaster", ">CRPS x1000, 1 block", ">5", ">10"});
+  for (const StoreStanding::Of& of : r.standing.forecasters)
+    table.add({of.forecaster, significant(1000 * of.crps[0]), significant(1000 * of.crps[1]),
+               significant(1000 * of.crps[2])});
+  table.print(std::cout);
+  std::cout << "on runs that it had not learned from; "
+            << (r.standing.admitted ? "it may drive" : "it does not drive: no clear gain at 5 and 10 blocks")
+            << "\ngain of a decay: " << percent(r.standing.prior.median, 2)
+            << " of the loss (90 %: " << percent(r.standing.prior.low, 2) << " to "
+            << percent(r.standing.prior.high, 2) << ")\n";
+}
+
+void run_forecast(const ForecastFlags& o, const Context& context) {
+  const int given = !o.file.empty() + !o.backtest.empty() + !o.train_store.empty();
+  require(given == 1, "forecast: needs one of LOG, --backtest FOLDER and --train-store RUNS");
+  require((o.plot.empty() && o.report.empty()) || !o.file.empty(),
+          "forecast: --plot and --report are of a LOG");
+  if (!o.train_store.empty()) return run_training(o);
+  if (!o.backtest.empty()) return run_backtest(o);
+  run_log(o, context);
 }
 
 }  // namespace
@@ -86,13 +136,20 @@ void add_forecast(CLI::App& app, Context& context) {
   CLI::App* const c = app.add_subcommand(std::string(I::name), std::string(I::summary));
   const auto flags = std::make_shared<ForecastFlags>();
   add_input(*c, "LOG", flags->file,
-            "log of a training: CSV or JSONL, also packed by gzip; - reads CSV from standard input")
-      ->required();
+            "log of a training: CSV or JSONL, also packed by gzip; - reads CSV from standard input");
   add_options(*c, forecast_options(), &flags->request);
   add_output(*c, "--plot", flags->plot, "write a figure")->type_name("FILE.svg");
   add_output(*c, "--report", flags->report,
              "write a page: curve, forecasts of plans, when to decay, who forecasts")
       ->type_name("FILE.html");
+  c->add_option("--backtest", flags->backtest,
+                "instead of a forecast: which forecaster would have been best on the runs whose logs are in "
+                "this folder")
+      ->type_name("FOLDER");
+  c->add_option(
+       "--train-store", flags->train_store,
+       "instead of a forecast: train the ensemble of the --store on the runs whose logs are in this folder")
+      ->type_name("RUNS");
   c->add_flag("--json", flags->json, "print one JSON object");
   c->footer(std::string(I::about) + "\nExample:\n  " + std::string(I::example));
   c->callback([flags, &context] { run_forecast(*flags, context); });

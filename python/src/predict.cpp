@@ -8,6 +8,7 @@
 
 #include "kolmo/flow/request/options_json.hpp"
 #include "kolmo/io/json.hpp"
+#include "kolmo/predict/analysis/backtest.hpp"
 #include "kolmo/predict/analysis/forecast.hpp"
 #include "python/src/module.hpp"
 
@@ -99,6 +100,23 @@ void add_predict(nb::module_& module) {
   module.def("forecast_log", forecast, "log"_a, "options"_a, "rates"_a, "name"_a,
              nb::call_guard<nb::gil_scoped_release>(),
              "The document of a forecast as JSON text, and its figure as SVG.");
+  module.def(
+      "backtest_runs",
+      [](const std::string& folder, const std::string& options) {
+        const ForecastRequest request = request_of(options);
+        const Competitors competitors(request.store);
+        return backtest_json(predict::backtest(read_runs(folder, request), competitors.forecasters,
+                                               competitors.standing ? &*competitors.standing : nullptr))
+            .dump();
+      },
+      "folder"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>());
+  module.def(
+      "train_store",
+      [](const std::string& runs, const std::string& options) {
+        const ForecastRequest request = request_of(options);
+        return standing_json(train_store_on(runs, request.store, request).standing).dump();
+      },
+      "runs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>());
   module.def("describe_forecast", [] { return describe_forecast().dump(); });
 }
 

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "kolmo/base/error.hpp"
-#include "kolmo/base/philox.hpp"
 
 namespace kolmo::predict {
 namespace {
@@ -31,11 +30,11 @@ Plan plan_of_run(const Run& run, std::int64_t last) {
   return Plan::rates(std::move(rates));
 }
 
-OfRun scores_of(const Run& run, const Forecasters& forecasters, const GainPrior& prior,
+OfRun scores_of(const Run& run, const Forecasters& forecasters, const StoreStanding* standing,
                 std::size_t& origins) {
   OfRun sums;
   const auto& loss = run.log.blocks().loss;
-  Arena arena(forecasters, longest, least_distance, prior);
+  Arena arena(forecasters, longest, least_distance, standing);
   TrainingLog log(run.log.length(), run.log.skip());
   std::size_t next = first_origin;
   for (const LogRow& row : run.log.rows()) {
@@ -64,23 +63,6 @@ OfRun scores_of(const Run& run, const Forecasters& forecasters, const GainPrior&
         score(std::string(f->name()), arena.forecast_by(std::string(f->name()), log, plan, longest));
   }
   return sums;
-}
-
-/// The 95 % interval of the mean of values: bootstrap with 2000 draws.
-std::array<double, 2> bootstrap(const std::vector<double>& values) {
-  constexpr std::size_t draws = 2000;
-  std::vector<double> means;
-  for (std::size_t d = 0; d < draws; ++d) {
-    double sum = 0;
-    for (std::size_t i = 0; i < values.size(); i += 4) {
-      const Philox::Words words = Philox(0)(i, d);
-      for (std::size_t k = 0; k < 4 && i + k < values.size(); ++k)
-        sum += values[std::size_t((std::uint64_t(words.w[k]) * values.size()) >> 32)];
-    }
-    means.push_back(sum / double(values.size()));
-  }
-  std::sort(means.begin(), means.end());
-  return {means[draws / 40], means[draws - draws / 40 - 1]};
 }
 
 double mean_of_last(std::span<const double> v, std::size_t n) {
@@ -157,12 +139,12 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 BacktestResult backtest(const std::vector<Run>& runs, const Forecasters& forecasters,
-                        const GainPrior& prior) {
+                        const StoreStanding* standing) {
   BacktestResult result;
   std::map<std::pair<std::string, std::size_t>, std::vector<std::array<double, 3>>>
       all;  // CRPS, coverage, CRPS less the driver's
   for (const Run& run : runs) {
-    const OfRun sums = scores_of(run, forecasters, prior, result.origins);
+    const OfRun sums = scores_of(run, forecasters, standing, result.origins);
     if (sums.empty()) continue;
     ++result.runs;
     for (const auto& [key, sum] : sums) {
@@ -184,7 +166,7 @@ BacktestResult backtest(const std::vector<Run>& runs, const Forecasters& forecas
         row.crps += crps, row.coverage += coverage, differences.push_back(difference);
       row.runs = found->second.size();
       row.crps /= double(row.runs), row.coverage /= double(row.runs);
-      row.against_driver = bootstrap(differences);
+      row.against_driver = bootstrap_mean(differences);
       result.rows.push_back(row);
     }
   }

@@ -46,7 +46,7 @@ struct BacktestResult {
 /// origins that are 5 blocks, or 1/16 of the run, apart. Quantiles come from errors that were known by then. The final loss of ranks
 /// is the mean of the last tenth of the run, at most 10 blocks.
 BacktestResult backtest(const std::vector<Run>& runs, const Forecasters& forecasters,
-                        const GainPrior& prior = {});
+                        const StoreStanding* standing = nullptr);
 
 nlohmann::ordered_json backtest_json(const BacktestResult& result);
 

@@ -7,6 +7,7 @@
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/flow/option/describe.hpp"
+#include "kolmo/predict/analysis/backtest.hpp"
 #include "kolmo/predict/forecast/forecasters.hpp"
 
 namespace kolmo::predict {
@@ -60,16 +61,34 @@ Json optional_json(const std::optional<std::int64_t>& step) { return step ? Json
 
 }  // namespace
 
+Competitors::Competitors(const std::string& store) {
+  std::shared_ptr<const WorldModel> model;
+  if (!store.empty()) {
+    const RunStore opened = RunStore::open(store);
+    notes = opened.warnings();
+    model = opened.model();
+    if (model) standing = read_standing(store, notes);
+    if (standing && !standing->admitted)
+      notes.push_back(
+          "the recurrent ensemble of the store was not clearly better than the best simple forecaster on "
+          "held-out past "
+          "runs, and does not drive");
+  }
+  for (auto& f : simple_forecasters(standing ? standing->prior : GainPrior()))
+    forecasters.push_back(std::move(f));
+  if (model && standing) forecasters.push_back(model);
+}
+
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request, const std::string& file) {
-  require(request.store.empty(), "forecast: --store is not there yet");
   ForecastResult result;
   result.file = file, result.plan = request.rates.empty() ? request.plan : "rates";
   result.last_step = log.last_step(), result.last_rate = log.last_rate(), result.block = log.length();
   const Plan plan = plan_of(request, log);
   const std::size_t blocks = blocks_of(request, log, plan);
-  Forecasters all;
-  for (auto& f : simple_forecasters()) all.push_back(std::move(f));
-  Arena arena(std::move(all), blocks, usual_stride);
+  const Competitors competitors(request.store);
+  result.notes = competitors.notes;
+  Arena arena(competitors.forecasters, blocks, usual_stride,
+              competitors.standing ? &*competitors.standing : nullptr);
   arena.update(log);
   result.forecast = request.forecaster.empty() ? arena.forecast(log, plan, blocks)
                                                : arena.forecast_by(request.forecaster, log, plan, blocks);
@@ -85,6 +104,18 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   if (plan.kind == Plan::Kind::rates && end_of(plan, log.last_step()) < result.forecast.step.back())
     result.notes.push_back("the plan ends at step " + std::to_string(end_of(plan, log.last_step())) +
                            ", and its last rate stays");
+  return result;
+}
+
+StoreResult train_store_on(const std::string& runs, const std::string& store, const LogRequest& request,
+                           const TrainingOptions& options) {
+  require(!store.empty(), "forecast: --train-store needs --store FOLDER, the store to make or to add to");
+  std::vector<PastRun> past;
+  for (const Run& run : read_runs(runs, request)) past.push_back({run.name, run.log.blocks()});
+  StoreResult result;
+  result.trained = train_store(past, store, options);
+  result.standing = judge(RunStore::open(store));
+  write_standing(store, result.standing);
   return result;
 }
 
@@ -135,6 +166,19 @@ Json forecast_json(const ForecastResult& r) {
   j["standings"] = standings;
   j["notes"] = r.notes;
   return j;
+}
+
+Json standing_json(const StoreStanding& s) {
+  Json rows = Json::array();
+  for (const StoreStanding::Of& of : s.forecasters)
+    rows.push_back(
+        {{"forecaster", of.forecaster}, {"crps", of.crps}, {"relative_to_persistence", of.relative}});
+  return {{"runs", s.runs},
+          {"blocks_ahead", {1, 5, 10}},
+          {"forecasters", rows},
+          {"ensemble_less_best_simple", s.difference},
+          {"ensemble_may_drive", s.admitted},
+          {"gain_of_decay", {{"median", s.prior.median}, {"low", s.prior.low}, {"high", s.prior.high}}}};
 }
 
 Options forecast_options() { return fields; }

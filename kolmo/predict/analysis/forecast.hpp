@@ -20,6 +20,25 @@ struct ForecastResult {
   std::vector<std::string> notes;
 };
 
+/// The forecasters that compete, and what the runs of a store say of them.
+struct Competitors {
+  /// `store`: the folder of a run store, or empty. Throws InvalidArgument if it is no folder.
+  explicit Competitors(const std::string& store);
+
+  Forecasters forecasters;
+  std::optional<StoreStanding> standing;
+  std::vector<std::string>
+      notes;  ///< of the store: what could not be read, and whether its ensemble may drive
+};
+
+/// Trains the world model of a store on the logs of a folder and all runs that are in the store, and judges it on them.
+struct StoreResult {
+  TrainedStore trained;
+  StoreStanding standing;
+};
+StoreResult train_store_on(const std::string& runs, const std::string& store, const LogRequest& request,
+                           const TrainingOptions& options = {});
+
 /// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,
                             const std::string& file = "log");
@@ -29,6 +48,9 @@ ForecastResult forecast_file(const std::string& path, const ForecastRequest& req
 /// The JSON object that the command prints: `forecast` is an array with step, horizon, median, low, high (90 %), mean, rate, driver and
 /// the 19 quantiles of each block to come.
 nlohmann::ordered_json forecast_json(const ForecastResult& result);
+
+/// What the command prints of a store that it has trained.
+nlohmann::ordered_json standing_json(const StoreStanding& standing);
 
 /// What the command `kolmo forecast` says of itself and its options, as analyses do (describe in flow/analysis/catalogue.hpp).
 struct ForecastInfo {

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t fewest_blocks = 4;
 /// A plan that leaves the last rate by more than this share changes it.
 constexpr double rate_change = .2;
+/// As how many independent errors of the log's own those of past runs count.
+constexpr double learned_errors = 20;
 
 bool changes_rate(const Seen& seen, const RateBlocks& planned) {
   const double last = seen.rate()[seen.count - 1];
@@ -34,8 +36,21 @@ double widened(double quantile, double median, double other) {
 
 }  // namespace
 
-Arena::Arena(Forecasters forecasters, std::size_t longest, std::size_t stride, const GainPrior& prior)
-    : history_(std::move(forecasters), longest, stride), prior_(prior) {}
+Arena::Arena(Forecasters forecasters, std::size_t longest, std::size_t stride, const StoreStanding* standing)
+    : history_(std::move(forecasters), longest, stride) {
+  for (const auto& f : history_.forecasters()) usual_.push_back(f->usual_score());
+  if (!standing) return;
+  prior_ = standing->prior, learned_may_drive_ = standing->admitted, usual_origins_ = 10;
+  for (std::size_t i = 0; i < usual_.size(); ++i) {
+    const StoreStanding::Of* of = standing->find(history_.forecasters()[i]->name());
+    if (!of) continue;
+    usual_[i] = of->relative;
+    std::map<std::size_t, std::vector<PastError>> errors;
+    for (std::size_t h = 0; h < standing_horizons().size(); ++h)
+      for (const float e : of->errors[h]) errors[standing_horizons()[h]].push_back({double(e)});
+    history_.learn(i, std::move(errors), learned_errors);
+  }
+}
 
 void Arena::update(const TrainingLog& log) {
   const auto& loss = log.blocks().loss;
@@ -47,16 +62,15 @@ void Arena::update(const TrainingLog& log) {
 }
 
 double Arena::standing(std::size_t forecaster, std::size_t blocks) const {
-  constexpr double usual_origins = 3;
   double sum = 0, horizons = 0;
   for (const auto& [h, score] : history_.scores(forecaster)) {
     if (h > blocks || !score.count) continue;
     const double mean = score.persistence / double(score.count);
-    sum += (score.crps + usual_origins * mean * history_.forecasters()[forecaster]->usual_score()) /
-           (score.persistence + usual_origins * mean);
+    sum += (score.crps + usual_origins_ * mean * usual_[forecaster]) /
+           (score.persistence + usual_origins_ * mean);
     ++horizons;
   }
-  return horizons ? sum / horizons : history_.forecasters()[forecaster]->usual_score();
+  return horizons ? sum / horizons : usual_[forecaster];
 }
 
 std::vector<Standing> Arena::standings() const {
@@ -74,6 +88,7 @@ std::size_t Arena::driver(const Seen& seen, const RateBlocks& planned) const {
   for (std::size_t f = 0; f < history_.forecasters().size(); ++f) {
     const Forecaster& forecaster = *history_.forecasters()[f];
     if (!forecaster.able(seen) || (changes && !forecaster.knows_rates())) continue;
+    if (forecaster.learned_gain() && !learned_may_drive_) continue;
     if (const double s = standing(f, planned.size()); s < least) least = s, best = f;
   }
   return best;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kolmo/predict/decide/history.hpp"
+#include "kolmo/predict/decide/store_standing.hpp"
 #include "kolmo/predict/forecast/forecaster.hpp"
-#include "kolmo/predict/forecast/law.hpp"
 #include "kolmo/predict/forecast/plan.hpp"
 
 namespace kolmo::predict {
@@ -32,7 +32,9 @@ struct Standing {
 class Arena {
  public:
   /// `longest`: the longest horizon whose errors are kept, in blocks. `stride`: see History.
-  Arena(Forecasters forecasters, std::size_t longest, std::size_t stride, const GainPrior& prior = {});
+  /// `standing`: what past runs say of the forecasters. A forecaster that learned from runs drives only if it is admitted there.
+  Arena(Forecasters forecasters, std::size_t longest, std::size_t stride,
+        const StoreStanding* standing = nullptr);
 
   /// Takes what was added to the log. Throws InvalidArgument for losses that are not positive.
   void update(const TrainingLog& log);
@@ -44,11 +46,10 @@ class Arena {
                        std::size_t blocks) const;
 
   /// The score of a forecaster for choosing the driver: its CRPS relative to that of persistence, the mean over horizons up to
-  /// `blocks`, where its usual score counts as 3 origins.
+  /// `blocks`, where its usual score counts as 3 origins, and that on past runs as 10.
   double standing(std::size_t forecaster, std::size_t blocks) const;
   std::vector<Standing> standings() const;
   const History& history() const { return history_; }
-  History& history() { return history_; }
 
  private:
   std::size_t driver(const Seen& seen, const RateBlocks& planned) const;
@@ -56,6 +57,9 @@ class Arena {
 
   History history_;
   GainPrior prior_;
+  std::vector<double> usual_;  // by forecaster
+  double usual_origins_ = 3;
+  bool learned_may_drive_ = false;
   std::size_t checked_ = 0;
 };
 

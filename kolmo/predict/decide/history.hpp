@@ -40,7 +40,10 @@ class History {
   void update(const Blocks& blocks);
   const Forecasters& forecasters() const { return forecasters_; }
   const Calibrator& calibrator(std::size_t forecaster) const { return calibrators_[forecaster]; }
-  Calibrator& calibrator(std::size_t forecaster) { return calibrators_[forecaster]; }
+  /// Errors of past runs, see Calibrator::learn.
+  void learn(std::size_t forecaster, std::map<std::size_t, std::vector<PastError>> errors, double most) {
+    calibrators_[forecaster].learn(std::move(errors), most);
+  }
   /// By forecaster and horizon: quantiles from the errors known at the origin, against what came. Only horizons of the grid.
   const std::map<std::size_t, Score>& scores(std::size_t forecaster) const { return scores_[forecaster]; }
   std::size_t count() const { return count_; }

@@ -41,6 +41,19 @@ double weighted_quantile(std::span<const PastError> sorted, double total, double
   return sorted.back().error;
 }
 
+/// As how many independent values a series counts whose neighbours are correlated: n (1 - r) / (1 + r), r >= 0.
+double uncorrelated(std::span<const PastError> series) {
+  double mean = 0, own = 0, neighbours = 0;
+  const double n = double(series.size());
+  for (const PastError& e : series) mean += e.error / n;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    own += (series[i].error - mean) * (series[i].error - mean);
+    if (i) neighbours += (series[i].error - mean) * (series[i - 1].error - mean);
+  }
+  const double r = own > 0 ? std::clamp(neighbours / own, 0., 1.) : 0;
+  return n * (1 - r) / (1 + r);
+}
+
 Quantiles scaled(Quantiles q, double by) {
   for (double& x : q) x *= by;
   return q;
@@ -66,17 +79,18 @@ Quantiles error_quantiles(std::span<const PastError> errors, double independent)
   mean /= total;
   for (const PastError& e : errors) squares += e.weight * (e.error - mean) * (e.error - mean);
   const double n = std::clamp(independent, 2., double(errors.size()));
+  std::vector<PastError> sorted(errors.begin(), errors.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const PastError& a, const PastError& b) { return a.error < b.error; });
   if (n >= enough) {
-    std::vector<PastError> sorted(errors.begin(), errors.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [](const PastError& a, const PastError& b) { return a.error < b.error; });
     Quantiles q{};
     for (std::size_t i = 0; i < quantile_count; ++i)
-      q[i] = weighted_quantile(sorted, total, n, quantile_level(i));
+      q[i] = weighted_quantile(sorted, total, double(sorted.size()), quantile_level(i));
     return q;
   }
-  const double deviation = std::sqrt(squares / total * n / (n - 1) * (1 + 1 / n)),
-               shrunk = mean * n / (n + 3);
+  // A few large errors, as of forecasts before the rate first fell, shift the mean and hardly the median.
+  const double shrunk = weighted_quantile(sorted, total, n, .5) * n / (n + 3);
+  const double deviation = std::sqrt(squares / total * n / (n - 1) * (1 + 1 / n));
   Quantiles q = normal_quantiles();
   for (double& z : q) z = shrunk + student_quantile(z, n - 1) * deviation;
   return q;
@@ -105,12 +119,16 @@ Quantiles Calibrator::quantiles(std::size_t horizon, std::size_t count) const {
     if (m.origin + horizon > count) continue;
     if (all.empty()) first = m.origin;
     last = m.origin;
-    const double weight = double(m.origin);  // origins lie the closer the earlier they are
+    // Origins lie the closer the earlier they are, and late ones tell more of the errors to come.
+    const double weight = double(m.origin) * double(m.origin);
     sum += weight, squares += weight * weight;
     all.push_back({m.error, weight});
   }
+  // Forecasts that overlap are not independent, but for the noise of single blocks.
   double independent =
-      all.empty() ? 0 : std::min(sum * sum / squares, 1 + double(last - first) / double(horizon));
+      all.empty() ? 0
+                  : std::min(sum * sum / squares,
+                             std::max(1 + double(last - first) / double(horizon), uncorrelated(all)));
   for (PastError& e : all) e.weight *= independent / sum;
   if (const auto found = learned_.find(horizon); found != learned_.end() && !found->second.empty()) {
     double total = 0;
@@ -129,7 +147,7 @@ Quantiles Calibrator::at(std::size_t horizon, std::size_t count) const {
     const bool learned = learned_.contains(h);
     const std::size_t due = std::size_t(
         std::count_if(own.begin(), own.end(), [&](const Made& m) { return m.origin + h <= count; }));
-    const bool spread = due > 2 && own[due - 1].origin - own[0].origin >= 2 * h;
+    const bool spread = due > 2 && own[due - 1].origin - own[0].origin >= 4 * h;
     if (learned || spread) known.push_back(h);
   }
   if (known.empty()) return scaled(normal_quantiles(), 2 * std::sqrt(double(horizon)));

@@ -21,7 +21,7 @@ struct PastError {
 
 /// The quantiles of the next error, at quantile_level(): split-conformal, from errors that were made. With n = `independent` errors or
 /// more than 20, those of the weighted sample, where a level p is the (n + 1) p-th; with fewer, those of Student's distribution
-/// around the mean, which is shrunk by n / (n + 3). Errors of forecasts that overlap count as fewer than they are. Without
+/// around the median, which is shrunk by n / (n + 3). Errors of forecasts that overlap count as fewer than they are. Without
 /// any errors: normal of deviation 1.
 Quantiles error_quantiles(std::span<const PastError> errors, double independent);
 

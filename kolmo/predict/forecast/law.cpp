@@ -56,12 +56,14 @@ class Fit {
   const GainPrior& prior_;
   std::size_t first_ = 0, up_ = 0;  // the first block of the fit; the first at the peak
   double peak_ = 0, sum_ = 1, rough_noise_ = 1e-9;
+  LawTerms terms_;
   bool varies_ = false;
   std::vector<std::size_t> ends_;  // of points, in blocks
   std::vector<double> y_, log_ratio_, variance_, weight_;
 };
 
-Fit::Fit(const Seen& seen, LawTerms terms, const GainPrior& prior) : seen_(seen), prior_(prior) {
+Fit::Fit(const Seen& seen, LawTerms terms, const GainPrior& prior)
+    : seen_(seen), prior_(prior), terms_(terms) {
   const std::size_t n = seen.count;
   for (const double r : seen.rate()) peak_ = std::max(peak_, r);
   if (!(peak_ > 0)) peak_ = 1;
@@ -208,7 +210,7 @@ Law Fit::law_of(const Point& p) const {
   const std::vector<double> lag = lagged(p.tau);
   if (varies_)
     law.gain = p.b[2], law.gain_deviation = std::sqrt(p.gain_variance), law.gain_known = p.information;
-  else
+  else if (terms_ == LawTerms::lag)
     law.gain_of_loss = true, law.gain = prior_.median, law.gain_deviation = prior_.deviation();
   Lag state(p.tau, seen_.blocks.length);
   state.begin(peak_);

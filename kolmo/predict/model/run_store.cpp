@@ -117,6 +117,8 @@ void drop_oldest(const std::string& folder, std::size_t most) {
 
 }  // namespace
 
+bool teaches(const PastRun& run) { return why_left_out(run).empty(); }
+
 RunStore RunStore::open(const std::string& folder) {
   std::error_code error;
   require(fs::is_directory(folder, error),

@@ -14,6 +14,9 @@ struct PastRun {
   Blocks blocks;
 };
 
+/// Whether something can be learned from a run: it has 20 blocks, and all losses are positive and finite.
+bool teaches(const PastRun& run);
+
 /// A folder of past trainings and the world model that has learned from them, which any number of processes may read and write at
 /// once, without locks:
 ///   FOLDER/v1/model.kolmo, FOLDER/v1/runs/SHA256.kolmo

@@ -30,6 +30,8 @@ class WorldModel final : public Forecaster {
 
   std::string_view name() const override { return "recurrent_ensemble"; }
   std::size_t least() const override { return 10; }
+  bool knows_rates() const override { return true; }
+  bool learned_gain() const override { return true; }
   std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const override;
   /// What each member predicts for each of several plans of the same length: [plan][member][block], logarithms of losses.
   std::vector<std::vector<std::vector<double>>> rollouts(const Seen& seen,
@@ -37,7 +39,8 @@ class WorldModel final : public Forecaster {
 
   int hidden() const { return sizes_.hidden; }
   const std::vector<std::vector<float>>& members() const { return members_; }
-  /// Its errors on its own training runs, each forecast by members that were trained on the other half of them, up to `ahead` blocks.
+  /// Its errors on its own training runs, each forecast by members that were trained on the other half of them, up to `ahead` blocks:
+  /// first those of runs 0, 2, ..., then of runs 1, 3, ..., from origins least(), and then max(5, blocks / 16) apart.
   const Residuals& residuals() const { return residuals_; }
 
  private:

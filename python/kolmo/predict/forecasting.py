@@ -142,15 +142,33 @@ def forecast(log: Any, *, plan: Any = "hold", **options: Any) -> Forecast:
             raise _kolmo.InvalidArgument("kolmo.predict.forecast: plan has no rates")
     else:
         options["plan"] = "hold" if plan is None else os.fspath(plan)
-    known = {o["name"] for o in described()["options"]}
-    for name in options.keys() - known:
-        raise TypeError(f"forecast() got an unexpected keyword argument {name!r}; it takes {', '.join(sorted(known))}")
-    given = {name: os.fspath(v) if isinstance(v, os.PathLike) else v for name, v in options.items() if v is not None}
-    given = {name: v.item() if isinstance(v, np.generic) else v for name, v in given.items()}
-    text = json.dumps(given)
+    text = _options({name: v.item() if isinstance(v, np.generic) else v for name, v in options.items()})
     made, name = log_from(log, text)
     document, figure = translated(lambda: _kolmo.forecast_log(made, text, rates, name))
     return Forecast(json.loads(document), figure, made)
+
+
+def _options(given: dict[str, Any]) -> str:
+    known = {o["name"] for o in described()["options"]}
+    for name in given.keys() - known:
+        raise TypeError(f"there is no option {name!r}; there are {', '.join(sorted(known))}")
+    return json.dumps({name: os.fspath(v) if isinstance(v, os.PathLike) else v for name, v in given.items() if v is not None})
+
+
+def backtest(runs: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
+    """Which forecaster would have been best on the runs whose logs are in a folder: ``rows`` with CRPS of log loss, coverage, and the 95 %
+    interval of the CRPS less that of the driver; ``ranks`` with Spearman's correlation of the final losses with those forecast after a
+    fifth of each run. ``options``: ``store`` and names of columns, as of ``forecast``."""
+    found: dict[str, Any] = json.loads(translated(lambda: _kolmo.backtest_runs(os.fspath(runs), _options(options))))
+    return found
+
+
+def train_store(runs: str | os.PathLike[str], store: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
+    """Trains the ensemble of a store on the runs whose logs are in a folder, and on those in the store. Returns how it and the other
+    forecasters stand on runs that it had not learned from. ``options``: names of columns, as of ``forecast``."""
+    text = _options(options | {"store": store})
+    found: dict[str, Any] = json.loads(translated(lambda: _kolmo.train_store(os.fspath(runs), text)))
+    return found
 
 
 def _document() -> None:
