@@ -9,7 +9,7 @@ help:
 	@echo 'make wheel   the Python package as a wheel that carries its libraries, tested'
 	@echo 'make bench   speed, beside scikit-learn and infomeasure'
 	@echo 'make bench-runtime    tuner, memory, pipeline, busy ratio and monitor; DEVICE=cuda for the GPU'
-	@echo 'make study   false positives and power of every kind of surrogates; about an hour'
+	@echo 'make study   false positives and power of surrogates, and what networks find; about two hours'
 	@echo 'make lint    layering, sizes, formatting, spelling, static analysis'
 	@echo 'make site    the documentation as a site in out/site; needs python3-venv'
 	@echo 'CUDA=1 first fetches a CUDA toolkit on a machine that has none'

@@ -1,7 +1,6 @@
 """What methods find of systems whose links are known: precision, recall, lags, and false links where there are none.
 
 study.py KOLMO OUT.json [--only TEXT] [--all] [--data FOLDER]
-study.py KOLMO --reduced      a few quick networks, as CI does; fails if what is found is not what was claimed
 
 --only: measures again the cells whose line holds TEXT. --all: also the cells that take hours (large systems by nearest neighbours).
 --data: the folder with the systems that IDTxl was run on; without it these cells stay as they are. The same command goes on after an
@@ -172,30 +171,15 @@ def read_cells(path: Path | None) -> dict:
     return {key(c): c for c in json.loads(path.read_text(encoding="utf-8"))["cells"]} if path and path.is_file() else {}
 
 
-def reduced(kolmo: str) -> int:
-    """Chains of five by nearest neighbours, and the level of the analytic tests."""
-    with ThreadPoolExecutor(2) as pool:
-        chains = measure(kolmo, Cell("chain", 500, "multivariate", 2), pool, None)
-        level = measure(kolmo, Cell("AR 0.9", 500, "multivariate, gaussian", 60), pool, None)
-    print(chains, level)
-    # Of 300 targets at the level .05, 26 or more have a source with a probability below .005.
-    return 0 if chains["right"] >= 7 and chains["found"] <= 10 and level["with_false_source"] < 26 else 1
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kolmo")
-    parser.add_argument("out", type=Path, nargs="?")
-    parser.add_argument("--reduced", action="store_true")
+    parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    if options.reduced:
-        return reduced(options.kolmo)
-    if not options.out:
-        parser.error("OUT.json is needed")
     version, commit = machine.kolmo_version(options.kolmo)
     partial = options.out.with_name(options.out.name + ".partial")
     earlier, record = read_cells(options.out), {"version": version, "machine": machine.cpu_model(), "cells": []}

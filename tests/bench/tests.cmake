@@ -7,4 +7,6 @@ if(NOT KOLMO_SANITIZE)
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   add_test(NAME bench.surrogates_page COMMAND ${Python3_EXECUTABLE} bench/surrogates/page.py bench/results/surrogates.json
     docs --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME bench.networks_page COMMAND ${Python3_EXECUTABLE} bench/networks/page.py bench/results/networks.json
+    docs/multivariate.md --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()

@@ -111,7 +111,7 @@ def time_graph(document: Document, ax: Axes, cmap: str = "viridis_r") -> Axes:
         share = float(np.clip(np.nan_to_num(_strength(link)) / top, 0, 1)) if link else 0.0
         ax.add_patch(mpl.patches.FancyArrowPatch(
             (-lag, source), (0, target), connectionstyle=f"arc3,rad={-0.15 if source == target or not lag else 0}", arrowstyle="-|>",
-            mutation_scale=9 + 6 * share, linewidth=0.8 + 2.5 * share, color=scale.to_rgba(_strength(link)) if link else "0.7",
+            mutation_scale=9 + 6 * share, linewidth=0.8 + 2.5 * share, color=scale.to_rgba(np.array(_strength(link))) if link else "0.7",
             shrinkA=2, shrinkB=5))
     ax.set_yticks(range(len(names)), names)
     ax.set_xticks(range(-oldest, 1), [*(_lag(document, -lag) for lag in range(oldest, 0, -1)), "next"])

@@ -1,0 +1,155 @@
+"""Writes the tables of docs/multivariate.md from a result of study.py.
+
+page.py RESULT.json docs/multivariate.md [--check]    --check: fails if the page differs from what it would write"""
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from surrogates.study import bounds  # noqa: E402
+
+START, END = "<!-- networks -->\n", "<!-- /networks -->"
+METHODS = {"multivariate": "multivariate", "pairwise": "pairwise", "conditional": "`--conditional-all`",
+           "multivariate, gaussian": "multivariate, `gaussian`", "pairwise, gaussian": "pairwise, `gaussian`", "PCMCI": "PCMCI",
+           "PCMCI+": "PCMCI+", "PCMCI, CMIknn": "PCMCI, CMIknn"}
+KINDS = {"multivariate": "circular", "multivariate, permute": "permute", "multivariate, block": "block"}
+LEVELS = {"multivariate": "multivariate", "multivariate, permute": "with `permute`", "multivariate, gaussian": "multivariate, `gaussian`",
+          "multivariate, gaussian, circular": "`gaussian` with circular surrogates", "pairwise, gaussian": "pairwise, `gaussian`",
+          "PCMCI": "PCMCI"}
+SYSTEMS = {"chain, own .9": "chain, own coefficient .9", "henon": "Hénon maps", "logistic": "logistic maps", "driver": "common driver",
+           "var 10": "autoregression of 10", "var 30": "autoregression of 30", "var 100": "autoregression of 100"}
+
+
+def shares(cell: dict) -> tuple[float, float, float]:
+    """Precision, recall, and the share of right links whose lag is right."""
+    return (cell["right"] / cell["found"] if cell["found"] else 0.0, cell["right"] / cell["links"],
+            cell["right_lag"] / cell["right"] if cell["right"] else 0.0)
+
+
+def both(cell: dict) -> float:
+    """The harmonic mean of precision and recall."""
+    precision, recall, _ = shares(cell)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def grouped(cells: list) -> dict:
+    """The cells of each system and number of rows by method, the one with more runs where there are several."""
+    groups: dict = {}
+    for c in cells:
+        group = groups.setdefault((c["system"], c["rows"]), {})
+        if c["method"] not in group or group[c["method"]]["runs"] < c["runs"]:
+            group[c["method"]] = c
+    return groups
+
+
+def table(head: list, rows: list) -> str:
+    """Without the columns that are empty; says so if there is no row."""
+    if not rows:
+        return "Not measured yet.\n"
+    kept = [i for i in range(len(head)) if any(row[i] for row in rows)]
+    return "\n".join(f"| {' | '.join(row[i] for i in kept)} |" for row in [head, ["---"] * len(head), *rows]) + "\n"
+
+
+def quality(groups: dict, methods: dict) -> str:
+    """A row for each system, those first in which another method is better than `multivariate` by most."""
+    known = {k: g for k, g in groups.items() if "multivariate" in g and g["multivariate"]["links"] and k[0] != "given"}
+
+    def behind(item) -> float:
+        others = [both(c) for m, c in item[1].items() if m != "multivariate" and m in methods]
+        return both(item[1]["multivariate"]) - max(others, default=0.0)
+
+    rows = []
+    for (system, n), group in sorted(known.items(), key=behind):
+        best = max(both(group[m]) for m in methods if m in group)
+        texts = []
+        for m in methods:
+            text = "{:.2f} / {:.2f} / {:.2f}".format(*shares(group[m])) if m in group else ""
+            texts.append(f"**{text}**" if text and both(group[m]) > best - 0.005 else text)
+        rows.append([f"{SYSTEMS.get(system, system)}, {n} rows", *texts])
+    return table(["", *methods.values()], rows)
+
+
+def linear(groups: dict) -> str:
+    """Systems that were only given to linear methods."""
+    methods = {m: t for m, t in METHODS.items() if m in ("multivariate, gaussian", "pairwise, gaussian", "PCMCI", "PCMCI+")}
+    rows = []
+    for (system, n), group in groups.items():
+        if "multivariate" in group or not any(m in group for m in methods) or not next(iter(group.values()))["links"]:
+            continue
+        rows.append([f"{SYSTEMS.get(system, system)}, {n} rows",
+                     *("{:.2f} / {:.2f} / {:.2f}".format(*shares(group[m])) if m in group else "" for m in methods)])
+    return table(["", *methods.values()], rows)
+
+
+def share(count: float, of: int) -> str:
+    text = f"{count / of:.3f}"
+    return f"**{text}**" if count > bounds(of)[1] else text
+
+
+def level(groups: dict) -> str:
+    rows = []
+    for (system, n), group in sorted(groups.items(), key=lambda item: (item[0][1] != 1000, item[0])):
+        if next(iter(group.values()))["links"]:
+            continue
+        for m, text in LEVELS.items():
+            if m in group:
+                c = group[m]
+                targets = share(c["with_false_source"], c["undriven_targets"]) if "undriven_targets" in c else ""
+                rows.append([f"{system}, {n} rows", text, str(c["networks"]), targets, share(c["with_false_link"], c["networks"]),
+                             f"{c['found'] / c['pairs']:.4f}"])
+    return table(["", "method", "networks", "targets with a source", "networks with a link", "links of pairs"], rows)
+
+
+def seconds(groups: dict, methods: dict) -> str:
+    rows = []
+    for (system, n), group in groups.items():
+        if any(m in group for m in methods) and system != "given" and next(iter(group.values()))["links"]:
+            rows.append([f"{SYSTEMS.get(system, system)}, {n} rows",
+                         *(f"{group[m]['cpu_s'] / group[m]['networks']:.2g}" if m in group else "" for m in methods)])
+    return table(["", *methods.values()], rows)
+
+
+def given(groups: dict) -> str:
+    names = {**METHODS, "multivariate, permute": "multivariate, `permute`", "IDTxl, KSG": "IDTxl, KSG of JIDT", "IDTxl, Gaussian": "IDTxl, Gaussian"}
+    rows = [[names[m], *(f"{s:.2f}" for s in shares(c)), f"{c['cpu_s']:,.2g}" if c["cpu_s"] < 100 else f"{c['cpu_s']:,.0f}"]
+            for m, c in next((g for (system, _), g in groups.items() if system == "given"), {}).items()]
+    return table(["", "precision", "recall", "right lags", "CPU s"], rows)
+
+
+def text_of(result: dict) -> str:
+    groups = grouped(result["cells"])
+    made = ", ".join(f"commit {c} of {d}" for d, c in sorted({(c["date"][:10], c["commit"]) for c in result["cells"]}))
+    runs = sorted({c["runs"] for c in result["cells"] if c["system"] != "given"})
+    small = {m: t for m, t in METHODS.items() if m in ("multivariate", "pairwise", "conditional", "multivariate, gaussian", "PCMCI", "PCMCI+")}
+    return "\n".join([
+        f"On {result['machine']}, {made}; {runs[0]} to {runs[-1]} networks a cell. Precision / recall / share of right lags; systems first in",
+        "which another method is better than `multivariate` by most, the best in bold:\n", quality(groups, METHODS),
+        "Systems given to linear methods only:\n", linear(groups), "Kinds of surrogates:\n",
+        quality({k: {m: c for m, c in g.items() if m in KINDS} for k, g in groups.items() if "multivariate, permute" in g and k[0] != "given"},
+                KINDS),
+        "Where there is no link (independent series of coefficient AR, or a common driver that is not among them); in bold what is above the",
+        "binomial bounds of .05:\n", level(groups), "CPU seconds a network:\n", seconds(groups, small),
+        "Five systems of which a run of IDTxl 1.6 is known, one of each kind with 1000 rows (that run's seconds are of the same kind of machine):\n",
+        given(groups)])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("page", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    page = options.page.read_text(encoding="utf-8")
+    before, after = page.index(START) + len(START), page.index(END)
+    wanted = page[:before] + "\n" + text_of(json.loads(options.result.read_text(encoding="utf-8"))) + "\n" + page[after:]
+    if options.check:
+        if wanted != page:
+            print(f"{options.page} is not what {options.result} gives; see make study", file=sys.stderr)
+        return int(wanted != page)
+    options.page.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
