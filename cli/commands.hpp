@@ -24,13 +24,14 @@ void add_occupancy(CLI::App& app, Context& context);   // occupancy
 void add_serve(CLI::App& app, Context& context);       // serve
 void add_top(CLI::App& app, Context& context);         // top
 void add_memory(CLI::App& app, Context& context);      // memory
+void add_advise(CLI::App& app, Context& context);      // advise
 void add_completion(CLI::App& app, Context& context);  // completion
 
 /// All families, in the order in which the help lists them.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_entropy,   add_mi,        add_te,       add_ais,   add_network,    add_forecast, add_stream,
-    add_simulate,  add_catalogue, add_validate, add_bench, add_tune,       add_pipeline, add_run,
-    add_occupancy, add_memory,    add_serve,    add_top,   add_completion,
+    add_entropy,   add_mi,        add_te,       add_ais,   add_network, add_forecast,   add_stream,
+    add_simulate,  add_catalogue, add_validate, add_bench, add_tune,    add_pipeline,   add_run,
+    add_occupancy, add_memory,    add_advise,   add_serve, add_top,     add_completion,
 };
 
 }  // namespace kolmo::cli

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "kolmo/op/about_call.hpp"
 #include "kolmo/op/bind.hpp"
 #include "kolmo/op/chooser.hpp"
 #include "kolmo/op/inside.hpp"
@@ -8,6 +9,7 @@
 #include "kolmo/op/span.hpp"
 #include "kolmo/runtime/memory/tracker.hpp"
 #include "kolmo/runtime/monitor.hpp"
+#include "kolmo/runtime/trace.hpp"
 
 namespace kolmo {
 namespace {
@@ -118,7 +120,7 @@ void launch_watched(const OpBase& op, const ImplBase& impl, const void* args, St
     const monitor::Scope scope(op.name, stream, [&] {
       const Cost c = cost(op, args);
       return monitor::Work{c.flops, c.bytes_read + c.bytes_written, common_dtype(op, args) == DType::f64,
-                           call};
+                           call, trace::active() ? about_call(op, args, c, stream.device()) : std::string()};
     });
     launch(op, impl, args, stream, variant);
   }

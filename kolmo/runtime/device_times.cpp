@@ -80,7 +80,7 @@ bool settle(TimedLaunch& s) {
     account(s, seconds);
   if (!s.track.empty()) {
     const Origin& o = p.origins[key(s.kernel->device)];
-    trace::add(s.kernel->name, s.track, o.host + Event::seconds(*o.event, *s.start), seconds);
+    trace::add(s.kernel->name, s.track, o.host + Event::seconds(*o.event, *s.start), seconds, s.work.about);
   }
   auto& unused = p.unused[key(s.kernel->device)];
   unused.push_back(std::move(s.start));

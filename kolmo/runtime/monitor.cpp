@@ -279,7 +279,7 @@ void Scope::end() noexcept {
   const double spent = sample->spent;
   if (trace::active())
     trace::add(kernel_->enqueue ? "queue " + kernel_->name : kernel_->name, trace::this_thread(),
-               sample->begin, seconds);
+               sample->begin, seconds, sample->work.about);
   sample->host_seconds = seconds;
   if (kernel_->enqueue)
     detail::stop(std::move(sample));

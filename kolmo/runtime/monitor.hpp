@@ -59,6 +59,7 @@ struct Work {
   double flops = 0, bytes = 0;
   bool f64 = true;
   std::uint64_t call = 0;  ///< id for on_timed; 0: no report of the time is wanted
+  std::string about = {};  ///< its arguments as a JSON object, for a trace; see Span::about
 };
 /// Called with the device seconds of timed launches whose Work has a `call` id. Any thread may call it.
 inline std::atomic<void (*)(std::uint64_t call, double seconds)> on_timed{nullptr};

@@ -59,12 +59,14 @@ Recording stop() {
   return std::exchange(w.recording, {});
 }
 
-void add(std::string_view name, std::string_view track, double begin, double seconds) {
+void add(std::string_view name, std::string_view track, double begin, double seconds,
+         std::string_view about) {
   Window& w = window();
   const std::scoped_lock lock(w.mutex);
   if (begin < w.begin) return;
   if (w.recording.spans.size() < w.capacity)
-    w.recording.spans.push_back({std::string(name), std::string(track), begin - w.begin, seconds});
+    w.recording.spans.push_back(
+        {std::string(name), std::string(track), begin - w.begin, seconds, std::string(about)});
   else if (w.capacity)
     ++w.recording.dropped;
 }
@@ -86,13 +88,15 @@ std::string chrome_json(const Recording& recording) {
     events.push_back(
         {{"ph", "M"}, {"name", "thread_name"}, {"pid", pid}, {"tid", id}, {"args", {{"name", track}}}});
   }
-  for (const Span& s : recording.spans)
+  for (const Span& s : recording.spans) {
     events.push_back({{"ph", "X"},
                       {"name", s.name},
                       {"pid", pid},
                       {"tid", tracks[s.track]},
                       {"ts", s.begin * 1e6},
                       {"dur", s.seconds * 1e6}});
+    if (!s.about.empty()) events.back()["args"] = Json::parse(s.about);
+  }
   const Json document = {{"displayTimeUnit", "ns"},
                          {"otherData",
                           {{"kolmo_version", version()},

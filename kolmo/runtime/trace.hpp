@@ -11,6 +11,9 @@ namespace kolmo::trace {
 struct Span {
   std::string name, track;
   double begin, seconds;  ///< `begin` since the start of the window
+  /// The call as a JSON object: flops, bytes, device, options, and of each tensor name, kind ("in", "out", "inout"), dtype,
+  /// shape and address. Empty if it is not known.
+  std::string about = {};
 };
 struct Recording {
   double begin_unix = 0;  ///< start of the window, seconds since 1970
@@ -26,7 +29,8 @@ Recording stop();
 bool active();
 
 /// Adds to the open window, if any; `begin` in seconds of the steady clock.
-void add(std::string_view name, std::string_view track, double begin, double seconds);
+void add(std::string_view name, std::string_view track, double begin, double seconds,
+         std::string_view about = {});
 std::string this_thread();
 
 /// Writes Chrome's trace event format, which Perfetto (ui.perfetto.dev) also opens.

@@ -2,6 +2,10 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from kolmo import _kolmo
@@ -31,6 +35,20 @@ class Server:
 def serve(address: str = "127.0.0.1:0") -> Server:
     """Start a Server."""
     return Server(address)
+
+
+@contextmanager
+def trace(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Write when every operator in the context ran, and with which arguments, for Perfetto and `kolmo advise`. One trace is
+    recorded at a time, of at most 262144 spans. A GPU must have finished before the context ends: synchronize its stream."""
+    _kolmo.start_trace()
+    try:
+        yield
+    finally:
+        text = _kolmo.stop_trace()
+        part = Path(f"{os.fspath(path)}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
 
 
 def metrics() -> dict[str, list[dict[str, Any]]]:

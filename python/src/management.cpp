@@ -11,6 +11,7 @@
 #include "kolmo/monitor/server.hpp"
 #include "kolmo/runtime/device.hpp"
 #include "kolmo/runtime/metrics.hpp"
+#include "kolmo/runtime/trace.hpp"
 #include "kolmo/tune/lookup.hpp"
 #include "kolmo/tune/store.hpp"
 #include "kolmo/tune/tune.hpp"
@@ -109,6 +110,8 @@ void add_management(nb::module_& module) {
              nb::call_guard<CurrentDevice>());
   module.def("metrics", &metrics_json);
   module.def("prometheus", [] { return monitor::prometheus_text(metrics::collect()); });
+  module.def("start_trace", [] { trace::start(); });
+  module.def("stop_trace", [] { return trace::chrome_json(trace::stop()); });
   nb::class_<monitor::Server>(module, "MonitorServer",
                               "Serves this process's metrics over HTTP while it lives.")
       .def(nb::init<const std::string&>())
