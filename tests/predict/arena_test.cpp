@@ -69,6 +69,21 @@ TEST(Arena, CoversSimulatedCurves) {
   EXPECT_LE(mean, .92) << covered[0] << " " << covered[1] << " " << covered[2];
 }
 
+// In the steep part of a curve a trend of log loss wins at short horizons, and would go on for ever.
+TEST(Arena, ALawDrivesFarAhead) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    const TrainingLog whole = law_log(std::vector<double>(2000, 1.), .01, seed);
+    TrainingLog log;
+    for (std::size_t t = 0; t < 1000; ++t) log.append(whole.rows()[t]);
+    const ForecastResult r = forecast(log, "hold", 1000);
+    EXPECT_THAT(r.forecast.driver, HasSubstr("law")) << seed;
+    const double came = whole.blocks().loss.back();
+    EXPECT_NEAR(std::log(r.forecast.median.back() / came), 0, .05) << seed;
+    EXPECT_LE(r.forecast.quantiles.back().front(), came) << seed;
+    EXPECT_GE(r.forecast.quantiles.back().back(), came) << seed;
+  }
+}
+
 TEST(Arena, WhiteNoiseHasNoTrend) {
   TrainingLog log;
   std::mt19937_64 random(1);

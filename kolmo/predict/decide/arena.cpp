@@ -89,6 +89,7 @@ std::size_t Arena::driver(const Seen& seen, const RateBlocks& planned) const {
     const Forecaster& forecaster = *history_.forecasters()[f];
     if (!forecaster.able(seen) || (changes && !forecaster.knows_rates())) continue;
     if (forecaster.learned_gain() && !learned_may_drive_) continue;
+    if (planned.size() > forecaster.reach(seen)) continue;
     if (const double s = standing(f, planned.size()); s < least) least = s, best = f;
   }
   return best;

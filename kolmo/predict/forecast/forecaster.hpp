@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ class Forecaster {
   virtual bool able(const Seen& seen) const { return seen.count >= least(); }
   /// Whether its centres follow the planned rates, so that it may forecast a decay.
   virtual bool knows_rates() const { return false; }
+  /// How many blocks ahead it may drive. A trend that goes on is no forecast of what comes much later; a law is.
+  virtual std::size_t reach(const Seen&) const { return std::numeric_limits<std::size_t>::max(); }
   /// Whether past runs taught it what a decay gains, so that its errors on them tell how uncertain that is.
   virtual bool learned_gain() const { return false; }
   /// What its CRPS usually is, in units of that of persistence at the same origins: its standing before it has one.

@@ -122,19 +122,19 @@ bool always(const Seen&) { return true; }
 struct Row {
   std::string_view name;
   std::size_t least;  ///< blocks
-  bool knows_rates;
+  bool knows_rates, is_law;
   double usual_score;  // at 50 steps, of trainings of an MLP, a CNN and a GPT
   Centres (*centres)(const Seen&, const RateBlocks&, const GainPrior&);
   bool (*able)(const Seen&) = always;
 };
 constexpr Row rows[] = {
-    {"persistence", 2, false, 1, persistence},
-    {"local_linear", 2, false, .9, local_linear},
-    {"autoregressive", 9, false, 1, autoregressive},
-    {"power_law", 4, false, .94, power_law},
-    {"lag_law", 4, true, .94, lag_law},
-    {"averaged_weights", 4, true, 1, averaged_weights, has_averages},
-    {"lag_law_and_trend", 4, true, .81, lag_law_and_trend},
+    {"persistence", 2, false, false, 1, persistence},
+    {"local_linear", 2, false, false, .9, local_linear},
+    {"autoregressive", 9, false, false, 1, autoregressive},
+    {"power_law", 4, false, true, .94, power_law},
+    {"lag_law", 4, true, true, .94, lag_law},
+    {"averaged_weights", 4, true, true, 1, averaged_weights, has_averages},
+    {"lag_law_and_trend", 4, true, true, .81, lag_law_and_trend},
 };
 
 class Simple : public Forecaster {
@@ -145,6 +145,9 @@ class Simple : public Forecaster {
   bool able(const Seen& seen) const override { return seen.count >= row_.least && row_.able(seen); }
   double usual_score() const override { return row_.usual_score; }
   bool knows_rates() const override { return row_.knows_rates; }
+  std::size_t reach(const Seen& seen) const override {
+    return row_.is_law ? Forecaster::reach(seen) : std::max<std::size_t>(10, seen.count / 4);
+  }
   Centres centres(const Seen& seen, const RateBlocks& planned) const override {
     return row_.centres(seen, planned, prior_);
   }
