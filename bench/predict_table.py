@@ -1,4 +1,5 @@
-"""The tables of docs/training.md, from the records of bench/predict_ladder.py, bench/predict_overhead.py and examples/byte_gpt.py."""
+"""The tables of docs/training.md, from the records of bench/predict_ladder.py, bench/predict_overhead.py and examples/byte_gpt.py, and those of
+docs/forecasting.md, from the record of bench/predict_curves.py."""
 
 TASKS = {"xor": "XOR", "mlp": "digits, MLP", "cnn": "digits, CNN"}
 
@@ -60,3 +61,27 @@ def h200(record: dict) -> str:
         lines.append(f"| {shown} | {' | '.join(cells)} |")
     lines.append("| jumps tried, accepted | " + " | ".join(f"{t['jumps_tried']}, {t['jumps_accepted']}" for t in tasks.values()) + " |")
     return "\n".join(lines) + "\n"
+
+
+def curves(record: dict) -> str:
+    """Of trainings that were held out: CRPS of log loss, 90 % coverage, and the rank correlation with the final loss after 20 % of each."""
+    lines = []
+    for found in record["results"]:
+        test = found["backtest"]
+        held = "every third run of a sweep and one seed" if found["held_out"] == "runs" else f"all runs of {found['held_out'].replace('_', ' ')}"
+        ranks = {r["forecaster"]: r["spearman"] for r in test["ranks"]}
+        rows: dict[str, list] = {}
+        for r in test["rows"]:
+            rows.setdefault(r["forecaster"], []).append(r)
+        lines += [f"**Held out: {held}** ({found['tested_on']} runs, {test['origins']} forecasts; {found['trained_on']} runs in the store, which took "
+                  f"{found['train_store_cpu_seconds']:.0f} s of a core)", "",
+                  "| forecaster | CRPS x1000 at 10, 50, 100 steps | coverage | rank correlation |", "|---|---|---|---|"]
+        for name, r in rows.items():
+            rank = f"{ranks[name]:.2f}" if name in ranks else ""
+            crps, coverage = ", ".join(f"{1000 * x['crps']:.1f}" for x in r), ", ".join(f"{x['coverage']:.2f}" for x in r)
+            shown = "the one that drove" if name == "driver" else f"`{name}`"
+            lines.append(f"| {shown} | {crps} | {coverage} | {rank} |")
+        lines += [f"| {shown} | | | {ranks[name]:.2f} |" for name, shown in (("current_average", "the average of the last 10 blocks"),
+                                                                              ("current_loss", "the loss of the last block"))]
+        lines.append("")
+    return "\n".join(lines)
