@@ -1,0 +1,57 @@
+"""kolmo.predict.forecast: the same forecast from a file, columns, and a log that grows; and what it says of itself."""
+import inspect
+
+import kolmo
+import numpy as np
+import pytest
+from kolmo import predict
+
+
+def curve(steps: int = 600, seed: int = 1) -> dict[str, np.ndarray]:
+    step = np.arange(1, steps + 1)
+    noise = np.random.default_rng(seed).normal(0, 0.02, steps)
+    return {"step": step, "loss": (1.5 + 2.5 * step**-0.4) * np.exp(noise), "rate": np.full(steps, 0.01)}
+
+
+def test_a_file_columns_and_a_growing_log_are_forecast_alike(tmp_path):
+    columns = curve()
+    log = predict.TrainingLog()
+    for step, loss, rate in zip(*columns.values(), strict=True):
+        log.append(int(step), loss, rate=rate)
+    path = tmp_path / "run.csv"
+    log.write(str(path))
+    medians = [predict.forecast(of, plan="decay@now:100").median for of in (path, columns, log)]
+    assert (medians[0] == medians[1]).all() and (medians[0] == medians[2]).all()
+
+
+def test_quantiles_time_to_a_target_and_figures(tmp_path):
+    forecast = predict.forecast(curve(), target=1.68, horizon=500)
+    assert forecast.quantiles.shape == (len(forecast), 19) and (np.diff(forecast.quantiles, axis=1) >= 0).all()
+    assert (forecast.step == 610 + 10 * np.arange(50)).all()
+    told = {k: v for k, v in forecast.document["time_to_target"].items() if k != "target"}
+    assert forecast.time_to(1.68) == told
+    assert forecast.plot(tmp_path / "run.svg").startswith("<svg") and (tmp_path / "run.svg").read_text().endswith("</svg>\n")
+    assert forecast.driver in {row["forecaster"] for row in forecast.skills()}
+
+
+def test_rates_may_be_an_array():
+    by_text, by_array = predict.forecast(curve(), plan="decay@now:50"), predict.forecast(curve(), plan=0.01 * (1 - np.arange(1, 101) / 50).clip(0))
+    np.testing.assert_allclose(by_text.median, by_array.median[: len(by_text)], rtol=1e-12)
+    assert by_text.median[-1] < predict.forecast(curve()).median[-1]
+
+
+def test_a_loss_that_is_no_number_any_more_is_an_error():
+    columns = curve()
+    columns["loss"][550:] = np.nan
+    with pytest.raises(kolmo.InvalidArgument, match="since step 551"):
+        predict.forecast(columns)
+
+
+def test_options_are_those_of_the_command():
+    names = list(inspect.signature(predict.forecast).parameters)
+    assert names[:5] == ["log", "plan", "horizon", "target", "forecaster"]
+    with pytest.raises(TypeError, match="horizons"):
+        predict.forecast(curve(), horizons=5)
+    with pytest.raises(TypeError, match="not int"):
+        predict.forecast(5)
+    assert "decay@AT:LENGTH" in predict.forecast.__doc__
