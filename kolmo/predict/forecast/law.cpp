@@ -9,7 +9,7 @@
 namespace kolmo::predict {
 namespace {
 
-constexpr std::size_t most_points = 256;
+constexpr std::size_t most_points = 128;
 /// A rate whose lag varies by less than this share of the peak says nothing of the gain.
 constexpr double least_variation = .02;
 /// By how much the prior of the gain counts more than its width says, because the residuals of neighbouring blocks are not independent.

@@ -50,7 +50,7 @@ enum class LawTerms : std::int32_t { power, lag };
 
 /// Fits the law to the last four fifths of S by variable projection: a grid over exponent and tau, then Gauss-Newton steps; floor,
 /// amplitude and gain follow by non-negative least squares of the relative residuals, with Huber's weights, and the prior of the gain
-/// as one more observation. Blocks are joined to at most 256 points. `seen` has 4 blocks or more.
+/// as one more observation. Blocks are joined to at most 128 points. `seen` has 4 blocks or more.
 Law fit_law(const Seen& seen, LawTerms terms, const GainPrior& prior = {});
 
 }  // namespace kolmo::predict
