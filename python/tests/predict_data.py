@@ -47,3 +47,20 @@ def forecaster(hold=lambda ahead: 1.0, decayed=lambda ahead, length: 1.0, spread
         return SimpleNamespace(step=log["step"][-1] + ahead, median=median, driver="test", plan=plan,
                                quantiles=median[:, None] + spread / 0.45 * (np.arange(1, 20) / 20 - 0.5))
     return forecast
+
+
+class Cursor:
+    """The place in the data: a seed for each batch."""
+
+    def __init__(self):
+        self.place = 0
+
+    def next(self):
+        self.place += 1
+        torch.manual_seed(self.place)
+
+    def state_dict(self):
+        return {"place": self.place}
+
+    def load_state_dict(self, state):
+        self.place = state["place"]
