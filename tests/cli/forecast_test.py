@@ -1,0 +1,94 @@
+"""kolmo forecast on the log of a real training: what came is forecast, plans, files and pages, and what cannot be is one clear line."""
+import json
+import unittest
+from pathlib import Path
+
+from command import CommandTest, kolmo, result
+
+LOG = Path(__file__).resolve().parents[2] / "examples/data/training_gpt.csv"
+HELD, DECAYED = 1.106, 1.031  # what the training came to, see examples/data/README.md
+
+
+class Forecast(CommandTest):
+    def test_what_came_is_forecast(self):
+        for plan, came in (("hold", HELD), ("decay@now:233", DECAYED)):
+            found = result("forecast", LOG, "--plan", plan, "--horizon", 233)
+            last = found["forecast"][-1]
+            self.assertLess(last["low"], came)
+            self.assertGreater(last["high"], came)
+            self.assertAlmostEqual(last["median"], came, delta=0.05)
+            self.assertGreaterEqual(last["horizon"], 233)
+            self.assertEqual(found["plan"], plan)
+        steps = [row["step"] for row in found["forecast"]]
+        self.assertEqual(steps, list(range(steps[0], steps[-1] + 1, 10)))
+        for row in found["forecast"]:
+            self.assertEqual(sorted(row["quantiles"]), row["quantiles"])
+            self.assertEqual((row["low"], row["high"]), (row["quantiles"][0], row["quantiles"][-1]))
+            self.assertIn("law", row["driver"])
+
+    def test_a_file_of_rates_is_a_plan(self):
+        rates = [5e-4 * max(0.0, 1 - (step - 727) / 233) for step in range(728, 961)]
+        plan = self.file("plan.csv", "step,rate\n" + "".join(f"{728 + i},{rate!r}\n" for i, rate in enumerate(rates)))
+        named, given = (result("forecast", LOG, "--plan", p, "--horizon", 100)["forecast"] for p in ("decay@now:233", plan))
+        self.assertEqual(len(named), len(given))
+        for a, b in zip(named, given, strict=True):
+            self.assertAlmostEqual(a["rate"], b["rate"], delta=1e-9)
+            self.assertAlmostEqual(a["median"], b["median"], delta=1e-5)
+
+    def test_the_time_to_a_target(self):
+        found = result("forecast", LOG, "--plan", "decay@now:233", "--target", 1.1)["time_to_target"]
+        self.assertEqual(found["target"], 1.1)
+        self.assertLess(found["low"], found["median"])
+        self.assertLess(found["median"], 960)
+        self.assertIn("is reached at step", kolmo("forecast", LOG, "--target", 1.1).stdout)
+
+    def test_figures_and_pages(self):
+        run = kolmo("forecast", LOG, "--plot", "f.svg", "--report", "page.html", "--plan", "decay@now:233", cwd=self.path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("<svg", (self.path / "f.svg").read_text(encoding="utf-8"))
+        page = (self.path / "page.html").read_text(encoding="utf-8")
+        self.assertIn("When to decay", page)
+        self.assertIn("Training training_gpt.csv", page)
+
+    def test_other_formats_have_the_same_forecast(self):
+        rows = [line.split(",") for line in LOG.read_text(encoding="ascii").split()]
+        lines = "".join(json.dumps(dict(zip(rows[0], map(float, row), strict=True))) + "\n" for row in rows[1:])
+        other = self.file("run.jsonl", lines)
+        renamed = self.file("run.csv", "Step,my loss,lr\n" + "".join(f"{r[0]},{r[1]},{r[3]}\n" for r in rows[1:]))
+        first = result("forecast", LOG)["forecast"]
+        self.assertEqual(result("forecast", other)["forecast"], first)
+        self.assertEqual(result("forecast", renamed, "--loss", "my loss")["forecast"], first)
+
+    def test_what_cannot_be_is_one_clear_line(self):
+        for text, options, said in (
+                ("step,loss\n1,2\n2,x\n", (), "x"), ("step,other\n1,2\n", (), "loss"), ("step,loss\n1,2\n2,1.9\n", (), "4"),
+                ("step,loss\n" + "".join(f"{i},-1\n" for i in range(1, 90)), (), "positive"),
+                ("step,loss\n" + "".join(f"{i},{2 if i < 60 else 'nan'}\n" for i in range(1, 90)), (), "diverged"),
+                (None, ("--plan", "decay@5:10"), "decay"), (None, ("--plan", "linear"), "linear"), (None, ("--store", "nowhere"), "nowhere"),
+                (None, ("--forecaster", "oracle"), "oracle"), (None, ("--target", -1), "target")):
+            file = LOG if text is None else self.file("bad.csv", text)
+            run = kolmo("forecast", file, *options)
+            self.assertEqual(run.returncode, 2, (text, options, run.stdout))
+            self.assertIn(said, run.stderr)
+            self.assertNotIn("Traceback", run.stderr)
+
+
+class Store(CommandTest):
+    def test_past_runs_are_learned_from(self):
+        runs, store = self.path / "runs", self.path / "store"
+        runs.mkdir()
+        rows = LOG.read_text(encoding="ascii").split()
+        for i in range(4):
+            scaled = [row.split(",") for row in rows[1:]]
+            text = "".join(f"{r[0]},{float(r[1]) * (1 + 0.1 * i)},{r[2]},{r[3]}\n" for r in scaled)
+            (runs / f"run{i}.csv").write_text(rows[0] + "\n" + text, encoding="ascii")
+        run = kolmo("forecast", "--train-store", runs, "--store", store)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertTrue(result("forecast", LOG, "--store", store, "--horizon", 50)["forecast"])
+        back = kolmo("forecast", "--backtest", runs)
+        self.assertEqual(back.returncode, 0, back.stderr)
+        self.assertIn("lag_law", back.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
