@@ -26,6 +26,12 @@ class Forecast(CommandTest):
             self.assertEqual((row["low"], row["high"]), (row["quantiles"][0], row["quantiles"][-1]))
             self.assertIn("law", row["driver"])
 
+    def test_the_numbers_of_the_readme(self):
+        last = result("forecast", LOG, "--plan", "decay@now:233")["forecast"][-1]
+        text = " ".join((LOG.parents[2] / "README.md").read_text(encoding="utf-8").split())
+        self.assertIn(f"{last['median']:.2f}, nine times in ten between {last['low']:.2f} and {last['high']:.2f}.", text)
+        self.assertIn(f"its loss came to {DECAYED:.2f}.", text)
+
     def test_a_file_of_rates_is_a_plan(self):
         rates = [5e-4 * max(0.0, 1 - (step - 727) / 233) for step in range(728, 961)]
         plan = self.file("plan.csv", "step,rate\n" + "".join(f"{728 + i},{rate!r}\n" for i, rate in enumerate(rates)))
