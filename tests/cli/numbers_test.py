@@ -4,11 +4,12 @@ import re
 import unittest
 
 from command import CommandTest, csv, kolmo, numbers
+from forecast_test import LOG
 from run_test import npy
 
 # Names in --help of values that are not numbers. Values with any other name are numbers.
 WORDS = {"ADDRESS", "C", "COL", "COL[:LAGS],...", "COLS", "DEVICE", "DIR", "DTYPE", "FOLDER", "GROUP", "LIST", "MODE", "NAME",
-         "NAME=FILE.npy", "NAME=VALUE", "START:END", "STRATEGY", "TEXT", "UNIT", "VARIANT"}
+         "NAME=FILE.npy", "NAME=VALUE", "PLAN", "START:END", "STRATEGY", "TEXT", "UNIT", "VARIANT"}
 OTHERS = ("inf", "-inf", "infinity", "1e999", "-1e999", "NAN", "-nan")
 
 
@@ -35,7 +36,7 @@ class Numbers(CommandTest):
             "simulate": ("var", "--out", self.path / "s.csv", "--truth", self.path / "t.json"), "info": ("vector_add",),
             "validate": ("vector_add",), "bench": ("vector_add", "--case", "one"), "serve": ("--metrics", 0),
             "tune": ("vector_add", "--case", "one", "--dry-run"), "top": ("--once",), "completion": ("bash",),
-            "pipeline": ("--kilobytes", 1), "run": ("vector_add",), "occupancy": ("vector_add",), "memory": (data,),
+            "pipeline": ("--kilobytes", 1), "run": ("vector_add",), "occupancy": ("vector_add",), "memory": (data,), "forecast": (LOG,),
         }
         other = itertools.cycle(OTHERS)
         checked = []
