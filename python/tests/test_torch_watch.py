@@ -354,5 +354,6 @@ def test_the_forecasts_of_kolmo_take_what_a_watch_has():
     assert watch.forecast(horizon=200).time_to(1.09)["median"] == pytest.approx(494, abs=40)  # 1 + 2 / sqrt(step) is 1.09 there
     decay = watch.forecast(decay_at=450, length=100)
     assert decay.step[-1] == 550 and decay.rate[-1] < 0.02 and decay.low[-1] < decay.median[-1] < decay.high[-1]
-    with pytest.raises(kolmo.InvalidArgument):
-        watch.forecast(horizon=10 ** 9)
+    for horizon in (10 ** 9, -1):
+        with pytest.raises(kolmo.InvalidArgument, match="can be forecast"):
+            watch.forecast(horizon=horizon)

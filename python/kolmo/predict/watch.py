@@ -22,6 +22,8 @@ from kolmo.predict.outlook import Forecaster, decayed, default_forecaster, sched
 from kolmo.predict.record import BLOCK, NORM_EVERY, Recorder, norm_of_gradients, scalar
 from kolmo.predict.snapshot import same_generators
 
+MOST_STEPS = 3_000_000  # 300,000 blocks, the most that `kolmo forecast` takes
+
 
 class Watch:
     """Watches a training: make it around the optimizer, and call :meth:`step` after each step of the optimizer.
@@ -223,6 +225,8 @@ class Watch:
         return self._look(start if decay_at is not None else None, length or 0, horizon or 100, of, self.target if target is None else target)
 
     def _look(self, start: int | None, length: int, horizon: int, of: str, target: float | None) -> Any:
+        if not 1 <= horizon <= MOST_STEPS:
+            raise InvalidArgument(f"kolmo.predict.Watch.forecast: horizon is {horizon} steps; 1 to {MOST_STEPS} can be forecast")
         began = perf_counter()
         rates = self.planned(horizon)
         if start is not None:
