@@ -17,7 +17,7 @@ def related_sizes(name, rng, options):
     n = size(1, 34)
     if name in ("hadamard", "pauli_x", "phase_gate", "cnot", "quantum_measurement"):
         return {"n": 2 ** size(4, 8)}
-    if name in ("gru_cell", "gru_forward", "rssm_rollout", "lstm_cell"):
+    if name in ("gru_cell", "gru_forward", "gru_backward", "rssm_rollout", "lstm_cell"):
         return {"n": n, "g": (4 if name == "lstm_cell" else 3) * n}
     if name == "multi_head_attention":
         e, t = options.get("heads", 1) * size(1, 9), size(0, 20)
