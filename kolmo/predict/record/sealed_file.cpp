@@ -30,8 +30,9 @@ bool take(std::string_view& bytes, const nlohmann::json& sizes, std::vector<std:
   for (const auto& size : sizes) {
     if (!size.is_number_unsigned() || size.get<std::uint64_t>() > bytes.size() / sizeof(T)) return false;
     arrays.emplace_back(size.get<std::size_t>());
-    std::memcpy(arrays.back().data(), bytes.data(), arrays.back().size() * sizeof(T));
-    bytes.remove_prefix(arrays.back().size() * sizeof(T));
+    const std::size_t count = arrays.back().size() * sizeof(T);
+    if (count) std::memcpy(arrays.back().data(), bytes.data(), count);  // an empty array has no place
+    bytes.remove_prefix(count);
   }
   return true;
 }
