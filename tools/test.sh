@@ -108,14 +108,14 @@ check() {
   if ! python3 tools/race_check.py --pending; then sanitized+=(kolmo); fi
   if build tsan "${sanitized[@]}"; then
     seconds "build"
-    tally python3 tools/race_check.py --jobs "$jobs" --seconds "${RACE_SECONDS:-420}"
+    tally python3 tools/race_check.py --jobs "$jobs" --seconds "${RACE_SECONDS:-240}"
     seconds "races"
     run_ctest tsan -R '^(simt\.(kernels|bad)|runtime\.threads)$'
   fi
   seconds "tests"
 
   heading "kernels compiled for the GPUs that are not on hand"
-  tally python3 tools/architectures.py --jobs "$jobs" --seconds "${ARCHITECTURE_SECONDS:-240}"
+  tally python3 tools/architectures.py --jobs "$jobs" --seconds "${ARCHITECTURE_SECONDS:-120}"
   seconds "compiling"
 
   heading "fuzzing of the readers"
