@@ -112,7 +112,7 @@ bool is_elementwise(const std::string& name) {
       all_ops(), [&](const OpEntry& e) { return e.op->name == name && e.group == "elementwise"; });
 }
 
-/// What an operator with these options is called: an alias that binds just them, or the operator with the option.
+/// Returns the name for an operator with these options: an alias that binds just them, or the operator with the option.
 std::string name_with(const OpBase& op, std::map<std::string, std::string> options,
                       const std::string& option) {
   for (const AliasInfo& alias : op.aliases()) {
@@ -128,7 +128,7 @@ std::string name_with(const OpBase& op, std::map<std::string, std::string> optio
   return std::string(op.name) + " with " + option + "=" + options[option];
 }
 
-/// What replaces a call and the one that reads its result; nothing if no operator does.
+/// Names what replaces a call and the one that reads its result. Nothing is returned if no operator does.
 std::optional<std::string> replacement(Call& first, const Call& second, const Call::Operand& result) {
   const OpBase* const op = operator_of(first.name);
   if (!op) return {};
@@ -176,7 +176,7 @@ bool read_once(const std::vector<Call>& by_time, const Call& first, const Call& 
   return true;
 }
 
-/// What could be saved, by the chain of operators and by what replaces it.
+/// Returns the time that could be saved, by the chain of operators and by what replaces it.
 std::map<std::pair<std::string, std::string>, Advice> advice_of(const std::vector<Call>& calls) {
   std::map<std::string, double> rate;  // bytes a second, the most that a call on the device reached
   for (const Call& c : calls)

@@ -26,7 +26,7 @@ struct DeviceOptions {
   /// Opens the stream to work on, reads tuning results, and starts monitoring. Throws if the device cannot be
   /// used.
   Stream open() const;
-  /// The same for a command that shares its work among devices, which `device` may name several of.
+  /// Opens a stream on each device that `device` names, as open() does, for a command that shares its work among them.
   Streams open_all() const;
   /// Open without monitoring; tuning results are read once for a device.
   Stream open_unmonitored() const;

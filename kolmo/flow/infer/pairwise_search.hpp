@@ -57,7 +57,7 @@ class PairwiseSearch final : public TargetSearch {
 /// The work of estimating a link with the first part of its surrogates, in estimates times rows.
 double link_work(const Series& series, const NetworkOptions& options);
 
-/// What a link is conditioned on beside the target's past: the given values, and with `conditional_all` those of all other
+/// Returns the condition of a link beside the target's past: the given values, and with `conditional_all` those of all other
 /// variables at the lags that the source has.
 Coordinates condition_of_link(const NetworkOptions& options, std::int32_t source, std::int32_t target);
 

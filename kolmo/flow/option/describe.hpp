@@ -5,7 +5,7 @@
 
 namespace kolmo {
 
-/// What an option says of itself: name, alias, kind, default, bounds, choices, help. `usual`: a request with the usual values.
+/// Describes an option as JSON: name, alias, kind, default, bounds, choices, help. `usual` is a request with the usual values.
 nlohmann::ordered_json describe(const OptionInfo& option, const void* usual);
 
 }  // namespace kolmo

@@ -20,7 +20,7 @@ struct Run {
 /// one that is no log, and for a folder without any.
 std::vector<Run> read_runs(const std::string& folder, const LogRequest& request);
 
-/// How forecasts were, over runs: means over the runs of the means over a run's origins.
+/// The scores of a forecaster at a horizon. Each is the mean over the runs of the means over a run's origins.
 struct BacktestRow {
   std::string forecaster;    ///< "driver": the one that drove at each origin
   std::int64_t horizon = 0;  ///< steps
@@ -30,7 +30,7 @@ struct BacktestRow {
       against_driver{};  ///< 95 % interval of CRPS less that of the driver: paired bootstrap over runs
   std::size_t runs = 0;
 };
-/// How well the final losses of the runs are ranked early on.
+/// The rank correlation of a forecaster's early forecasts of final losses with the final losses that came.
 struct RankRow {
   std::string forecaster;  ///< also "current_loss" and "current_average", of the last 10 blocks
   double spearman = 0;

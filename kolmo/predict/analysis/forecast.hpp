@@ -42,17 +42,17 @@ StoreResult train_store_on(const std::string& runs, const std::string& store, co
 /// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,
                             const std::string& file = "log");
-/// The same, of a file.
+/// Forecasts the log in a file as forecast_log() does.
 ForecastResult forecast_file(const std::string& path, const ForecastRequest& request);
 
 /// The JSON object that the command prints: `forecast` is an array with step, horizon, median, low, high (90 %), mean, rate, driver and
 /// the 19 quantiles of each block to come.
 nlohmann::ordered_json forecast_json(const ForecastResult& result);
 
-/// What the command prints of a store that it has trained.
+/// Returns the text that the command prints about a store that it has trained.
 nlohmann::ordered_json standing_json(const StoreStanding& standing);
 
-/// What the command `kolmo forecast` says of itself and its options, as analyses do (describe in flow/analysis/catalogue.hpp).
+/// The description of the command `kolmo forecast`, in the form in which analyses describe themselves.
 struct ForecastInfo {
   static constexpr std::string_view
       name = "forecast",

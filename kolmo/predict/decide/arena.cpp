@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t fewest_blocks = 4;
 /// A plan that leaves the last rate by more than this share changes it.
 constexpr double rate_change = .2;
-/// As how many independent errors of the log's own those of past runs count.
+/// The errors of past runs together count as this many independent errors of the log's own.
 constexpr double learned_errors = 20;
 
 bool changes_rate(const Seen& seen, const RateBlocks& planned) {

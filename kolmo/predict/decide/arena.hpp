@@ -20,7 +20,7 @@ struct TimeTo {
 };
 TimeTo time_to(const Forecast& forecast, double target);
 
-/// How a forecaster stands at a horizon, on the log's own past.
+/// The score of a forecaster at a horizon, on the log's own past.
 struct Standing {
   std::string forecaster;
   std::size_t horizon = 0;  ///< blocks

@@ -10,7 +10,7 @@ namespace kolmo::predict {
 
 using Forecasters = std::vector<std::shared_ptr<const Forecaster>>;
 
-/// How good forecasts were at one horizon.
+/// The sums from which the score of forecasts at one horizon follows.
 struct Score {
   double crps =
       0;  ///< sum over origins of the weighted CRPS of log loss: twice the mean pinball loss of the 19 quantiles

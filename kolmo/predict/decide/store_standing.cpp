@@ -28,7 +28,7 @@ struct Error {
 };
 using Errors = std::map<std::size_t, std::vector<Error>>;  // by horizon
 
-/// Where the errors of the model come from, in their order (see WorldModel::residuals).
+/// Returns the origins of the model's errors, in their order (see WorldModel::residuals).
 template <class Use>
 void each_origin(const std::vector<const Blocks*>& runs, std::size_t least, const Use& use) {
   for (const std::size_t half : {0, 1})

@@ -41,7 +41,7 @@ double weighted_quantile(std::span<const PastError> sorted, double total, double
   return sorted.back().error;
 }
 
-/// As how many independent values a series counts whose neighbours are correlated: n (1 - r) / (1 + r), r >= 0.
+/// Returns the number of independent values that a series with correlated neighbours is worth: n (1 - r) / (1 + r), r >= 0.
 double uncorrelated(std::span<const PastError> series) {
   double mean = 0, own = 0, neighbours = 0;
   const double n = double(series.size());

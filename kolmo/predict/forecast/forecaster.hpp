@@ -54,7 +54,7 @@ class Forecaster {
   virtual std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const = 0;
 };
 
-/// What becomes of the loss. All vectors have one element a block that comes; a loss is the mean over the block that ends there.
+/// A forecast of the loss. All vectors have one element a block that comes; a loss is the mean over the block that ends there.
 struct Forecast {
   std::vector<std::int64_t> step;    ///< the last step of the block
   std::vector<double> mean, median;  ///< of the loss

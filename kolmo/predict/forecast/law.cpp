@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_points = 128;
 /// A rate whose lag varies by less than this share of the peak says nothing of the gain.
 constexpr double least_variation = .02;
-/// By how much the prior of the gain counts more than its width says, because the residuals of neighbouring blocks are not independent.
+/// The prior of the gain counts more than its width says by this factor, because residuals of neighbouring blocks are not independent.
 constexpr double prior_counts = 3;
 constexpr double usual_tau = 15;  ///< steps; of a decay that was not seen yet
 

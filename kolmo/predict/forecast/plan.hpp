@@ -8,7 +8,7 @@
 
 namespace kolmo::predict {
 
-/// How the rate falls in a decay, as a function of the share u of its length that has passed: 1 - u, 1 - sqrt(u), (1 + cos(pi u)) / 2.
+/// The shape in which the rate falls in a decay, as a function of the share u of its length that has passed: 1 - u, 1 - sqrt(u), (1 + cos(pi u)) / 2.
 enum class DecayShape : std::int32_t { linear, sqrt, cosine };
 inline constexpr std::string_view decay_shapes[] = {"linear", "sqrt", "cosine"};
 
@@ -42,7 +42,7 @@ struct Plan {
   /// The rates of the `steps` steps after `last`, whose rate is `rate`. Throws InvalidArgument for what cannot be: a decay that has
   /// begun before, a cosine that has ended, no rates or negative ones.
   std::vector<double> after(std::int64_t last, double rate, std::int64_t steps) const;
-  /// As parse() reads it.
+  /// Returns the plan in the form that parse() reads.
   std::string text() const;
   /// Reads "hold", "decay@AT:LENGTH", "decay@AT:LENGTH:SHAPE", AT a step or "now", "cosine@END". Throws InvalidArgument otherwise.
   static Plan parse(std::string_view text);

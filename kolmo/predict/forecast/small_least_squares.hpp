@@ -37,7 +37,7 @@ class NormalEquations {
     unit[std::size_t(i)] = 1;
     return solve(7, unit, x) ? x[std::size_t(i)] : INFINITY;
   }
-  /// What the observations say of a coefficient when all others are fitted: the inverse of its variance, 0 if it is not determined.
+  /// Returns the precision of a coefficient when all others are fitted: the inverse of its variance, 0 if it is not determined.
   double own(int i) const {
     const double v = variance(i);
     return v > 0 && std::isfinite(v) ? 1 / v : 0;

@@ -92,7 +92,7 @@ std::shared_ptr<const WorldModel> model_from(const std::string& text, const std:
   }
 }
 
-/// Why nothing can be learned from a run; empty if it can.
+/// Returns the reason why nothing can be learned from a run; it is empty if something can.
 std::string why_left_out(const PastRun& run) {
   if (run.blocks.loss.size() < least_window)
     return run.name + ": has " + std::to_string(run.blocks.loss.size()) + " blocks of " +

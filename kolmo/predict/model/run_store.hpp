@@ -34,9 +34,9 @@ class RunStore {
   const std::vector<PastRun>& runs() const { return runs_; }
   /// Null if there is none that can be used.
   std::shared_ptr<const WorldModel> model() const { return model_; }
-  /// What the model was trained on, in words: "64 runs, 2026-11-29"; empty without a model.
+  /// Names the runs on which the model was trained: "64 runs, 2026-11-29"; empty without a model.
   const std::string& model_source() const { return source_; }
-  /// What could not be read, and why, each a sentence that names the file.
+  /// The files that could not be read, and why, each a sentence that names the file.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -46,7 +46,7 @@ class RunStore {
   std::vector<std::string> warnings_;
 };
 
-/// What train_store() has done.
+/// The result of train_store().
 struct TrainedStore {
   std::shared_ptr<const WorldModel> model;
   std::size_t runs = 0;  ///< that the model was trained on

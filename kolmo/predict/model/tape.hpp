@@ -10,7 +10,7 @@
 
 namespace kolmo::predict {
 
-/// Where a window begins in its run, after it was moved.
+/// The place at which a window begins in its run, after it was moved.
 using Place = Windows::Window;
 
 /// Reads windows in 16 lanes, predicts, and back-propagates. The loss of a window is the mean over the blocks that are read of the

@@ -8,7 +8,7 @@
 
 namespace kolmo::predict {
 
-/// How the world model is trained.
+/// The options by which the world model is trained.
 struct TrainingOptions {
   int members = 5;
   int hidden = 48;

@@ -33,7 +33,7 @@ class WorldModel final : public Forecaster {
   bool knows_rates() const override { return true; }
   bool learned_gain() const override { return true; }
   std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const override;
-  /// What each member predicts for each of several plans of the same length: [plan][member][block], logarithms of losses.
+  /// Returns the prediction of each member for each of several plans of the same length: [plan][member][block], logarithms of losses.
   std::vector<std::vector<std::vector<double>>> rollouts(const Seen& seen,
                                                          std::span<const RateBlocks> plans) const;
 
@@ -49,7 +49,7 @@ class WorldModel final : public Forecaster {
   Residuals residuals_;
 };
 
-/// What a member predicts for `plans` of the same length: [plan][block], logarithms of losses. Float or double.
+/// Returns the prediction of a member for `plans` of the same length: [plan][block], logarithms of losses. Float or double.
 template <class T>
 std::vector<std::vector<double>> roll_out(const Member<T>& member, const Seen& seen,
                                           std::span<const RateBlocks> plans);

@@ -13,7 +13,7 @@ namespace kolmo::predict {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// What is known of one step of a training. NaN means unknown; a loss that is infinite was no finite number.
+/// The record of one step of a training. NaN means unknown; a loss that is infinite was no finite number.
 struct LogRow {
   std::int64_t step = 0;
   double loss = unknown;           ///< on the batch of the step

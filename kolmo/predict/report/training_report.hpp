@@ -14,7 +14,7 @@ struct DecayChoice {
   double loss() const { return decayed.forecast.median.back(); }
 };
 
-/// What a training may become: under the plan that was asked for, with the rate held, and with decays that begin now and take 5, 10,
+/// The forecasts of a training: under the plan that was asked for, with the rate held, and with decays that begin now and take 5, 10,
 /// 20 and 35 % of the steps seen.
 struct TrainingOutlook {
   ForecastResult planned, held;

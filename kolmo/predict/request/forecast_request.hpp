@@ -9,7 +9,7 @@
 
 namespace kolmo::predict {
 
-/// What a user may choose of how a log is read.
+/// The options with which a user says how a log is read.
 struct LogRequest {
   LogColumns columns;
   std::optional<std::int64_t> block;  ///< steps in a block
@@ -38,7 +38,7 @@ struct LogRequest {
   }
 };
 
-/// What a user may choose of a forecast.
+/// The options of a forecast.
 struct ForecastRequest : LogRequest {
   std::string plan = "hold";
   std::optional<std::int64_t> horizon;  ///< steps

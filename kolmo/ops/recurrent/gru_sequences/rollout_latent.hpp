@@ -1,5 +1,5 @@
 #pragma once
-// What a rollout adds to the inputs of a step beside the features: the planned inputs, and the latent of the state.
+// A rollout adds two inputs to a step beside the features: the planned inputs, and the latent of the state.
 #include <cmath>
 
 #include "kolmo/base/exp.hpp"

@@ -33,7 +33,7 @@ Vector latent_of(const RssmRolloutArgs& a, const Vector& p, std::int64_t row, st
   one[drawn] = 1;
   return one;
 }
-/// What planned inputs and the latent add to the gates of a member at step t.
+/// Computes the terms that planned inputs and the latent add to the gates of a member at step t.
 Vector added_at(const RssmRolloutArgs& a, std::int64_t b, std::int64_t m, std::int64_t t,
                 const Vector& latent) {
   const std::int64_t gates = 3 * a.h.dim(-1), c = std::int64_t(latent.size());
