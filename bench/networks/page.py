@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from surrogates.page import between  # noqa: E402
 from surrogates.study import bounds  # noqa: E402
 
 START, END = "<!-- networks -->\n", "<!-- /networks -->"
@@ -141,8 +142,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     page = options.page.read_text(encoding="utf-8")
-    before, after = page.index(START) + len(START), page.index(END)
-    wanted = page[:before] + "\n" + text_of(json.loads(options.result.read_text(encoding="utf-8"))) + "\n" + page[after:]
+    wanted = between(page, text_of(json.loads(options.result.read_text(encoding="utf-8"))), START, END)
     if options.check:
         if wanted != page:
             print(f"{options.page} is not what {options.result} gives; see make study", file=sys.stderr)

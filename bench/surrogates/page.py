@@ -121,9 +121,9 @@ def files(result: dict) -> tuple[str, dict[str, str]]:
     return "\n".join(text), plots
 
 
-def between(page: str, text: str) -> str:
+def between(page: str, text: str, start: str = START, end: str = END) -> str:
     """Replaces the generated part of a page."""
-    before, after = page.index(START) + len(START), page.index(END)
+    before, after = page.index(start) + len(start), page.index(end)
     return page[:before] + "\n" + text + "\n" + page[after:]
 
 
