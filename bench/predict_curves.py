@@ -4,7 +4,7 @@ held out are forecast, through the public command. CURVES.npz holds segments of 
 step; off: where segments begin; meta: JSON of task, width, seed, stage and parent of each). A segment is joined to its parents, and
 each training becomes a CSV. `kolmo forecast --train-store` learns from those that are not held out, and
 `kolmo forecast --backtest` forecasts the others. --hold runs: seed 1 of the trainings of one size, and every third run of the sweep;
-FAMILY: all trainings whose "task width" contains the text. All rows of the command's table are kept, also those that lose."""
+FAMILY: all trainings whose "task width" contains the text. The ends of decays are forecast when they begin, by `kolmo forecast`. All rows of the command's table are kept, also those that lose."""
 from __future__ import annotations
 
 import argparse
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def trainings(file: Path):
-    """Yields name, family, whether --hold runs holds it out, and steps x (loss, gradient norm, rate)."""
+    """Yields name, family, whether --hold runs holds it out, steps x (loss, gradient norm, rate), and the step at which a branch decays."""
     z = np.load(file)
     meta, off, rec = json.loads(str(z["meta"])), z["off"], z["rec"]
     continued = {m["parent"] for m in meta if m.get("parent") is not None and m["stage"] == "trunk"}
@@ -41,18 +41,46 @@ def trainings(file: Path):
             continue
         held = (m["seed"] - 1000) % 3 == 1 if m["stage"] == "sweep" else m["seed"] == 1
         width = str(m["width"]).strip("()").replace(", ", "-")
-        yield f"{m['task']}-{width}-{m['stage']}-{m['kind']}-{i}", f"{m['task']} {width}", held, steps[: len(steps) // 10 * 10]
+        yield f"{m['task']}-{width}-{m['stage']}-{m['kind']}-{i}", f"{m['task']} {width}", held, steps[: len(steps) // 10 * 10], m["start"] if m["stage"] == "branch" else 0
+
+
+def is_held(hold: str, family: str, held: bool) -> bool:
+    return held if hold == "runs" else hold in family
+
+
+def write(path: Path, steps, first: int = 1) -> Path:
+    rows = [f"{first + t},{loss:.7g},{norm:.7g},{rate:.7g}\n" for t, (loss, norm, rate) in enumerate(steps)]
+    path.write_text("step,loss,gradient_norm,rate\n" + "".join(rows), encoding="utf-8")
+    return path
 
 
 def export(file: Path, hold: str, folder: Path) -> dict[str, int]:
     count = {"train": 0, "held": 0}
-    for name, family, held, steps in trainings(file):
-        part = "held" if (held if hold == "runs" else hold in family) else "train"
+    for name, family, held, steps, _ in trainings(file):
+        part = "held" if is_held(hold, family, held) else "train"
         count[part] += 1
         (folder / part).mkdir(exist_ok=True)
-        rows = [f"{t + 1},{loss:.7g},{norm:.7g},{rate:.7g}\n" for t, (loss, norm, rate) in enumerate(steps)]
-        (folder / part / f"{name}.csv").write_text("step,loss,gradient_norm,rate\n" + "".join(rows), encoding="utf-8")
+        write(folder / part / f"{name}.csv", steps)
     return count
+
+
+def decays(kolmo: str, file: Path, hold: str, folder: Path) -> list[dict]:
+    """The end of each held-out decay (mean loss of its last 30 steps), forecast when it begins: the mean absolute error by task, of a
+    forecast that does not know of the decay, and of those that do, without a store and with it."""
+    ways = {"blind": ["--plan", "hold"], "no_store": ["--plan", folder / "plan.csv"], "store": ["--plan", folder / "plan.csv", "--store", folder / "store"]}
+    errors: dict[str, dict[str, list]] = {}
+    for _, family, held, steps, begin in trainings(file):
+        if not begin or not is_held(hold, family, held):
+            continue
+        log, length = write(folder / "log.csv", steps[:begin]), len(steps) - begin
+        write(folder / "plan.csv", steps[begin:], begin + 1)
+        of_task = errors.setdefault(family.split()[0], {way: [] for way in ways})
+        for way, arguments in ways.items():
+            said = json.loads(subprocess.run([kolmo, "forecast", log, *arguments, "--horizon", str(length), "--json"], check=True,
+                                             capture_output=True, text=True).stdout)
+            end = np.mean([row["median"] for row in said["forecast"] if row["step"] <= len(steps)][-3:])
+            of_task[way].append(abs(end - steps[-30:, 0].mean()))
+    return [{"task": task, "decays": len(of["blind"]), **{way: float(np.mean(e)) for way, e in of.items()}} for task, of in errors.items()]
 
 
 def main() -> int:
@@ -72,8 +100,9 @@ def main() -> int:
             seconds, now = time.monotonic() - begin, os.times()
             said = subprocess.run([options.kolmo, "forecast", "--backtest", folder / "held", "--store", store, "--json"], check=True,
                                   capture_output=True, text=True).stdout
+            of_decays = decays(options.kolmo, options.curves, hold, folder)
         results.append({"held_out": hold, "trained_on": count["train"], "tested_on": count["held"], "train_store_seconds": round(seconds, 1),
-                        "train_store_cpu_seconds": round(now.children_user - used.children_user, 1), "backtest": json.loads(said)})
+                        "train_store_cpu_seconds": round(now.children_user - used.children_user, 1), "decays": of_decays, "backtest": json.loads(said)})
         print(hold, json.dumps(results[-1])[:2000], file=sys.stderr, flush=True)
     version = subprocess.run([options.kolmo, "--version"], check=True, capture_output=True, text=True).stdout
     record = {"commit": version.split("(")[1].split(")")[0], "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -63,7 +63,7 @@ TEST_F(RunStoreTest, GivesBackRunsAndModelBitByBit) {
   EXPECT_EQ(store.model()->members(), done.model->members());
   ASSERT_EQ(store.model()->residuals()[9].size(), done.model->residuals()[9].size());
   EXPECT_EQ(store.model()->residuals()[9][3].error, done.model->residuals()[9][3].error);
-  EXPECT_EQ(store.model()->residuals()[9][3].noise, done.model->residuals()[9][3].noise);
+  EXPECT_EQ(store.model()->residuals()[9][3].unit, done.model->residuals()[9][3].unit);
 
   train_store(runs, folder_, quick);
   EXPECT_EQ(files(), 6u) << "the same runs again";

@@ -131,7 +131,7 @@ TEST(WorldModel, InFloatStaysWithin1e5OfDoubleOver50Steps) {
   const auto runs = simulated::runs(6);
   const Windows windows(simulated::pointers(runs));
   TrainingOptions options{.hidden = 16};
-  options.updates = 50;
+  options.most_updates = 50;
   const auto single = train_member<float>(windows, options, 0);
   const auto twice = train_member<double>(windows, options, 0);
   const MemberSizes sizes{16};

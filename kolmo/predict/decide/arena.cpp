@@ -123,7 +123,7 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
   require(forecaster.able(seen),
           "forecast: the log has not what " + std::string(forecaster.name()) + " needs");
 
-  const std::vector<double> centres = forecaster.centres(seen, planned);
+  const Prediction prediction = forecaster.predict(seen, planned);
   const Calibrator& calibrator = history_.calibrator(f);
   const double noise = noise_of(seen);
   Law::Future law;
@@ -134,11 +134,11 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
   out.noise = noise;
   for (std::size_t i = 0; i < blocks; ++i) {
     Quantiles q = calibrator.at(i + 1, seen.count);
-    const double median = q[quantile_count / 2];
+    const double median = q[quantile_count / 2], unit = error_unit(noise, prediction, i);
     for (std::size_t k = 0; k < quantile_count; ++k) {
       const double gain =
           law.loss.empty() ? 0 : normal_at(k) * law.gain_deviation[i] / std::max(law.loss[i], 1e-300);
-      q[k] = std::exp(centres[i] + widened(noise * q[k], noise * median, gain));
+      q[k] = std::exp(prediction.centres[i] + widened(unit * q[k], unit * median, gain));
     }
     std::sort(q.begin(), q.end());
     double sum = 0;

@@ -40,14 +40,15 @@ void History::forecast(const Blocks& blocks, std::size_t origin, const Tier& tie
   std::map<std::size_t, double> persistence;  // by horizon
   for (std::size_t f = 0; f < forecasters_.size(); ++f) {
     if (!forecasters_[f]->able(seen)) continue;
-    const std::vector<double> centres = forecasters_[f]->centres(seen, came);
+    const Prediction prediction = forecasters_[f]->predict(seen, came);
     std::vector<double> errors;
     for (std::size_t h = tier.first; h <= tier.last; ++h) {
-      const double error = (std::log(blocks.loss[origin + h - 1]) - centres[h - 1]) / noise;
+      const double unit = error_unit(noise, prediction, h - 1);
+      const double error = (std::log(blocks.loss[origin + h - 1]) - prediction.centres[h - 1]) / unit;
       errors.push_back(error);
       if (!kept_horizon(h)) continue;
       const Quantiles quantiles = calibrators_[f].at(h, origin);
-      const double crps = noise * crps_of(quantiles, error);
+      const double crps = unit * crps_of(quantiles, error);
       if (f == 0) persistence[h] = crps;
       Score& score = scores_[f][h];
       score.crps += weight * crps, score.persistence += weight * persistence[h], score.weight += weight,

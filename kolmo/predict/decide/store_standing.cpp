@@ -24,7 +24,7 @@ std::string path_of(const std::string& folder) {
 /// An error at a horizon, of a forecast of one run.
 struct Error {
   std::size_t run;
-  double error, noise;  // error in units of noise
+  double error, unit;  // the error in this unit
 };
 using Errors = std::map<std::size_t, std::vector<Error>>;  // by horizon
 
@@ -45,7 +45,7 @@ Errors errors_of(const WorldModel& model, const std::vector<const Blocks*>& runs
     for (std::size_t h = 1; h <= next.size() && t + h <= runs[r]->loss.size(); ++h) {
       if (next[h - 1] >= model.residuals()[h - 1].size()) continue;
       const Residual e = model.residuals()[h - 1][next[h - 1]++];
-      all[h].push_back({r, e.error / e.noise, e.noise});
+      all[h].push_back({r, e.error / e.unit, e.unit});
     }
   });
   for (std::size_t h = 0; h < next.size(); ++h)
@@ -61,10 +61,13 @@ Errors errors_of(const Forecaster& forecaster, const std::vector<const Blocks*>&
     const Seen seen{run, t};
     if (!forecaster.able(seen)) return;
     const std::size_t ahead = std::min(standing_horizons().back(), run.loss.size() - t);
-    const std::vector<double> centres = forecaster.centres(seen, rates_of(run, t, ahead));
+    const Prediction prediction = forecaster.predict(seen, rates_of(run, t, ahead));
     const double noise = noise_of(seen);
-    for (const std::size_t h : standing_horizons())
-      if (h <= ahead) all[h].push_back({r, (std::log(run.loss[t + h - 1]) - centres[h - 1]) / noise, noise});
+    for (const std::size_t h : standing_horizons()) {
+      if (h > ahead) break;
+      const double unit = error_unit(noise, prediction, h - 1);
+      all[h].push_back({r, (std::log(run.loss[t + h - 1]) - prediction.centres[h - 1]) / unit, unit});
+    }
   });
   return all;
 }
@@ -80,7 +83,7 @@ std::map<std::size_t, double> crps_by_run(const std::vector<Error>& errors) {
   const Quantiles quantiles = quantiles_of(errors);
   std::map<std::size_t, std::pair<double, double>> sums;
   for (const Error& e : errors)
-    sums[e.run].first += e.noise * crps_of(quantiles, e.error), ++sums[e.run].second;
+    sums[e.run].first += e.unit * crps_of(quantiles, e.error), ++sums[e.run].second;
   std::map<std::size_t, double> means;
   for (const auto& [run, sum] : sums) means[run] = sum.first / sum.second;
   return means;

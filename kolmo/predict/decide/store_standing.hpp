@@ -19,7 +19,7 @@ struct StoreStanding {
     std::array<double, 3> crps{};  ///< of log loss at 1, 5 and 10 blocks, mean over runs
     double relative = 1;           ///< to that of persistence, mean over these horizons
     std::vector<std::vector<float>>
-        errors;  ///< by horizon of standing_horizons(): in units of the noise, at most 500
+        errors;  ///< by horizon of standing_horizons(): in their unit, at most 500
   };
   std::vector<Of> forecasters;
   std::string best_simple;  ///< at 10 blocks

@@ -72,6 +72,11 @@ double noise_of(const Seen& seen) {
   return std::max(1e-6, 1.4826 * *middle / std::sqrt(2.));
 }
 
+double error_unit(double noise, const Prediction& prediction, std::size_t i) {
+  constexpr double of_spread = 3;
+  return prediction.spread.empty() ? noise : std::hypot(noise, of_spread * prediction.spread[i]);
+}
+
 Quantiles error_quantiles(std::span<const PastError> errors, double independent) {
   if (errors.size() < 2) return scaled(normal_quantiles(), 2);
   double total = 0, mean = 0, squares = 0;

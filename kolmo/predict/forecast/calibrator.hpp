@@ -10,10 +10,14 @@
 namespace kolmo::predict {
 
 /// The noise of log loss near the end of what was seen: the robust standard deviation of the differences of neighbours among the
-/// last 30 blocks, divided by sqrt 2; 1e-6 at least. Errors of forecasts are kept in this unit.
+/// last 30 blocks, divided by sqrt 2; 1e-6 at least.
 double noise_of(const Seen& seen);
 
-/// An error of a forecast: log loss less centre, in units of the noise when it was made.
+/// The unit in which the error of a prediction of the i-th block is kept: root of noise^2 + (3 spread)^2. So intervals are wide where
+/// the forecaster doubts itself, as on a training unlike those that it has learned from.
+double error_unit(double noise, const Prediction& prediction, std::size_t i);
+
+/// An error of a forecast: log loss less centre, in its unit when it was made.
 struct PastError {
   double error = 0;
   double weight = 1;

@@ -32,6 +32,12 @@ struct Seen {
   std::span<const double> first(const std::vector<double>& v) const { return std::span(v).first(count); }
 };
 
+/// What a forecaster says of each block that comes.
+struct Prediction {
+  std::vector<double> centres;  ///< the median of the logarithm of the mean loss of the block
+  std::vector<double> spread;   ///< its own doubt of the centre, a standard deviation; empty: it has none
+};
+
 /// Forecasts a training from what was seen of it and the rates planned. A pure function: equal arguments give equal bits.
 class Forecaster {
  public:
@@ -49,9 +55,11 @@ class Forecaster {
   virtual bool learned_gain() const { return false; }
   /// What its CRPS usually is, in units of that of persistence at the same origins: its standing before it has one.
   virtual double usual_score() const { return 1; }
-  /// The centre (median) of the logarithm of the mean loss of each block that comes, one for each block of `planned`. It is
-  /// able() to, and all losses are positive.
-  virtual std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const = 0;
+  /// One value for each block of `planned`. It is able() to, and all losses are positive.
+  virtual Prediction predict(const Seen& seen, const RateBlocks& planned) const = 0;
+  std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const {
+    return predict(seen, planned).centres;
+  }
 };
 
 /// A forecast of the loss. All vectors have one element a block that comes; a loss is the mean over the block that ends there.

@@ -70,13 +70,8 @@ Centres autoregressive(const Seen& seen, const RateBlocks& planned, const GainPr
   return out;
 }
 
-Centres logs_of(const Law::Future& future, double last) {
-  Centres out;
-  for (const double loss : future.loss) out.push_back(std::log(std::max(loss, .02 * last)));
-  return out;
-}
 Centres of_law(const Seen& seen, const RateBlocks& planned, LawTerms terms, const GainPrior& prior) {
-  return logs_of(fit_law(seen, terms, prior).after(planned, seen.blocks.length), seen.loss()[seen.count - 1]);
+  return fit_law(seen, terms, prior).after(planned, seen.blocks.length).logs(seen.loss()[seen.count - 1]);
 }
 Centres power_law(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
   return of_law(seen, planned, LawTerms::power, prior);
@@ -100,7 +95,7 @@ Centres averaged_weights(const Seen& seen, const RateBlocks& planned, const Gain
     const double decayed = lag.lag > 0 ? std::clamp(1 - left[i] / lag.lag, 0., 1.) : 1;
     future.loss[i] += decayed * (std::min(average.loss[i], future.loss[i]) - future.loss[i]);
   }
-  return logs_of(future, seen.loss()[seen.count - 1]);
+  return future.logs(seen.loss()[seen.count - 1]);
 }
 bool has_averages(const Seen& seen) {
   return seen.count >= 4 && std::isfinite(seen.averaged()[seen.count / 5]);
@@ -110,7 +105,7 @@ Centres lag_law_and_trend(const Seen& seen, const RateBlocks& planned, const Gai
   const Law law = fit_law(seen, LawTerms::lag, prior);
   const Law::Future future = law.after(planned, seen.blocks.length);
   const Trend t = trend_of(seen, law.lag_effects);
-  Centres out = logs_of(future, seen.loss()[seen.count - 1]);
+  Centres out = future.logs(seen.loss()[seen.count - 1]);
   double step = 1, sum = 0;
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = (out[i] + t.level + t.slope * (sum += step *= Trend::damping) + future.lag_effect[i]) / 2;
@@ -148,8 +143,8 @@ class Simple : public Forecaster {
   std::size_t reach(const Seen& seen) const override {
     return row_.is_law ? Forecaster::reach(seen) : std::max<std::size_t>(10, seen.count / 4);
   }
-  Centres centres(const Seen& seen, const RateBlocks& planned) const override {
-    return row_.centres(seen, planned, prior_);
+  Prediction predict(const Seen& seen, const RateBlocks& planned) const override {
+    return {row_.centres(seen, planned, prior_), {}};
   }
 
  private:

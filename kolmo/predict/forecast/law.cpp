@@ -266,6 +266,12 @@ std::vector<double> Law::lags(const RateBlocks& planned, std::int64_t length) co
   return out;
 }
 
+std::vector<double> Law::Future::logs(double last) const {
+  std::vector<double> out;
+  for (const double l : loss) out.push_back(std::log(std::max(l, .02 * last)));
+  return out;
+}
+
 Law::Future Law::after(const RateBlocks& planned, std::int64_t length) const {
   const std::vector<double> left = lags(planned, length);
   Future out;

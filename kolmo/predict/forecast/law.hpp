@@ -39,6 +39,9 @@ struct Law {
   struct Future {
     std::vector<double> loss, gain_deviation;
     std::vector<double> lag_effect;  ///< as of the blocks seen
+
+    /// The logarithms of the losses, none of which counts as less than 1/50 of the last one seen.
+    std::vector<double> logs(double last) const;
   };
   /// lag_tau / peak of each planned block.
   std::vector<double> lags(const RateBlocks& planned, std::int64_t length) const;

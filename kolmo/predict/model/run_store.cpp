@@ -68,7 +68,7 @@ std::string text_of(const WorldModel& model, const std::string& source, const Tr
   file.floats = model.members();
   for (const auto& errors : model.residuals()) {
     std::vector<float> flat;
-    for (const Residual& r : errors) flat.push_back(r.error), flat.push_back(r.noise);
+    for (const Residual& r : errors) flat.push_back(r.error), flat.push_back(r.unit);
     file.floats.push_back(std::move(flat));
   }
   return file.text();

@@ -80,6 +80,21 @@ double one_cycle(double highest, double update, double updates) {
              : between(highest, highest / 25e4, (update - turn) / std::max(1.0, updates - 1 - turn));
 }
 
+/// Returns as many windows as there are, those of runs drawn with replacement: windows of one run are not independent.
+std::vector<int> bootstrap(const Windows& windows, Draws& draws) {
+  const auto& all = windows.windows;
+  std::vector<std::vector<int>> of_run(windows.runs.size());
+  for (int i = 0; i < windows.count(); ++i) of_run[std::size_t(all[std::size_t(i)].run)].push_back(i);
+  std::erase_if(of_run, [](const std::vector<int>& run) { return run.empty(); });
+  std::vector<int> sample;
+  while (sample.size() < all.size()) {
+    const std::vector<int>& run = of_run[std::size_t(draws.below(int(of_run.size())))];
+    sample.insert(sample.end(), run.begin(), run.end());
+  }
+  sample.resize(all.size());
+  return sample;
+}
+
 }  // namespace
 
 void TrainingOptions::check() const {
@@ -110,10 +125,9 @@ std::vector<T> train_member(const Windows& windows, const TrainingOptions& optio
   std::vector<T> parameters = first_parameters<T>(sizes, draws), gradient(parameters.size());
   const int count = windows.count();
   if (!count) return parameters;
-  std::vector<int> sample(std::size_t(count), 0);
-  for (int& i : sample) i = draws.below(count);
+  std::vector<int> sample = bootstrap(windows, draws);
   const int batches = std::max(1, count / batch), share = std::min(count, batch);
-  const std::int64_t updates = options.updates ? options.updates : std::int64_t(options.epochs) * batches;
+  const std::int64_t updates = std::min(std::int64_t(options.epochs) * batches, options.most_updates);
   Tape<T> tape(windows, sizes);
   AdamW<T> adam(parameters.size(), options.weight_decay);
   for (std::int64_t update = 0; update < updates; ++update) {

@@ -12,13 +12,13 @@ namespace kolmo::predict {
 struct TrainingOptions {
   int members = 5;
   int hidden = 48;
-  int epochs = 120;
+  int epochs = 170;
   std::uint64_t seed = 0;
   int threads = 0;     ///< 0: all cores. The result does not depend on it
   double rate = 6e-3;  ///< the highest of the one-cycle schedule
   double weight_decay = 1e-3;
-  double closed_loop = 0.3;  ///< weight of the losses of predictions that run on their own predictions
-  std::int64_t updates = 0;  ///< if above 0, a member is trained for so many updates and no more
+  double closed_loop = 0.6;  ///< weight of the losses of predictions that run on their own predictions
+  std::int64_t most_updates = 1500;  ///< of a member, however many windows there are
 
   /// Throws InvalidArgument for sizes that make no model.
   void check() const;
@@ -44,7 +44,7 @@ struct Windows {
   explicit Windows(std::span<const Blocks* const> runs);
 };
 
-/// Trains one member on a bootstrap sample of the windows: AdamW, gradients clipped at norm 1, a one-cycle rate. A batch of 64 windows,
+/// Trains one member on a bootstrap sample of the runs: AdamW, gradients clipped at norm 1, a one-cycle rate. A batch of 64 windows,
 /// each moved by a random number of blocks, is read up to a random block, where each next block is predicted from the real ones; then 10
 /// blocks follow in closed loop, in which predictions take the place of losses. The result depends on the options, the windows and `number` alone. Float or double.
 template <class T>

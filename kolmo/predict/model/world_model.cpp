@@ -5,6 +5,7 @@
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/predict/forecast/calibrator.hpp"
+#include "kolmo/predict/forecast/law.hpp"
 #include "kolmo/predict/model/inputs.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 #include "kolmo/runtime/cpu/vectors.hpp"
@@ -65,10 +66,11 @@ void add_errors(const WorldModel& model, const Blocks& run, Residuals& to) {
       plan.rate.push_back(run.rate[i]), plan.slope.push_back(run.slope[i]), plan.sum.push_back(run.sum[i]);
     }
     const Seen seen{run, t};
-    const std::vector<double> centre = model.centres(seen, plan);
-    const auto noise = float(noise_of(seen));
+    const Prediction prediction = model.predict(seen, plan);
+    const double noise = noise_of(seen);
     for (std::size_t i = t; i < end; ++i)
-      to[i - t].push_back({float(std::log(run.loss[i]) - centre[i - t]), noise});
+      to[i - t].push_back({float(std::log(run.loss[i]) - prediction.centres[i - t]),
+                           float(error_unit(noise, prediction, i - t))});
   }
 }
 
@@ -147,12 +149,25 @@ std::vector<std::vector<std::vector<double>>> WorldModel::rollouts(const Seen& s
   return all;
 }
 
-std::vector<double> WorldModel::centres(const Seen& seen, const RateBlocks& planned) const {
-  const auto all = rollouts(seen, {&planned, 1});
-  std::vector<double> mean(planned.size());
-  for (const auto& member : all[0])
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += member[i] / double(members_.size());
-  return mean;
+Prediction WorldModel::predict(const Seen& seen, const RateBlocks& planned) const {
+  constexpr double of_variance = 8;
+  const auto members = std::move(rollouts(seen, {&planned, 1})[0]);
+  const std::vector<double> law =
+      fit_law(seen, LawTerms::lag).after(planned, seen.blocks.length).logs(seen.loss()[seen.count - 1]);
+  const double n = double(members.size());
+  Prediction out;
+  double distance = 0, doubt = 0;  // sums of squares up to here
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    double mean = 0, squares = 0;
+    for (const auto& member : members) mean += member[i] / n;
+    for (const auto& member : members) squares += (member[i] - mean) * (member[i] - mean);
+    const double variance = n > 1 ? squares / (n - 1) : 0;
+    distance += (mean - law[i]) * (mean - law[i]), doubt += of_variance * variance;
+    const double share = distance > 0 ? distance / (distance + doubt) : 1;
+    out.centres.push_back(law[i] + share * (mean - law[i]));
+    out.spread.push_back(std::sqrt(variance));
+  }
+  return out;
 }
 
 }  // namespace kolmo::predict

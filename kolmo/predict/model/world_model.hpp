@@ -10,15 +10,18 @@
 namespace kolmo::predict {
 
 /// An error of a forecast of a training that the forecaster had not learned from: of the logarithm of the loss, measured minus
-/// predicted; and the noise of log loss when it was made: its standard deviation from block to block, found robustly.
+/// predicted; and its unit, see error_unit().
 struct Residual {
-  float error, noise;
+  float error, unit;
 };
 /// residuals[i] are the errors i + 1 blocks ahead.
 using Residuals = std::vector<std::vector<Residual>>;
 
 /// An ensemble of recurrent networks that have learned from earlier trainings how the loss goes on under a planned rate. A member
-/// reads the last 48 blocks, and then runs ahead on its own predictions; the forecast is the mean over the members.
+/// reads the last 48 blocks, and then runs ahead on its own predictions. The forecast lies between the mean over the members and the lag
+/// law of the training itself, the closer to the law the more the members differ, as they do on a training unlike those of the past:
+///   centre_h = law_h + w_h (mean_h - law_h);  w_h = D_h / (D_h + 8 V_h)
+/// D_h is the sum over the blocks up to h of (mean - law)^2, V_h that of the variance of the members. The spread is their deviation.
 class WorldModel final : public Forecaster {
  public:
   /// Trains on the blocks of trainings whose losses are positive. Throws InvalidArgument if none has 20 blocks, and for options that
@@ -32,7 +35,7 @@ class WorldModel final : public Forecaster {
   std::size_t least() const override { return 10; }
   bool knows_rates() const override { return true; }
   bool learned_gain() const override { return true; }
-  std::vector<double> centres(const Seen& seen, const RateBlocks& planned) const override;
+  Prediction predict(const Seen& seen, const RateBlocks& planned) const override;
   /// Returns the prediction of each member for each of several plans of the same length: [plan][member][block], logarithms of losses.
   std::vector<std::vector<std::vector<double>>> rollouts(const Seen& seen,
                                                          std::span<const RateBlocks> plans) const;
