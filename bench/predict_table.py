@@ -64,7 +64,8 @@ def h200(record: dict) -> str:
 
 
 def curves(record: dict) -> str:
-    """Of trainings that were held out: CRPS of log loss, 90 % coverage, and the rank correlation with the final loss after 20 % of each."""
+    """Of trainings that were held out: CRPS of log loss, 90 % coverage, and the rank correlation with the final loss after 20 % of each; and
+    the errors of the ends of decays."""
     lines = []
     for found in record["results"]:
         test = found["backtest"]
@@ -84,4 +85,8 @@ def curves(record: dict) -> str:
         lines += [f"| {shown} | | | {ranks[name]:.2f} |" for name, shown in (("current_average", "the average of the last 10 blocks"),
                                                                               ("current_loss", "the loss of the last block"))]
         lines.append("")
-    return "\n".join(lines)
+    decays = [row for found in record["results"] if found["held_out"] == "runs" for row in found["decays"]]
+    lines += ["| mean error of the loss at the end of a decay, forecast when it begins | by one that does not know of it | without a store | with a store |",
+              "|---|---|---|---|"]
+    lines += [f"| {r['task'].upper()}, {r['decays']} decays | {r['blind']:.3f} | {r['no_store']:.3f} | {r['store']:.3f} |" for r in decays]
+    return "\n".join(lines) + "\n"

@@ -1,10 +1,20 @@
 """kolmo.predict.forecast: the same forecast from a file, columns, and a log that grows; and what it says of itself."""
 import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import kolmo
 import numpy as np
 import pytest
 from kolmo import predict
+
+ROOT = Path(__file__).resolve().parents[2]
+CURVES = Path(os.environ.get("KOLMO_TEST_DATA", ROOT / "../shared/data")) / "training_curves.npz"
+COMMAND = os.environ.get("KOLMO_COMMAND")
+sys.path.append(str(ROOT / "bench"))
 
 
 def curve(steps: int = 600, seed: int = 1) -> dict[str, np.ndarray]:
@@ -55,3 +65,28 @@ def test_options_are_those_of_the_command():
     with pytest.raises(TypeError, match="not int"):
         predict.forecast(5)
     assert "decay@AT:LENGTH" in predict.forecast.__doc__
+
+
+@pytest.mark.skipif(not CURVES.exists(), reason=f"reference data is missing: {CURVES} (set KOLMO_TEST_DATA)")
+@pytest.mark.skipif(not COMMAND, reason="KOLMO_COMMAND does not name the command")
+def test_real_trainings_that_were_held_out_are_forecast(tmp_path):
+    """A sweep over CNNs and small GPTs: every third run is held out; the bars are those of the by-run benchmark, less what 16 runs leave open."""
+    import predict_curves
+    for name, _, held, steps, _ in predict_curves.trainings(CURVES):
+        if "-sweep-" in name:
+            folder = tmp_path / ("held" if held else "train")
+            folder.mkdir(exist_ok=True)
+            predict_curves.write(folder / f"{name}.csv", steps)
+    store = tmp_path / "store"
+    subprocess.run([COMMAND, "forecast", "--train-store", tmp_path / "train", "--store", store], check=True, stdout=subprocess.DEVNULL)
+    said = subprocess.run([COMMAND, "forecast", "--backtest", tmp_path / "held", "--store", store, "--json"], check=True, capture_output=True)
+    test = json.loads(said.stdout)
+    rows = {(r["forecaster"], r["horizon"]): r for r in test["rows"]}
+    ranks = {r["forecaster"]: r["spearman"] for r in test["ranks"]}
+    assert test["runs"] == 16
+    for horizon, gained in ((10, 0), (50, 0.1), (100, 0.2)):
+        simple = min(r["crps"] for (name, h), r in rows.items() if h == horizon and name not in ("driver", "recurrent_ensemble"))
+        for name in ("driver", "recurrent_ensemble"):
+            assert rows[name, horizon]["crps"] < (1 - gained) * simple, (name, horizon)
+            assert 0.84 <= rows[name, horizon]["coverage"] <= 0.96, (name, horizon)
+    assert ranks["recurrent_ensemble"] > max(ranks["current_loss"], ranks["current_average"])

@@ -77,12 +77,13 @@ TEST(Backtest, TheOneThatIsAdmittedAndKnowsDrives) {
 }
 
 TEST(Backtest, CoversSimulatedTrainings) {
-  // 60 runs with 12 origins each, of which neighbours overlap at 10 blocks: a deviation of 1.5 % at 1 block, of 3 % at 10.
+  // 60 runs with 15 origins each, which do not overlap: a binomial deviation of 1 % at each horizon. Errors are few before the first
+  // origins, whose intervals are wider.
   std::vector<predict::Run> runs;
   for (int k = 0; k < 60; ++k)
     runs.push_back(
         {"run " + std::to_string(k),
-         law_log(std::vector<double>(800, 1.), .05, std::uint64_t(k) + 500, {.exponent = .3 + .004 * k})});
+         law_log(std::vector<double>(2000, 1.), .05, std::uint64_t(k) + 500, {.exponent = .3 + .004 * k})});
   const BacktestResult r = backtest(runs, simple());
   double mean = 0;
   for (const int horizon : {10, 50, 100}) mean += row_of(r, "driver", horizon).coverage / 3;

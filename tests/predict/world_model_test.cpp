@@ -9,6 +9,8 @@
 #include "kolmo/base/error.hpp"
 #include "kolmo/op/host_call.hpp"
 #include "kolmo/ops/recurrent/gru_sequences/gru_sequences.hpp"
+#include "kolmo/predict/forecast/calibrator.hpp"
+#include "kolmo/predict/forecast/law.hpp"
 #include "kolmo/predict/model/tape.hpp"
 #include "kolmo/runtime/stream.hpp"
 #include "tests/io/temporary_folder.hpp"
@@ -140,6 +142,39 @@ TEST(WorldModel, InFloatStaysWithin1e5OfDoubleOver50Steps) {
     const auto got = roll_out<float>({sizes, single.data()}, {runs[1], seen}, {&plan, 1});
     const auto want = roll_out<double>({sizes, twice.data()}, {runs[1], seen}, {&plan, 1});
     for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(got[0][i], want[0][i], 1e-5) << seen << " blocks, " << i;
+  }
+}
+
+TEST(WorldModel, LeansOnTheLagLawWhereItsMembersDiffer) {
+  const auto runs = simulated::runs(2);
+  const Seen seen{runs[1], 30};
+  const RateBlocks plan = rates_from(runs[1], 30, 2);
+  const auto a = some_parameters<float>({8});
+  auto b = a;
+  b.back() += .5F;  // the bias of the output
+  const WorldModel model(8, {a, b}, {});
+  const auto said = model.rollouts(seen, {&plan, 1})[0];
+  const std::vector<double> law =
+      fit_law(seen, LawTerms::lag).after(plan, seen.blocks.length).logs(seen.loss()[29]);
+  const Prediction got = model.predict(seen, plan);
+  double distance = 0, variance = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double mean = (said[0][i] + said[1][i]) / 2, apart = said[1][i] - said[0][i];
+    EXPECT_GT(apart, .04);
+    distance += std::pow(mean - law[i], 2), variance += apart * apart / 2;
+    const double share = distance / (distance + 8 * variance);
+    EXPECT_NEAR(got.centres[i], share * mean + (1 - share) * law[i], 1e-12);
+    EXPECT_NEAR(got.spread[i], apart / std::sqrt(2.), 1e-12);
+    EXPECT_NEAR(error_unit(.3, got, i), std::sqrt(.09 + 9 * apart * apart / 2), 1e-12);
+  }
+  // Members that agree are believed, and so is a single one.
+  const auto alone = model.rollouts(seen, {&plan, 1})[0][0];
+  for (const std::size_t members : {1, 2}) {
+    const Prediction sure = WorldModel(8, std::vector(members, a), {}).predict(seen, plan);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_NEAR(sure.centres[i], alone[i], 1e-12);
+      EXPECT_EQ(sure.spread[i], 0);
+    }
   }
 }
 
