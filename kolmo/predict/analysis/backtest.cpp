@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/predict/record/event_files.hpp"
 
 namespace kolmo::predict {
 namespace {
@@ -103,10 +104,14 @@ std::vector<Run> read_runs(const std::string& folder, const LogRequest& request)
     const std::string name = entry.path().filename().string();
     for (const char* ending : {".csv", ".tsv", ".jsonl", ".csv.gz", ".tsv.gz", ".jsonl.gz"})
       if (name.ends_with(ending)) files.push_back(entry.path().string());
+    if (entry.is_directory(error) && !event_files(entry.path().string()).empty())
+      files.push_back(entry.path().string());
   }
   require(!error, folder + ": is no folder that can be read");
   require(!files.empty(),
-          folder + ": holds no logs; their names end with .csv, .tsv or .jsonl, or with .gz after that");
+          folder +
+              ": holds no logs; their names end with .csv, .tsv or .jsonl, or with .gz after that, or "
+              "they are folders of TensorBoard's event files");
   std::sort(files.begin(), files.end());
   std::vector<Run> runs;
   for (const std::string& file : files)

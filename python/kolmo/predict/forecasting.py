@@ -14,7 +14,6 @@ import numpy as np
 
 from kolmo import _kolmo
 from kolmo.flow.options import translated, type_text
-from kolmo.predict.event_files import is_event_folder, read_event_folder
 
 TrainingLog = _kolmo.TrainingLog
 
@@ -103,8 +102,6 @@ def log_from(log: Any, options: str = "{}") -> tuple[TrainingLog, str]:
         return log, "log"
     if isinstance(log, (str, os.PathLike)):
         path = os.fspath(log)
-        if is_event_folder(path):
-            return log_from(read_event_folder(path), options)[0], path
         return translated(lambda: _kolmo.read_log(path, options)), path
     if not isinstance(log, Mapping) and not hasattr(log, "columns"):
         raise TypeError(f"kolmo.predict: a log is a path, a TrainingLog, or columns by name, not {type(log).__name__}")
