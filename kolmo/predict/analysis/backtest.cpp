@@ -97,7 +97,7 @@ void add_ranks(BacktestResult& result, const std::vector<Run>& runs, const Forec
 
 }  // namespace
 
-std::vector<Run> read_runs(const std::string& folder, const LogRequest& request) {
+std::vector<std::string> run_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -113,8 +113,12 @@ std::vector<Run> read_runs(const std::string& folder, const LogRequest& request)
               ": holds no logs; their names end with .csv, .tsv or .jsonl, or with .gz after that, or "
               "they are folders of TensorBoard's event files");
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<Run> read_runs(const std::string& folder, const LogRequest& request) {
   std::vector<Run> runs;
-  for (const std::string& file : files)
+  for (const std::string& file : run_files(folder))
     runs.push_back({file, read_log(file, request.columns, request.block.value_or(0))});
   return runs;
 }

@@ -152,6 +152,16 @@ def _options(given: dict[str, Any]) -> str:
     return json.dumps({name: os.fspath(v) if isinstance(v, os.PathLike) else v for name, v in given.items() if v is not None})
 
 
+def sweep(runs: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
+    """Forecasts all runs whose logs are in a folder to the same ``step``: ``horizon`` steps after the end of the longest log (default 100).
+    ``runs`` has, by median, ``file``, ``median``, ``low`` and ``high`` (90 % interval) of the loss there, ``rank`` with ``rank_low`` and
+    ``rank_high``, ``best`` (the probability of rank 1), and ``may_stop``: whether the run ends below the first one with a probability of
+    less than 5 %. A run that cannot be forecast is last, with ``why_not``. Ranks are of joint draws in which the runs are independent.
+    ``options``: as of ``forecast``."""
+    found: dict[str, Any] = json.loads(translated(lambda: _kolmo.sweep_runs(os.fspath(runs), _options(options))))
+    return found
+
+
 def backtest(runs: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
     """Which forecaster would have been best on the runs whose logs are in a folder: ``rows`` with CRPS of log loss, coverage, and the 95 %
     interval of the CRPS less that of the driver; ``ranks`` with Spearman's correlation of the final losses with those forecast after a
