@@ -17,6 +17,7 @@ from kolmo.predict.averages import Averages
 from kolmo.predict.control import Controller
 from kolmo.predict.decide import Decision
 from kolmo.predict.jumps import Jumps
+from kolmo.predict.live import Live
 from kolmo.predict.log import Columns, Log
 from kolmo.predict.outlook import Forecaster, decayed, default_forecaster, scheduled
 from kolmo.predict.record import BLOCK, NORM_EVERY, Recorder, norm_of_gradients, scalar
@@ -66,13 +67,16 @@ class Watch:
     jumps : Jumps, optional
     forecaster : function, optional
         In place of :func:`forecast`.
+    name : str, default "training"
+        What the page of :func:`kolmo.monitor.serve` calls this training.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, *, target: float | None = None, budget: int | None = None,
                  average: bool | str | Sequence[str] = True, stride: int = BLOCK, scheduler: Any = None,
                  model: torch.nn.Module | None = None, control: bool = False, evaluate: Callable[[], float] | None = None,
                  every: int | None = None, state: Sequence[Any] = (), data: Any = None, warmup: int = 100, store: Any = None,
-                 overhead: float | None = 0.005, jumps: Jumps | None = None, forecaster: Forecaster = default_forecaster):
+                 overhead: float | None = 0.005, jumps: Jumps | None = None, forecaster: Forecaster = default_forecaster,
+                 name: str = "training"):
         if control and target is None and budget is None:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
         if overhead is not None and not 0 < overhead <= 1:
@@ -83,7 +87,7 @@ class Watch:
         self.target, self.budget = target, budget
         self.log, self.steps = Log(), 0
         self.seconds = dict.fromkeys(("record", "averages", "forecasts", "evaluations", "snapshots"), 0.0)
-        self._recorder, self._forecaster = Recorder(self.log), forecaster
+        self._recorder, self._forecaster, self._live = Recorder(self.log), forecaster, Live(name)
         names = ("power:0.1",) if average is True else (average,) if isinstance(average, str) else tuple(average or ())
         self.averages = Averages(self._tensors(), names, stride) if names else None
         self._micro: list[Any] = []
@@ -126,6 +130,7 @@ class Watch:
         self._recorder.open.append((self.steps, scalar(loss), norm, self._rate()))
         if closing:
             self._recorder.close()
+            self._live.block(self.log, BLOCK, self.overhead)
         averaging = perf_counter()
         self.seconds["record"] += averaging - started
         if self.averages is not None:
@@ -232,7 +237,10 @@ class Watch:
         if start is not None:
             rates = decayed(1.0, start, length, horizon) * (rates if self.scheduler is not None else rates[0])
         try:
-            return self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, target=target, store=self.store)
+            forecast = self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, target=target, store=self.store)
+            if start is None and of == "training":
+                self._live.forecast(forecast)
+            return forecast
         finally:
             self.seconds["forecasts"] += perf_counter() - began
 
