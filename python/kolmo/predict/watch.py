@@ -283,15 +283,16 @@ class Watch:
 
     def state_dict(self) -> dict[str, Any]:
         """Numbers, strings, lists and tensors, as ``torch.save`` takes and ``torch.load(weights_only=True)`` reads. The state of model,
-        optimizer, scheduler and generators is not in it; a decay that runs is, with the snapshot it started from."""
+        optimizer, scheduler and generators is not in it. With ``control=True`` the snapshots to which the training may go back are, up to
+        three, each as large as weights, optimizer's state and averages."""
         self._recorder.everything()
-        return {"version": 1, "steps": self.steps, "wall": self.wall, "seconds": dict(self.seconds), "log": self.log.state_dict(),
+        return {"version": 2, "steps": self.steps, "wall": self.wall, "seconds": dict(self.seconds), "log": self.log.state_dict(),
                 "averages": self.averages.state_dict() if self.averages is not None else None, "controller": self.controller.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Into a watch that was made with the same arguments."""
-        if state.get("version") != 1:
-            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 1")
+        if state.get("version") != 2:
+            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 2")
         if (self.averages is None) != (state["averages"] is None):
             raise InvalidArgument("kolmo.predict.Watch: averages are in one of state and watch only; make the watch with the same average=")
         if self.averages is not None:
