@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -201,11 +200,11 @@ class Scheduler::Pipelines {
   void submit(Batch batch) {
     const std::size_t i = batch.stream = least_busy();
     const double work = batch.work;
-    ++on_way_, all_[i].work += work;
+    ++on_way_, ++all_[i].batches, all_[i].work += work;
     try {
       all_[i].pipeline->submit(std::move(batch));
     } catch (const DeviceError& e) {  // the batch is still here
-      --on_way_, all_[i].work -= work;
+      --on_way_, --all_[i].batches, all_[i].work -= work;
       lose(i, e);
       again_.push_back(std::move(batch));
     }
@@ -214,9 +213,9 @@ class Scheduler::Pipelines {
   /// Waits until a batch was taken, or is to be estimated again. Returns whether one was on its way.
   bool wait() {
     const std::size_t before = on_way_;
-    for (poll(); before > 0 && on_way_ == before; poll()) {
+    for (poll(); before > 0 && on_way_ == before; check()) {
       check_interrupt();
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      all_[soonest()].pipeline->wait();
     }
     return before > 0;
   }
@@ -226,7 +225,8 @@ class Scheduler::Pipelines {
   using Batches = Pipeline<Batch, std::vector<Estimates>>;
   struct One {
     std::unique_ptr<Batches> pipeline;
-    double work = 0;                        // of batches on their way
+    std::size_t batches = 0;                // on their way
+    double work = 0;                        // of these
     Clock::time_point last = Clock::now();  // when a batch was done
   };
 
@@ -246,6 +246,13 @@ class Scheduler::Pipelines {
       if (streams_.usable(i) && (best == all_.size() || all_[i].work < all_[best].work)) best = i;
     return best;
   }
+  /// The device that has the least left to do of those that have something; there is one.
+  std::size_t soonest() const {
+    std::size_t best = all_.size();
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].batches > 0 && (best == all_.size() || all_[i].work < all_[best].work)) best = i;
+    return best;
+  }
   void poll() {
     for (One& one : all_)
       if (one.pipeline) one.pipeline->poll();
@@ -258,7 +265,7 @@ class Scheduler::Pipelines {
   }
   void done(Batches::Result& r) {
     One& one = all_[r.item.stream];
-    --on_way_, one.work -= r.item.work;
+    --on_way_, --one.batches, one.work -= r.item.work;
     if (error_) return;
     try {
       if (r.error) std::rethrow_exception(r.error);
@@ -283,7 +290,7 @@ class Scheduler::Pipelines {
 
   Scheduler& owner_;
   const Streams& streams_;
-  std::size_t on_way_ = 0;  // batches
+  std::size_t on_way_ = 0;  // batches of all
   std::vector<Batch> again_;
   std::exception_ptr error_;
   std::vector<One> all_;  // goes first, as it calls done()
