@@ -155,6 +155,14 @@ def device_of(cell: Cell, wanted: str) -> str:
     return "cpu" if cell.method not in KOLMO or "gaussian" in cell.method else wanted
 
 
+def machine_with(kolmo: str, device: str) -> str:
+    """The processor, and the GPU that the device is."""
+    if device == "cpu":
+        return machine.cpu_model()
+    known = json.loads(subprocess.run([kolmo, "devices", "--json"], check=True, capture_output=True, text=True).stdout)
+    return f"{machine.cpu_model()}, {next(d['name'] for d in known if d['device'].startswith(device))}"
+
+
 def measure(kolmo: str, cell: Cell, pool: ThreadPoolExecutor, given: Path | None, device: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         data = data_of(cell, Path(folder), given)
@@ -190,7 +198,7 @@ def main() -> int:
     partial = options.out.with_name(options.out.name + ".partial")
     earlier, record = read_cells(options.out), {"version": version, "cells": []}
     again = {k: c for k, c in read_cells(partial).items() if c["commit"] == commit}
-    own = machine.cpu_model()
+    machines = {d: machine_with(options.kolmo, d) for d in {"cpu", options.device}}
     wanted = list(cells(options.all))
     heavy = [c for c in cells(True) if c not in wanted]
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -206,7 +214,8 @@ def main() -> int:
             if not known:
                 now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
                 device = device_of(cell, options.device)
-                known = {**measure(options.kolmo, cell, pool, options.data, device), "date": now, "commit": commit, "machine": own, "device": device}
+                known = {**measure(options.kolmo, cell, pool, options.data, device), "date": now, "commit": commit,
+                         "machine": machines[device], "device": device}
                 print(f"{i + 1}/{len(wanted)} {cell.line()}:", {k: v for k, v in known.items() if k not in asdict(cell)}, flush=True)
             record["cells"].append(known)
             partial.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
