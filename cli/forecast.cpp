@@ -12,6 +12,8 @@
 #include "cli/option.hpp"
 #include "cli/table.hpp"
 #include "kolmo/predict/analysis/backtest.hpp"
+#include "kolmo/predict/analysis/sweep.hpp"
+#include "kolmo/predict/report/sweep_report.hpp"
 #include "kolmo/predict/report/training_report.hpp"
 
 namespace kolmo::cli {
@@ -21,7 +23,7 @@ using namespace predict;
 
 struct ForecastFlags {
   ForecastRequest request;
-  std::string file, plot, report, backtest, train_store;
+  std::string file, plot, report, sweep, backtest, train_store;
   bool json = false;
 };
 
@@ -81,6 +83,27 @@ void run_log(const ForecastFlags& o, const Context& context) {
   print_standings(result);
 }
 
+void run_sweep(const ForecastFlags& o, const Context& context) {
+  const Sweep s = sweep(o.sweep, o.request);
+  for (const std::string& note : s.notes) print_note(note);
+  if (!o.report.empty()) write_results({{o.report, sweep_report(s, o.sweep, context.command_line)}});
+  if (o.json) return print_json(sweep_json(s));
+  TextTable table(
+      {">rank", ">5 % to 95 %", "run", ">step", ">loss", ">median", ">5 %", ">95 %", ">best", ""});
+  for (const SweepRun& run : s.runs)
+    if (run.why_not.empty())
+      table.add({std::to_string(std::int64_t(run.rank)), rank_interval(run), run.name,
+                 std::to_string(run.last_step), significant(run.loss), significant(run.median),
+                 significant(run.low), significant(run.high), percent(run.best, 2),
+                 s.may_stop(run) ? "may stop" : ""});
+    else
+      print_note(run.why_not);
+  table.print(std::cout);
+  std::cout << "\nat step " << s.step
+            << "; a run may stop if it ends below the first one with a probability of less than "
+            << percent(Sweep::stop_below, 2) << '\n';
+}
+
 void run_backtest(const ForecastFlags& o) {
   const Competitors competitors(o.request.store);
   for (const std::string& note : competitors.notes) print_note(note);
@@ -120,10 +143,13 @@ void run_training(const ForecastFlags& o) {
 }
 
 void run_forecast(const ForecastFlags& o, const Context& context) {
-  const int given = !o.file.empty() + !o.backtest.empty() + !o.train_store.empty();
-  require(given == 1, "forecast: needs one of LOG, --backtest FOLDER and --train-store RUNS");
-  require((o.plot.empty() && o.report.empty()) || !o.file.empty(),
-          "forecast: --plot and --report are of a LOG");
+  const int given = !o.file.empty() + !o.sweep.empty() + !o.backtest.empty() + !o.train_store.empty();
+  require(given == 1, "forecast: needs one of LOG, --sweep FOLDER, --backtest FOLDER and --train-store RUNS");
+  require(o.plot.empty() || !o.file.empty(), "forecast: --plot is of a LOG");
+  require(o.report.empty() || !o.file.empty() || !o.sweep.empty(),
+          "forecast: --report is of a LOG or a --sweep");
+  require(!o.request.target || o.sweep.empty(), "forecast: --target is of a LOG");
+  if (!o.sweep.empty()) return run_sweep(o, context);
   if (!o.train_store.empty()) return run_training(o);
   if (!o.backtest.empty()) return run_backtest(o);
   run_log(o, context);
@@ -140,8 +166,12 @@ void add_forecast(CLI::App& app, Context& context) {
   add_options(*c, forecast_options(), &flags->request);
   add_output(*c, "--plot", flags->plot, "write a figure")->type_name("FILE.svg");
   add_output(*c, "--report", flags->report,
-             "write a page: curve, forecasts of plans, when to decay, who forecasts")
+             "write a page: curve, forecasts of plans, when to decay, who forecasts; of a sweep: ranks, and "
+             "which runs may stop")
       ->type_name("FILE.html");
+  c->add_option("--sweep", flags->sweep,
+                "forecast all runs whose logs are in this folder to the same step: ranks, and which may stop")
+      ->type_name("FOLDER");
   c->add_option("--backtest", flags->backtest,
                 "instead of a forecast: which forecaster would have been best on the runs whose logs are in "
                 "this folder")

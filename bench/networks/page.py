@@ -4,6 +4,7 @@ page.py RESULT.json docs/multivariate.md [--check]    --check: fails if the page
 import argparse
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -102,12 +103,15 @@ def level(groups: dict) -> str:
     return table(["", "method", "networks", "targets with a source", "networks with a link", "links of pairs"], rows)
 
 
-def seconds(groups: dict, methods: dict) -> str:
+def seconds(groups: dict, methods: dict, usual: str) -> str:
+    """CPU seconds of what was computed on a CPU, with a star if that was not the usual machine."""
     rows = []
     for (system, n), group in groups.items():
-        if any(m in group for m in methods) and system != "given" and next(iter(group.values()))["links"]:
+        cells = {m: group[m] for m in methods if m in group and group[m]["device"] == "cpu"}
+        if cells and system != "given" and next(iter(group.values()))["links"]:
             rows.append([f"{SYSTEMS.get(system, system)}, {n} rows",
-                         *(f"{group[m]['cpu_s'] / group[m]['networks']:.2g}" if m in group else "" for m in methods)])
+                         *(f"{c['cpu_s'] / c['networks']:.2g}{'' if c['machine'] == usual else '*'}" if (c := cells.get(m)) else ""
+                           for m in methods)])
     return table(["", *methods.values()], rows)
 
 
@@ -121,16 +125,19 @@ def given(groups: dict) -> str:
 def text_of(result: dict) -> str:
     groups = grouped(result["cells"])
     made = ", ".join(f"commit {c} of {d}" for d, c in sorted({(c["date"][:10], c["commit"]) for c in result["cells"]}))
+    machines = Counter(c["machine"] for c in result["cells"])
+    usual, *others = (m for m, _ in Counter(c["machine"] for c in result["cells"] if c["device"] == "cpu").most_common())
+    on = ", ".join(f"{m} ({n} cells)" for m, n in machines.most_common())
     runs = sorted({c["runs"] for c in result["cells"] if c["system"] != "given"})
     small = {m: t for m, t in METHODS.items() if m in ("multivariate", "pairwise", "conditional", "multivariate, gaussian", "PCMCI", "PCMCI+")}
     return "\n".join([
-        f"On {result['machine']}, {made}; {runs[0]} to {runs[-1]} networks a cell. Precision / recall / share of right lags; systems first in",
-        "which another method is better than `multivariate` by most, the best in bold:\n", quality(groups, METHODS),
+        f"On {on};\n{made}; {runs[0]} to {runs[-1]} networks a cell. Answers do not depend on the machine.",
+        "Precision / recall / share of right lags; systems first in which another method is better than `multivariate` by most, the best in bold:\n", quality(groups, METHODS),
         "Systems given to linear methods only:\n", linear(groups), "Kinds of surrogates:\n",
         quality({k: {m: c for m, c in g.items() if m in KINDS} for k, g in groups.items() if "multivariate, permute" in g and k[0] != "given"},
                 KINDS),
         "Where there is no link (independent series of coefficient AR, or a common driver that is not among them); in bold what is above the",
-        "binomial bounds of .05:\n", level(groups), "CPU seconds a network:\n", seconds(groups, small),
+        "binomial bounds of .05:\n", level(groups), f"CPU seconds a network, on {usual}" + "".join(f", * on {m}" for m in others) + ":\n", seconds(groups, small, usual),
         "Five systems of which a run of IDTxl 1.6 is known, one of each kind with 1000 rows (that run's seconds are of the same kind of machine):\n",
         given(groups)])
 

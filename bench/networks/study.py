@@ -1,10 +1,11 @@
 """What methods find of systems whose links are known: precision, recall, lags, and false links where there are none.
 
-study.py KOLMO OUT.json [--only TEXT] [--all] [--data FOLDER]
+study.py KOLMO OUT.json [--only TEXT ...] [--not TEXT ...] [--all] [--device DEVICE] [--data FOLDER]
 
---only: measures again the cells whose line holds TEXT. --all: also the cells that take hours (large systems by nearest neighbours).
---data: the folder with the systems that IDTxl was run on; without it these cells stay as they are. The same command goes on after an
-interruption. Each cell has the date and the commit of its own. The interpreter needs NumPy, and tigramite for its cells."""
+--only: measures again the cells whose line holds one of the texts. --not: leaves out those whose line holds one. --all: also the cells that
+take hours on a CPU (large systems by nearest neighbours). --device: where nearest neighbours are computed (default cpu); it changes no
+answer. --data: the folder with the systems that IDTxl was run on; without it these cells stay as they are. The same command goes on after
+an interruption. Each cell has the date, the commit and the machine of its own. The interpreter needs NumPy, and tigramite for its cells."""
 import argparse
 import json
 import os
@@ -49,38 +50,37 @@ class Cell:
 
 
 def cells(everything: bool):
-    for system, runs in (("chain", 15), ("chain, own .9", 10), ("driver", 15), ("henon", 15), ("logistic", 15), ("var 10", 5), ("hidden driver", 10)):
-        for method in ("multivariate", *LINEAR):
-            yield Cell(system, 1000, method, runs if method == "multivariate" else 15)
+    for system in ("chain", "chain, own .9", "driver", "henon", "logistic", "var 10", "hidden driver"):
+        yield from (Cell(system, 1000, method, 15) for method in ("multivariate", *LINEAR))
     yield from (Cell("given", 1000, method, 1) for method in ("multivariate", "multivariate, gaussian", "PCMCI", *IDTXL))
     for method in ("pairwise", "multivariate, permute", "conditional", "multivariate, block"):
-        yield from (Cell(system, 1000, method, 3) for system in ("chain", "chain, own .9", "driver", "henon", "logistic", "hidden driver"))
+        yield from (Cell(system, 1000, method, 15) for system in ("chain", "chain, own .9", "driver", "henon", "logistic", "hidden driver"))
     for phi in (0, 0.5, 0.9, 0.95, 0.98):
         for method in LINEAR[:3]:
             yield Cell(f"AR {phi:g}", 1000, method, 20 if method == "PCMCI" else 100)
-    for phi, method, runs in ((0, "multivariate", 8), (0.9, "multivariate", 8), (0.98, "multivariate", 8), (0.9, "multivariate, permute", 4),
-                              (0.98, "multivariate, permute", 4), (0.98, "multivariate, gaussian, circular", 60)):
+    yield from (Cell(f"AR {phi:g}", 1000, "multivariate", 60) for phi in (0, 0.9, 0.95, 0.98))
+    for phi, method, runs in ((0.9, "multivariate, permute", 15), (0.98, "multivariate, permute", 15), (0.98, "multivariate, gaussian, circular", 60)):
         yield Cell(f"AR {phi:g}", 1000, method, runs)
-    yield from (Cell("AR 0.98", 200, method, 20) for method in ("multivariate", "PCMCI"))
+    yield from (Cell("AR 0.98", 200, method, runs) for method, runs in (("multivariate", 60), ("PCMCI", 20)))
     yield Cell("AR 0.98", 200, "multivariate, gaussian", 100)
-    yield from (Cell("var 10", 1000, method, 1) for method in ("pairwise", "multivariate, permute", "multivariate, block"))
+    yield from (Cell("var 10", 1000, method, 15) for method in ("pairwise", "multivariate, permute", "multivariate, block"))
     for rows in (200, 2000):
-        yield from (Cell(system, rows, "multivariate", 5 if rows == 200 else 2) for system in ("chain", "logistic"))
+        yield from (Cell(system, rows, "multivariate", 15) for system in ("chain", "logistic", "var 10"))
         for system in ("chain", "logistic", "var 10"):
-            yield from (Cell(system, rows, method, 5) for method in LINEAR)
+            yield from (Cell(system, rows, method, 15 if "gaussian" in method else 5) for method in LINEAR)
     for system, runs in (("var 30", 3), ("var 100", 2)):
         yield from (Cell(system, 1000, method, runs) for method in LINEAR[:2])
     yield Cell("var 30", 1000, "PCMCI", 1)
     for system in ("chain", "var 10"):
         yield from (Cell(system, 10000, method, 3) for method in LINEAR[:3])
     yield from (Cell("var 100", 10000, method, 1) for method in LINEAR[:2])
-    yield Cell("chain", 500, "multivariate", 5)
+    yield Cell("chain", 500, "multivariate", 15)
     yield Cell("chain", 500, "PCMCI, CMIknn", 1)
     if everything:
         yield Cell("logistic", 500, "PCMCI, CMIknn", 1)
         yield Cell("var 100", 1000, "PCMCI", 1)
-        for system, rows in (("var 10", 1000), ("var 10", 2000), ("var 30", 1000), ("var 100", 1000), ("var 10", 10000), ("chain", 10000),
-                             ("logistic", 10000)):
+        yield from (Cell("var 10", 2000, method, 3) for method in (*SURROGATES[1:], "pairwise"))
+        for system, rows in (("var 30", 1000), ("var 100", 1000), ("chain", 10000), ("logistic", 10000), ("var 10", 10000)):
             yield from (Cell(system, rows, method, 3) for method in (*SURROGATES, "pairwise"))
 
 
@@ -117,10 +117,10 @@ def found_by_peer(method: str, data: list[Data]) -> list[tuple[dict, None, float
     return [({(s, t): lag for s, t, lag in done["links"]}, None, done["cpu_s"]) for done in json.loads(text.splitlines()[-1])]
 
 
-def found_in(kolmo: str, method: str, path: Path) -> tuple[dict, list | None, float]:
+def found_in(kolmo: str, method: str, path: Path, device: str) -> tuple[dict, list | None, float]:
     """The links that a method claims, {(source, target): lag}; of greedy searches the targets with a chosen source; CPU seconds."""
     text, seconds = run([kolmo, "network", path, "--max-lag", systems.MAX_LAG, *KOLMO[method], "--json", "--threads", 1,
-                         "--device", "cpu"])
+                         "--device", device])
     document = json.loads(text)
     links = {(k["source_index"], k["target_index"]): k["lag"] for k in document["links"] if k["significant"]}
     return links, [t["target_index"] for t in document["targets"] if t.get("sources")] if "multi" in method else None, seconds
@@ -151,11 +151,23 @@ def data_of(cell: Cell, folder: Path, given: Path | None) -> list[Data]:
     return all_
 
 
-def measure(kolmo: str, cell: Cell, pool: ThreadPoolExecutor, given: Path | None) -> dict:
+def device_of(cell: Cell, wanted: str) -> str:
+    return "cpu" if cell.method not in KOLMO or "gaussian" in cell.method else wanted
+
+
+def machine_with(kolmo: str, device: str) -> str:
+    """The processor, and the GPU that the device is."""
+    if device == "cpu":
+        return machine.cpu_model()
+    known = json.loads(subprocess.run([kolmo, "devices", "--json"], check=True, capture_output=True, text=True).stdout)
+    return f"{machine.cpu_model()}, {next(d['name'] for d in known if d['device'].startswith(device))}"
+
+
+def measure(kolmo: str, cell: Cell, pool: ThreadPoolExecutor, given: Path | None, device: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         data = data_of(cell, Path(folder), given)
         if cell.method in KOLMO:
-            found = list(pool.map(lambda d: found_in(kolmo, cell.method, d.path), data))
+            found = list(pool.map(lambda d: found_in(kolmo, cell.method, d.path, device), data))
         else:
             found = found_by_peer(cell.method, data)
     counts = [outcome(d, *f) for d, f in zip(data, found, strict=True)]
@@ -175,28 +187,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kolmo")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=[""])
+    parser.add_argument("--not", nargs="+", default=[], dest="without")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     version, commit = machine.kolmo_version(options.kolmo)
     partial = options.out.with_name(options.out.name + ".partial")
-    earlier, record = read_cells(options.out), {"version": version, "machine": machine.cpu_model(), "cells": []}
+    earlier, record = read_cells(options.out), {"version": version, "cells": []}
     again = {k: c for k, c in read_cells(partial).items() if c["commit"] == commit}
+    machines = {d: machine_with(options.kolmo, d) for d in {"cpu", options.device}}
     wanted = list(cells(options.all))
     heavy = [c for c in cells(True) if c not in wanted]
     with ThreadPoolExecutor(options.jobs) as pool:
         for i, cell in enumerate([*wanted, *heavy]):
             known = again.get(key(cell))
-            stays = cell in heavy or options.only not in cell.line() or (cell.system == "given" and not options.data)
+            line = cell.line()
+            stays = (cell in heavy or not any(t in line for t in options.only) or any(t in line for t in options.without)
+                     or (cell.system == "given" and not options.data))
             if stays:
                 known = known or earlier.get(key(cell))
                 if not known:
                     continue
             if not known:
                 now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-                known = {**measure(options.kolmo, cell, pool, options.data), "date": now, "commit": commit}
+                device = device_of(cell, options.device)
+                known = {**measure(options.kolmo, cell, pool, options.data, device), "date": now, "commit": commit,
+                         "machine": machines[device], "device": device}
                 print(f"{i + 1}/{len(wanted)} {cell.line()}:", {k: v for k, v in known.items() if k not in asdict(cell)}, flush=True)
             record["cells"].append(known)
             partial.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")

@@ -20,8 +20,13 @@ struct Subject {
   std::string_view name;
   std::vector<std::string_view> identity;  // labels that identify the subject
 };
-const Subject subjects[] = {{"cpu", {}},        {"gpu", {"gpu", "uuid"}},   {"kernel", {"kernel", "device"}},
-                            {"pool", {"pool"}}, {"pipeline", {"pipeline"}}, {"tuner", {"kernel"}},
+const Subject subjects[] = {{"cpu", {}},
+                            {"gpu", {"gpu", "uuid"}},
+                            {"kernel", {"kernel", "device"}},
+                            {"pool", {"pool"}},
+                            {"pipeline", {"pipeline"}},
+                            {"tuner", {"kernel"}},
+                            {"training", {"run"}},
                             {"monitor", {}}};
 
 Json windows(const History& history, const std::string& series) {
@@ -105,10 +110,12 @@ Json snapshot(const std::vector<metrics::Family>& families, const History& histo
 
 Json curves(const std::vector<metrics::Family>& families, const History& history) {
   static constexpr std::string_view shown[] = {
-      "kolmo_cpu_busy_ratio",        "kolmo_cpu_memory_used_bytes",     "kolmo_gpu_busy_ratio",
-      "kolmo_gpu_sm_active_ratio",   "kolmo_gpu_memory_used_bytes",     "kolmo_gpu_power_watts",
-      "kolmo_kernel_launches_total", "kolmo_kernel_busy_seconds_total", "kolmo_pool_used_bytes",
-      "kolmo_pipeline_queue_length"};
+      "kolmo_cpu_busy_ratio",        "kolmo_cpu_memory_used_bytes",
+      "kolmo_gpu_busy_ratio",        "kolmo_gpu_sm_active_ratio",
+      "kolmo_gpu_memory_used_bytes", "kolmo_gpu_power_watts",
+      "kolmo_kernel_launches_total", "kolmo_kernel_busy_seconds_total",
+      "kolmo_pool_used_bytes",       "kolmo_pipeline_queue_length",
+      "kolmo_training_loss",         "kolmo_training_forecast_loss"};
   Json series = Json::object();
   for (const metrics::Family& f : families) {
     if (std::find(std::begin(shown), std::end(shown), f.name) == std::end(shown)) continue;

@@ -7,7 +7,7 @@
 namespace kolmo::monitor {
 
 /// The metrics as JSON, as served at /api/v1/snapshot. Metric names begin with a kind of subject
-/// (`kolmo_gpu_...`: "gpu"; also cpu, kernel, pool, pipeline, tuner, monitor), and each kind has a list with
+/// (`kolmo_gpu_...`: "gpu"; also cpu, kernel, pool, pipeline, tuner, training, monitor), and each kind has a list with
 /// one object per subject. An object holds the labels that identify the subject (gpu, uuid; kernel, device;
 /// pool; ...) and its metrics under the rest of their names. A counter is given as its total and, as
 /// `..._per_second`, its growth over the last 10 s. A histogram is given as {"10s", "1m", "5m": {count, mean,

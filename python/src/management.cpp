@@ -1,4 +1,5 @@
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -110,6 +111,15 @@ void add_management(nb::module_& module) {
              nb::call_guard<CurrentDevice>());
   module.def("metrics", &metrics_json);
   module.def("prometheus", [] { return monitor::prometheus_text(metrics::collect()); });
+  nb::class_<metrics::Gauge>(module, "Gauge", "A current value among this process's metrics.")
+      .def("set", &metrics::Gauge::set, nb::arg("value"));
+  module.def(
+      "gauge",
+      [](const std::string& name, const std::map<std::string, std::string>& labels,
+         const std::string& help) -> metrics::Gauge& {
+        return metrics::gauge(name, metrics::Labels(labels.begin(), labels.end()), help);
+      },
+      nb::arg("name"), nb::arg("labels"), nb::arg("help"), nb::rv_policy::reference);
   module.def("start_trace", [] { trace::start(); });
   module.def("stop_trace", [] { return trace::chrome_json(trace::stop()); });
   nb::class_<monitor::Server>(module, "MonitorServer",

@@ -10,6 +10,7 @@
 #include "kolmo/io/json.hpp"
 #include "kolmo/predict/analysis/backtest.hpp"
 #include "kolmo/predict/analysis/forecast.hpp"
+#include "kolmo/predict/analysis/sweep.hpp"
 #include "python/src/module.hpp"
 
 namespace kolmo::python {
@@ -108,6 +109,12 @@ void add_predict(nb::module_& module) {
         return backtest_json(predict::backtest(read_runs(folder, request), competitors.forecasters,
                                                competitors.standing ? &*competitors.standing : nullptr))
             .dump();
+      },
+      "folder"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>());
+  module.def(
+      "sweep_runs",
+      [](const std::string& folder, const std::string& options) {
+        return sweep_json(predict::sweep(folder, request_of(options))).dump();
       },
       "folder"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>());
   module.def(

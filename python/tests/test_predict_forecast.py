@@ -90,3 +90,18 @@ def test_real_trainings_that_were_held_out_are_forecast(tmp_path):
             assert rows[name, horizon]["crps"] < (1 - gained) * simple, (name, horizon)
             assert 0.84 <= rows[name, horizon]["coverage"] <= 0.96, (name, horizon)
     assert ranks["recurrent_ensemble"] > max(ranks["current_loss"], ranks["current_average"])
+
+
+def test_runs_of_a_folder_are_compared_at_one_step(tmp_path):
+    for name, factor in (("good", 1), ("bad", 2)):
+        columns = curve()
+        log = predict.TrainingLog()
+        for step, loss, rate in zip(*columns.values(), strict=True):
+            log.append(int(step), factor * loss, rate=rate)
+        log.write(str(tmp_path / f"{name}.csv"))
+    found = predict.sweep(tmp_path, horizon=200)
+    good, bad = found["runs"]
+    assert found["step"] == 800 and good["file"].endswith("good.csv") and (good["best"], good["may_stop"]) == (1, False)
+    assert (bad["rank_low"], bad["rank_high"], bad["may_stop"]) == (2, 2, True)
+    alone = predict.forecast(tmp_path / "good.csv", horizon=200)
+    assert good["median"] == pytest.approx(alone.median[-1], rel=1e-12)

@@ -102,6 +102,26 @@ def test_a_controlled_training_that_was_killed_goes_on_bit_by_bit(killed, tmp_pa
     assert same(parts[2].averages.values("power:0.05"), whole[2].averages.values("power:0.05"))
 
 
+@pytest.mark.parametrize("killed", [330, 341])
+def test_what_a_killed_training_may_go_back_to_is_in_its_state(killed, tmp_path):
+    """Killed before and after a snapshot was verified; then the loss explodes."""
+    whole, parts = (controlled(budget=10 ** 6, forecast=forecaster(), every=10 ** 5) for _ in range(2))
+    run(*whole, killed)
+    torch.save([p.state_dict() for p in whole] + [torch.get_rng_state()], tmp_path / "state.pt")
+    states = torch.load(tmp_path / "state.pt", weights_only=True)
+    for part, state in zip(parts, states[:3], strict=True):
+        part.load_state_dict(state)
+    for model, optimizer, watch in (whole, parts):
+        torch.set_rng_state(states[3])
+        run(model, optimizer, watch, 9)
+        while watch.steps >= killed:
+            watch.step(math.nan)
+    alarm = whole[2].decisions[-1]
+    assert alarm.action == "alarm" and 200 < alarm.outcome["returned_to"] < killed
+    assert parts[2].decisions[-1].to_dict() == alarm.to_dict() and parts[2].steps == whole[2].steps
+    assert same(weights(parts[0]), weights(whole[0])) and same(parts[2].averages.values(), whole[2].averages.values())
+
+
 def test_within_a_budget_the_decay_ends_it():
     torch.manual_seed(0)
     model, optimizer, watch = controlled(budget=300, forecast=forecaster(decayed=lambda a, length: 1 - 0.3 * min(1, a / length)))

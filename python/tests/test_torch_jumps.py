@@ -75,6 +75,32 @@ def test_a_jump_that_fails_its_probation_is_undone():
     assert float(w.detach()[0]) == pytest.approx(0.111) and place > 0.12
 
 
+def test_a_jump_on_probation_is_in_the_state(tmp_path):
+    def make():
+        w = torch.nn.Parameter(torch.zeros(4))
+        optimizer = torch.optim.SGD([w], 1e-3)
+        jumps = Jumps(lambda: torch.full((16,), -float(w.detach().sum())) + 1e-6 * torch.arange(16.0), every=50, probation=20, overhead=1.0)
+        return w, optimizer, jumps, Watch(optimizer, budget=10 ** 6, control=True, every=10 ** 7, warmup=10, jumps=jumps,
+                                          forecaster=forecaster(), stride=1)
+
+    def train(parts, steps):
+        w, optimizer, jumps, watch = parts
+        for step in range(steps):
+            w.grad = -torch.ones(4)
+            optimizer.step()
+            watch.step(1.0 + 1e-3 * (step % 3) if jumps._trial is None else 1.2)
+
+    whole, parts = make(), make()
+    train(whole, 110)
+    assert whole[2]._trial is not None
+    torch.save([whole[0].detach(), whole[1].state_dict(), whole[3].state_dict()], tmp_path / "state.pt")
+    weight, *states = torch.load(tmp_path / "state.pt", weights_only=True)
+    parts[0].detach().copy_(weight)
+    parts[1].load_state_dict(states[0]), parts[3].load_state_dict(states[1])
+    train(whole, 21), train(parts, 21)
+    assert whole[2].undone == parts[2].undone == 1 and torch.equal(whole[0], parts[0]) and whole[3].steps == parts[3].steps == 111
+
+
 def test_out_of_memory_in_a_gate_changes_nothing():
     def gate():
         if not watch.averages.inside:

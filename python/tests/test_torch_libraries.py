@@ -1,4 +1,5 @@
-"""The callbacks of kolmo.predict with Lightning, transformers and Optuna themselves; tools/test_peers.sh has them."""
+"""The callbacks of kolmo.predict with Lightning, transformers and Optuna themselves, and TensorBoard's own files; tools/test_peers.sh has
+them."""
 import kolmo
 import numpy as np
 import pytest
@@ -208,3 +209,17 @@ def test_wrapped_optimizers_are_unwrapped():
 
     inner = torch.optim.SGD(net().parameters(), 0.1)
     assert Watch(Wrapper(Wrapper(inner))).optimizer is inner
+
+
+def test_what_torch_writes_for_tensorboard_is_forecast(tmp_path):
+    pytest.importorskip("tensorboard", reason="TensorBoard is not installed")
+    from torch.utils.tensorboard import SummaryWriter
+    losses = [4 * step**-0.3 for step in range(1, 401)]
+    with SummaryWriter(tmp_path / "run") as writer:
+        for step, loss in enumerate(losses, 1):
+            writer.add_scalar("train/loss", loss, step)
+            writer.add_scalar("train/lr", 0.01, step)
+    log = kolmo.predict.read_log(tmp_path / "run")
+    assert (log.last_step, log.last_rate) == (400, np.float32(0.01))
+    f = kolmo.predict.forecast(tmp_path / "run", horizon=100)
+    assert f.median[-1] == pytest.approx(4 * 495**-0.3, rel=2e-3)

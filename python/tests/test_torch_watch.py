@@ -1,6 +1,8 @@
 """kolmo.predict.Watch: what it records, forecasts and averages, and that it leaves a training alone."""
 import csv
+import json
 import math
+import urllib.request
 
 import kolmo
 import numpy as np
@@ -357,3 +359,24 @@ def test_the_forecasts_of_kolmo_take_what_a_watch_has():
     for horizon in (10 ** 9, -1):
         with pytest.raises(kolmo.InvalidArgument, match="can be forecast"):
             watch.forecast(horizon=horizon)
+
+
+def test_the_monitor_shows_what_becomes_of_a_training():
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    watch = Watch(optimizer, name="of the monitor", forecaster=forecaster(lambda ahead: 2.0, spread=0.9))
+    losses = [xor_step(model, optimizer, watch) for _ in range(25)]
+    watch.forecast(horizon=40)
+
+    def shown(name):
+        return {r["labels"].get("quantile"): r["value"] for r in kolmo.monitor.metrics()[f"kolmo_training_{name}"]
+                if r["labels"]["run"] == "of the monitor"}
+
+    assert shown("step") == {None: 20} and shown("rate") == {None: 0.1}
+    assert shown("loss")[None] == pytest.approx(np.mean(losses[10:20]), rel=1e-12)
+    assert shown("forecast_step") == {None: 65}
+    assert shown("forecast_loss") == pytest.approx({"0.05": 1.1, "0.5": 2.0, "0.95": 2.9})
+    with kolmo.monitor.serve() as server:
+        with urllib.request.urlopen(server.url + "api/v1/snapshot") as answer:
+            seen = {t["run"]: t for t in json.load(answer)["training"]}
+        assert seen["of the monitor"]["step"] == 20 and seen["of the monitor"]["forecast_loss"]["0.5"] == 2.0

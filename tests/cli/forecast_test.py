@@ -79,6 +79,24 @@ class Forecast(CommandTest):
             self.assertNotIn("Traceback", run.stderr)
 
 
+class Sweep(CommandTest):
+    def test_runs_are_ranked_and_the_hopeless_may_stop(self):
+        runs, page = self.path / "runs", self.path / "sweep.html"
+        runs.mkdir()
+        rows = [line.split(",") for line in LOG.read_text(encoding="ascii").split()]
+        for name, factor in (("good", 1), ("bad", 2)):
+            scaled = "".join(f"{r[0]},{float(r[1]) * factor},{r[2]},{r[3]}\n" for r in rows[1:])
+            (runs / f"{name}.csv").write_text(",".join(rows[0]) + "\n" + scaled, encoding="ascii")
+        good, bad = result("forecast", "--sweep", runs, "--horizon", 50, "--report", page)["runs"]
+        self.assertEqual((Path(good["file"]).name, good["rank"], good["may_stop"]), ("good.csv", 1, False))
+        self.assertEqual((bad["rank"], bad["may_stop"], bad["best"]), (2, True, 0))
+        self.assertIn("may stop", page.read_text(encoding="utf-8"))
+        self.assertIn("may stop", kolmo("forecast", "--sweep", runs).stdout)
+        self.refused("forecast", "--sweep", runs, "--plot", self.path / "p.svg", mentions=["--plot"])
+        self.refused("forecast", "--sweep", runs, "--target", 1, mentions=["--target"])
+        self.refused("forecast", "--sweep", self.path, mentions=["holds no logs"])
+
+
 class Store(CommandTest):
     def test_past_runs_are_learned_from(self):
         runs, store = self.path / "runs", self.path / "store"

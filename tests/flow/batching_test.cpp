@@ -99,6 +99,17 @@ TEST(Batching, StaysWithinMemory) {
   EXPECT_LE(b.links, 10);
 }
 
+TEST(Batching, KeepsWithinALimitThatIsNotBelowTheLowerBounds) {
+  Batching batching(BatchLimits::of(DeviceKind::cuda, 1000), 201, 1000, 8000);
+  const double link = 201e3;
+  for (int i = 0; i < 10; ++i) batching.took(1e6 * link, 1.0);
+  EXPECT_EQ(batching.next(1000, 1).links, 1000);
+  batching.limit(250 * link);
+  EXPECT_EQ(batching.next(1000, 1).links, 250);
+  batching.limit(0);
+  EXPECT_EQ(batching.next(1000, 1).links, 84);  // 2^24 points, rounded up; twelve equal parts
+}
+
 TEST(Batching, OnACpuFollowsTheMeasuredPace) {
   Batching batching(BatchLimits::of(DeviceKind::cpu, 1000), 201, 1000, 8000);
   for (int i = 0; i < 8; ++i) {

@@ -26,11 +26,11 @@ const look = setInterval(() => {
   clearInterval(look);
   const all = (selector, from = document) => Array.from(from.querySelectorAll(selector));
   const seen = { problems: [], rows: all("#kernel tbody tr").map((row) => row.cells[0].textContent),
-    curves: all(".charts figure").map((figure) => all("path.curve", figure).length), tiles: all("#tiles dd").map((tile) => tile.textContent),
+    curves: all(".charts figure:not([hidden])").map((figure) => all("path.curve", figure).length), tiles: all("#tiles dd").map((tile) => tile.textContent),
     headings: all("section:not([hidden]) h2").map((h) => h.textContent) };
   const problem = (text) => seen.problems.push(text);
   if (root.scrollWidth > innerWidth) problem(`page is ${root.scrollWidth} px wide in a window of ${innerWidth} px`);
-  for (const svg of all("svg")) {
+  for (const svg of all("figure:not([hidden]) svg")) {
     const frame = svg.getBoundingClientRect();
     if (frame.width < 200) problem(`a chart of ${frame.width} px`);
     for (const part of all("text, .curve", svg)) {

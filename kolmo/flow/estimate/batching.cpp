@@ -36,7 +36,7 @@ void Batching::link(std::int64_t estimates, double bytes) {
 }
 
 std::int64_t Batching::fit(double work, std::int64_t count) const {
-  return std::int64_t(std::clamp(rate_ * seconds_ / work, 1.0, double(count)));
+  return std::int64_t(std::clamp(std::min(rate_ * seconds_, most_work_) / work, 1.0, double(count)));
 }
 
 BatchSize Batching::next(std::int64_t links, std::int64_t alike) const {

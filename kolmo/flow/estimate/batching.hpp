@@ -34,6 +34,8 @@ class Batching {
   Batching(const BatchLimits& limits, std::int64_t estimates, std::int64_t rows, double bytes);
   /// From now on a link takes so many.
   void link(std::int64_t estimates, double bytes);
+  /// From now on a batch has at most so much work, unless that is less than the lower bounds: estimates x rows.
+  void limit(double work) { most_work_ = work; }
 
   /// Returns the next batch, if the first target has `links` links left and the next `alike` targets (itself
   /// included) as many each. A target that does not fit is split into nearly equal parts.
@@ -54,7 +56,7 @@ class Batching {
  private:
   BatchLimits limits_;
   std::int64_t rows_, least_links_, most_links_;
-  double link_work_, rate_ = 1e6, seconds_;
+  double link_work_, most_work_ = 1e300, rate_ = 1e6, seconds_;
 };
 
 }  // namespace kolmo

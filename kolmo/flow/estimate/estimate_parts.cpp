@@ -74,8 +74,12 @@ SurrogateRange Parts::take(const Batching& batching) {
     draws = again_.back();
     again_.pop_back();
   } else if (next_ < width) {
-    const std::int64_t fit = std::max(least_, batching.fit(work_, width));
-    draws.count = std::min({fit, most_, width - next_});
+    const std::int64_t left = width - next_, fit = std::max(least_, batching.fit(work_, width));
+    draws.count = std::min({fit, most_, left});
+    // Several streams take less and less, so that they end together.
+    if (streams_.size() > 1)
+      draws.count =
+          std::clamp(left / (2 * std::int64_t(streams_.size())), std::min(least_, draws.count), draws.count);
     next_ += draws.count;
   } else {
     return draws;

@@ -75,6 +75,7 @@ class Scheduler {
   class Pipelines;
 
   bool goes_on();
+  double waiting_work() const;
   void ask(OpenRound& open);
   std::vector<Part> take_parts();
   Batch next_batch();
@@ -138,12 +139,19 @@ void Scheduler::ask(OpenRound& open) {
   }
 }
 
-/// Takes some alternatives of one task, or all of several tasks.
+double Scheduler::waiting_work() const {
+  std::int64_t estimates = 0;
+  for (const Part& p : waiting_) estimates += std::int64_t(p.count) * p.draws().count;
+  return work_of(estimates);
+}
+
+/// Takes some alternatives of one task, or all of several tasks. Several devices take less and less, so that they end together.
 std::vector<Part> Scheduler::take_parts() {
   Part& first = waiting_.front();
   const bool spectral = is_spectral(o_.estimator.surrogate_type);
   batching_.link(first.draws().count, double(o_.series.rows()) * double(first.whole().x[0].size()) *
                                           double(spectral ? first.draws().count : 1) * sizeof(double));
+  if (o_.streams.size() > 1) batching_.limit(waiting_work() / (2 * double(o_.streams.size())));
   const auto other = std::find_if_not(waiting_.begin(), waiting_.end(),
                                       [&](const Part& p) { return shape(p) == shape(first); });
   const BatchSize size = batching_.next(std::int64_t(first.count), other - waiting_.begin());
@@ -191,23 +199,25 @@ class Scheduler::Pipelines {
   /// Hands the batch to the device that has the least to do.
   void submit(Batch batch) {
     const std::size_t i = batch.stream = least_busy();
-    ++all_[i].batches;
+    const double work = batch.work;
+    ++on_way_, ++all_[i].batches, all_[i].work += work;
     try {
       all_[i].pipeline->submit(std::move(batch));
     } catch (const DeviceError& e) {  // the batch is still here
-      --all_[i].batches;
+      --on_way_, --all_[i].batches, all_[i].work -= work;
       lose(i, e);
       again_.push_back(std::move(batch));
     }
-    for (One& one : all_)
-      if (one.pipeline) one.pipeline->poll();
-    check();
+    poll();
   }
-  /// Waits until every batch was taken, or is to be estimated again.
-  void drain() {
-    for (One& one : all_)
-      if (one.pipeline) one.pipeline->drain();
-    check();
+  /// Waits until a batch was taken, or is to be estimated again. Returns whether one was on its way.
+  bool wait() {
+    const std::size_t before = on_way_;
+    for (poll(); before > 0 && on_way_ == before; check()) {
+      check_interrupt();
+      all_[soonest()].pipeline->wait();
+    }
+    return before > 0;
   }
 
  private:
@@ -215,7 +225,9 @@ class Scheduler::Pipelines {
   using Batches = Pipeline<Batch, std::vector<Estimates>>;
   struct One {
     std::unique_ptr<Batches> pipeline;
-    std::size_t batches = 0;  // on their way
+    std::size_t batches = 0;                // on their way
+    double work = 0;                        // of these
+    Clock::time_point last = Clock::now();  // when a batch was done
   };
 
   One make(std::size_t i) {
@@ -231,8 +243,20 @@ class Scheduler::Pipelines {
   std::size_t least_busy() const {
     std::size_t best = all_.size();
     for (std::size_t i = 0; i < all_.size(); ++i)
-      if (streams_.usable(i) && (best == all_.size() || all_[i].batches < all_[best].batches)) best = i;
+      if (streams_.usable(i) && (best == all_.size() || all_[i].work < all_[best].work)) best = i;
     return best;
+  }
+  /// The device that has the least left to do of those that have something; there is one.
+  std::size_t soonest() const {
+    std::size_t best = all_.size();
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].batches > 0 && (best == all_.size() || all_[i].work < all_[best].work)) best = i;
+    return best;
+  }
+  void poll() {
+    for (One& one : all_)
+      if (one.pipeline) one.pipeline->poll();
+    check();
   }
   /// Throws the error if there is no other device.
   void lose(std::size_t i, const DeviceError& e) {
@@ -240,13 +264,14 @@ class Scheduler::Pipelines {
     if (least_busy() == all_.size()) throw e;
   }
   void done(Batches::Result& r) {
-    --all_[r.item.stream].batches;
+    One& one = all_[r.item.stream];
+    --on_way_, --one.batches, one.work -= r.item.work;
     if (error_) return;
     try {
       if (r.error) std::rethrow_exception(r.error);
       const auto now = Clock::now();
-      owner_.batching_.took(r.item.work, std::chrono::duration<double>(now - last_).count());
-      last_ = now;
+      owner_.batching_.took(r.item.work, std::chrono::duration<double>(now - one.last).count());
+      one.last = now;
       owner_.take(r.item, r.value);
     } catch (const DeviceError& e) {
       try {
@@ -265,7 +290,7 @@ class Scheduler::Pipelines {
 
   Scheduler& owner_;
   const Streams& streams_;
-  Clock::time_point last_ = Clock::now();
+  std::size_t on_way_ = 0;  // batches of all
   std::vector<Batch> again_;
   std::exception_ptr error_;
   std::vector<One> all_;  // goes first, as it calls done()
@@ -276,7 +301,6 @@ void Scheduler::estimate_by_pipelines() {
   for (;;) {
     check_interrupt();
     std::vector<Batch>& again = pipelines.again();
-    if (again.empty() && waiting_.empty()) pipelines.drain();  // what is taken then may ask for more
     if (!again.empty()) {
       Batch b = std::move(again.back());
       again.pop_back();
@@ -285,7 +309,7 @@ void Scheduler::estimate_by_pipelines() {
       Batch b = next_batch();
       b.batch = EstimateBatch(o_.series, b.tasks, o_.estimator, b.parts[0].draws());
       pipelines.submit(std::move(b));
-    } else {
+    } else if (!pipelines.wait()) {  // what is taken may ask for more
       break;
     }
   }

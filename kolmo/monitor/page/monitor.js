@@ -51,6 +51,10 @@
     { title: "Launches", kind: "rate", picks: { kolmo_kernel_launches_total: (l) => `${l.kernel} (${l.device})` } },
     { title: "Power", kind: "watts", optional: true, picks: { kolmo_gpu_power_watts: (l) => `GPU ${l.gpu}` } },
   ];
+  const of = { 0.05: ", 5 %", 0.5: " forecast", 0.95: ", 95 %" };
+  charts.push({ title: "Loss", kind: "count", optional: true, picks: {
+    kolmo_training_loss: (l) => l.run,
+    kolmo_training_forecast_loss: (l) => l.run + of[l.quantile] } });
   const most = 6;
 
   // The view is a range of time and a device: "" for all, "cpu", or the number of a GPU. A range has its label, its length and the
@@ -202,6 +206,12 @@
       columns: [["pipeline", (p) => p.pipeline], ["items", (p) => sum(p.items_per_second), "rate"], ["p50", (p) => p.latency_seconds?.["1m"].p50, "seconds"],
         ["p99", (p) => p.latency_seconds?.["1m"].p99, "seconds"], ["waiting", (p) => p.queue_length, "count"], ["in flight", (p) => p.inflight, "count"],
         ["overlap", (p) => p.overlap_ratio, "percent"]],
+    },
+    training: {
+      keep: (t) => known(t.step),
+      columns: [["training", (t) => t.run], ["step", (t) => t.step, "count"], ["loss", (t) => t.loss, "count"], ["rate", (t) => t.rate, "count"],
+        ["forecast for step", (t) => t.forecast_step, "count"], ["loss there", (t) => t.forecast_loss?.["0.5"], "count"],
+        ["5 %", (t) => t.forecast_loss?.["0.05"], "count"], ["95 %", (t) => t.forecast_loss?.["0.95"], "count"], ["watch takes", (t) => t.overhead_ratio, "percent"]],
     },
     tuner: {
       keep: (t) => t.kernel && (sum(t.lookups_total) > 0 || known(t.speedup_ratio?.default)),

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kolmo/base/error.hpp"
+#include "kolmo/predict/record/event_files.hpp"
 
 namespace kolmo::predict {
 namespace {
@@ -96,20 +97,28 @@ void add_ranks(BacktestResult& result, const std::vector<Run>& runs, const Forec
 
 }  // namespace
 
-std::vector<Run> read_runs(const std::string& folder, const LogRequest& request) {
+std::vector<std::string> run_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     for (const char* ending : {".csv", ".tsv", ".jsonl", ".csv.gz", ".tsv.gz", ".jsonl.gz"})
       if (name.ends_with(ending)) files.push_back(entry.path().string());
+    if (entry.is_directory(error) && !event_files(entry.path().string()).empty())
+      files.push_back(entry.path().string());
   }
   require(!error, folder + ": is no folder that can be read");
   require(!files.empty(),
-          folder + ": holds no logs; their names end with .csv, .tsv or .jsonl, or with .gz after that");
+          folder +
+              ": holds no logs; their names end with .csv, .tsv or .jsonl, or with .gz after that, or "
+              "they are folders of TensorBoard's event files");
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<Run> read_runs(const std::string& folder, const LogRequest& request) {
   std::vector<Run> runs;
-  for (const std::string& file : files)
+  for (const std::string& file : run_files(folder))
     runs.push_back({file, read_log(file, request.columns, request.block.value_or(0))});
   return runs;
 }

@@ -16,8 +16,11 @@ struct Run {
   TrainingLog log;
 };
 
-/// The logs in a folder (CSV and JSONL, also packed by gzip), in the order of their names. Throws InvalidArgument, naming the file, for
-/// one that is no log, and for a folder without any.
+/// The logs in a folder (CSV and JSONL, also packed by gzip, and folders of TensorBoard's event files), in the order of their names.
+/// Throws InvalidArgument for a folder without any.
+std::vector<std::string> run_files(const std::string& folder);
+
+/// Reads the run_files() of a folder. Throws InvalidArgument, naming the file, for one that is no log.
 std::vector<Run> read_runs(const std::string& folder, const LogRequest& request);
 
 /// The scores of a forecaster at a horizon. Each is the mean over the runs of the means over a run's origins.

@@ -10,6 +10,7 @@
 #include "kolmo/base/number_text.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/file.hpp"
+#include "kolmo/predict/record/event_files.hpp"
 #include "kolmo/predict/record/json_lines.hpp"
 
 namespace kolmo::predict {
@@ -70,11 +71,8 @@ std::int64_t step_of(const Table& table, std::size_t row, std::size_t column) {
 }
 
 Table read(const std::string& path) {
-  const std::filesystem::path file(path);
   std::error_code error;
-  require(!std::filesystem::is_directory(file, error),
-          path + ": is a folder; TensorBoard's event files are read by Python: kolmo.predict.read_log(\"" +
-              printable(path, 4096) + "\"), and by the command kolmo that the Python package installs");
+  if (std::filesystem::is_directory(path, error)) return read_event_files(path);
   if (is_json_lines(path)) return read_json_lines(path);
   TableOptions options;
   options.cells.infinite_is_number = true;

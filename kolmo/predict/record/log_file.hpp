@@ -29,7 +29,7 @@ const std::vector<LogNames>& log_names();
 std::vector<LogRow> rows_of(const Table& table, const LogColumns& columns = {});
 
 /// Reads a log: CSV (or TSV, or columns of blanks), or JSONL with an object on each line, whose values are numbers, null, NaN or
-/// Infinity. Also packed by gzip. Throws InvalidArgument, naming file, line and column.
+/// Infinity, both also packed by gzip; or a folder of TensorBoard's event files. Throws InvalidArgument, naming file, line and column.
 std::vector<LogRow> read_log_rows(const std::string& path, const LogColumns& columns = {});
 inline TrainingLog read_log(const std::string& path, const LogColumns& columns = {},
                             std::int64_t length = 0) {

@@ -86,6 +86,13 @@ void PipelineCore::poll() {
       return;
 }
 
+void PipelineCore::wait() {
+  Lock lock(mutex_);
+  require(!options_.own_threads, options_.name + ": its own threads wait for results");
+  if (can_feed()) feed(lock);
+  if (can_complete()) complete(lock);
+}
+
 void PipelineCore::drain() {
   Lock lock(mutex_);
   if (options_.own_threads) {

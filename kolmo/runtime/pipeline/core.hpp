@@ -52,6 +52,7 @@ class PipelineCore {
   /// Calls `make` for the item if it is accepted; otherwise returns false.
   bool submit(const std::function<std::unique_ptr<Item>()>& make);
   void poll();
+  void wait();
   void drain();
   void measure_alone(Item& item, int repeats);
   PipelineReport report() const;

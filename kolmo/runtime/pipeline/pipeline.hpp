@@ -48,6 +48,8 @@ class Pipeline {
   bool submit(const In& item) { return submit(In(item)); }
   /// Without own threads: does the work that can be done without waiting.
   void poll() { core_.poll(); }
+  /// Without own threads: waits for the oldest part that is on its way, if there is one.
+  void wait() { core_.wait(); }
   /// Waits until every item was returned. Throws what `done` threw.
   void drain() { core_.drain(); }
   /// Runs each device stage of an item by itself, `repeats` times, to measure the report's `alone`.

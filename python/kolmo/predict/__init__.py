@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 from kolmo._kolmo import TrainingLog
 from kolmo.predict.decide import Decision
-from kolmo.predict.forecasting import Forecast, backtest, forecast, read_log, train_store
+from kolmo.predict.forecasting import Forecast, backtest, forecast, read_log, sweep, train_store
 
 _LAZY = {"Averages": "averages", "Jumps": "jumps", "Watch": "watch"}  # the module of each name that needs PyTorch
-__all__ = ["Averages", "Decision", "Forecast", "Jumps", "TrainingLog", "Watch", "backtest", "forecast", "read_log", "train_store"]
+__all__ = ["Averages", "Decision", "Forecast", "Jumps", "TrainingLog", "Watch", "backtest", "forecast", "read_log", "sweep", "train_store"]
 
 
 def __getattr__(name: str) -> Any:

@@ -315,9 +315,10 @@ class Controller:
 
     def state_dict(self) -> dict[str, Any]:
         decay = None if self._decay is None else [self.decisions.index(self._decay[0]), self._decay[1].state_dict()]
-        return {"decisions": [d.to_dict() for d in self.decisions], "done": self.done, "base_factor": self.base_factor,
-                "offset": self.offset, "rolled_back": self.rolled_back, "alarms": self._alarms, "next": self._next, "cost": self._cost,
-                "means": list(self._means), "usual": self._usual, "factor": self._factor.factor if self._factor else 1.0, "decay": decay,
+        verified, candidate = (s and s.state_dict() for s in (self._verified, self._candidate))
+        return {"verified": verified, "candidate": candidate, "decisions": [d.to_dict() for d in self.decisions], "done": self.done,
+                "base_factor": self.base_factor, "offset": self.offset, "rolled_back": self.rolled_back, "alarms": self._alarms,
+                "next": self._next, "cost": self._cost, "means": list(self._means), "usual": self._usual, "factor": self._factor.factor if self._factor else 1.0, "decay": decay,
                 "phase": self._phase, "jumps": self.jumps.state_dict() if self.jumps is not None else None}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -325,14 +326,20 @@ class Controller:
         self.done, self.base_factor, self.offset = state["done"], state["base_factor"], state["offset"]
         self.rolled_back, self._alarms, self._next, self._cost = state["rolled_back"], state["alarms"], state["next"], state["cost"]
         self._means, self._usual, self._phase = list(state["means"]), state["usual"], state["phase"]
-        self._verified = self._candidate = self._decay = None
+        self._verified, self._candidate = self.restored(state["verified"]), self.restored(state["candidate"])
         self._set(state["factor"])
-        if state["decay"] is not None:
-            number, snapshot = state["decay"]
-            kept = self.snapshot()
-            if kept is None:
-                raise InvalidArgument("kolmo.predict.Watch: there is no memory for the snapshot of the decay that runs")
-            kept.load_state_dict(snapshot)
-            self._decay = self.decisions[number], kept
+        decay = state["decay"]
+        start = self.restored(decay[1]) if decay else None
+        self._decay = None if start is None else (self.decisions[decay[0]], start)
         if self.jumps is not None:
-            self.jumps.load_state_dict(state["jumps"])
+            self.jumps.load_state_dict(state["jumps"], self)
+
+    def restored(self, state: dict[str, Any] | None) -> Snapshot | None:
+        """The snapshot of this state."""
+        if state is None:
+            return None
+        kept = self.snapshot()
+        if kept is None:
+            raise InvalidArgument("kolmo.predict.Watch: there is no memory for a snapshot that is in the state")
+        kept.load_state_dict(state)
+        return kept

@@ -14,7 +14,6 @@ import numpy as np
 
 from kolmo import _kolmo
 from kolmo.flow.options import translated, type_text
-from kolmo.predict.event_files import is_event_folder, read_event_folder
 
 TrainingLog = _kolmo.TrainingLog
 
@@ -103,8 +102,6 @@ def log_from(log: Any, options: str = "{}") -> tuple[TrainingLog, str]:
         return log, "log"
     if isinstance(log, (str, os.PathLike)):
         path = os.fspath(log)
-        if is_event_folder(path):
-            return log_from(read_event_folder(path), options)[0], path
         return translated(lambda: _kolmo.read_log(path, options)), path
     if not isinstance(log, Mapping) and not hasattr(log, "columns"):
         raise TypeError(f"kolmo.predict: a log is a path, a TrainingLog, or columns by name, not {type(log).__name__}")
@@ -153,6 +150,16 @@ def _options(given: dict[str, Any]) -> str:
     for name in given.keys() - known:
         raise TypeError(f"there is no option {name!r}; there are {', '.join(sorted(known))}")
     return json.dumps({name: os.fspath(v) if isinstance(v, os.PathLike) else v for name, v in given.items() if v is not None})
+
+
+def sweep(runs: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
+    """Forecasts all runs whose logs are in a folder to the same ``step``: ``horizon`` steps after the end of the longest log (default 100).
+    ``runs`` has, by median, ``file``, ``median``, ``low`` and ``high`` (90 % interval) of the loss there, ``rank`` with ``rank_low`` and
+    ``rank_high``, ``best`` (the probability of rank 1), and ``may_stop``: whether the run ends below the first one with a probability of
+    less than 5 %. A run that cannot be forecast is last, with ``why_not``. Ranks are of joint draws in which the runs are independent.
+    ``options``: as of ``forecast``."""
+    found: dict[str, Any] = json.loads(translated(lambda: _kolmo.sweep_runs(os.fspath(runs), _options(options))))
+    return found
 
 
 def backtest(runs: str | os.PathLike[str], **options: Any) -> dict[str, Any]:

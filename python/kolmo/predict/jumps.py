@@ -113,11 +113,13 @@ class Jumps:
         self._trial = self._last = None
 
     def state_dict(self) -> dict[str, Any]:
-        """A probation that runs is not in it: the weights in the file are those after the jump."""
-        return {"tried": self.tried, "accepted": self.accepted, "undone": self.undone, "scale": self._scale, "wait": self._wait,
+        trial = None if self._trial is None else [self._trial[0].state_dict(), *self._trial[1:]]
+        return {"trial": trial, "tried": self.tried, "accepted": self.accepted, "undone": self.undone, "scale": self._scale, "wait": self._wait,
                 "last": None if self._last is None else list(self._last)}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any], c: Controller) -> None:
         self.tried, self.accepted, self.undone = state["tried"], state["accepted"], state["undone"]
-        self._scale, self._wait, self._trial = state["scale"], state["wait"], None
+        self._scale, self._wait, trial = state["scale"], state["wait"], state["trial"]
+        start = c.restored(trial[0]) if trial else None
+        self._trial = None if start is None else (start, trial[1], trial[2])
         self._last = None if state["last"] is None else (state["last"][0], list(state["last"][1]))

@@ -48,6 +48,10 @@ class Log:
     def last(self, count: int) -> np.ndarray[Any, Any]:
         return np.array(self._columns["loss"][-count:])
 
+    def end(self) -> tuple[int, float]:
+        """Step and rate of the last row."""
+        return int(self._columns["step"][-1]), self._columns["rate"][-1]
+
     def losses(self, first: int, count: int) -> list[float]:
         """Of ``count`` rows, from the row ``first`` on."""
         return list(self._columns["loss"][first:first + count])

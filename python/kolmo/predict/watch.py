@@ -17,6 +17,7 @@ from kolmo.predict.averages import Averages
 from kolmo.predict.control import Controller
 from kolmo.predict.decide import Decision
 from kolmo.predict.jumps import Jumps
+from kolmo.predict.live import Live
 from kolmo.predict.log import Columns, Log
 from kolmo.predict.outlook import Forecaster, decayed, default_forecaster, scheduled
 from kolmo.predict.record import BLOCK, NORM_EVERY, Recorder, norm_of_gradients, scalar
@@ -66,13 +67,16 @@ class Watch:
     jumps : Jumps, optional
     forecaster : function, optional
         In place of :func:`forecast`.
+    name : str, default "training"
+        What the page of :func:`kolmo.monitor.serve` calls this training.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, *, target: float | None = None, budget: int | None = None,
                  average: bool | str | Sequence[str] = True, stride: int = BLOCK, scheduler: Any = None,
                  model: torch.nn.Module | None = None, control: bool = False, evaluate: Callable[[], float] | None = None,
                  every: int | None = None, state: Sequence[Any] = (), data: Any = None, warmup: int = 100, store: Any = None,
-                 overhead: float | None = 0.005, jumps: Jumps | None = None, forecaster: Forecaster = default_forecaster):
+                 overhead: float | None = 0.005, jumps: Jumps | None = None, forecaster: Forecaster = default_forecaster,
+                 name: str = "training"):
         if control and target is None and budget is None:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
         if overhead is not None and not 0 < overhead <= 1:
@@ -83,7 +87,7 @@ class Watch:
         self.target, self.budget = target, budget
         self.log, self.steps = Log(), 0
         self.seconds = dict.fromkeys(("record", "averages", "forecasts", "evaluations", "snapshots"), 0.0)
-        self._recorder, self._forecaster = Recorder(self.log), forecaster
+        self._recorder, self._forecaster, self._live = Recorder(self.log), forecaster, Live(name)
         names = ("power:0.1",) if average is True else (average,) if isinstance(average, str) else tuple(average or ())
         self.averages = Averages(self._tensors(), names, stride) if names else None
         self._micro: list[Any] = []
@@ -126,6 +130,7 @@ class Watch:
         self._recorder.open.append((self.steps, scalar(loss), norm, self._rate()))
         if closing:
             self._recorder.close()
+            self._live.block(self.log, BLOCK, self.overhead)
         averaging = perf_counter()
         self.seconds["record"] += averaging - started
         if self.averages is not None:
@@ -232,7 +237,10 @@ class Watch:
         if start is not None:
             rates = decayed(1.0, start, length, horizon) * (rates if self.scheduler is not None else rates[0])
         try:
-            return self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, target=target, store=self.store)
+            forecast = self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, target=target, store=self.store)
+            if start is None and of == "training":
+                self._live.forecast(forecast)
+            return forecast
         finally:
             self.seconds["forecasts"] += perf_counter() - began
 
@@ -275,15 +283,16 @@ class Watch:
 
     def state_dict(self) -> dict[str, Any]:
         """Numbers, strings, lists and tensors, as ``torch.save`` takes and ``torch.load(weights_only=True)`` reads. The state of model,
-        optimizer, scheduler and generators is not in it; a decay that runs is, with the snapshot it started from."""
+        optimizer, scheduler and generators is not in it. With ``control=True`` the snapshots to which the training may go back are, up to
+        three, each as large as weights, optimizer's state and averages."""
         self._recorder.everything()
-        return {"version": 1, "steps": self.steps, "wall": self.wall, "seconds": dict(self.seconds), "log": self.log.state_dict(),
+        return {"version": 2, "steps": self.steps, "wall": self.wall, "seconds": dict(self.seconds), "log": self.log.state_dict(),
                 "averages": self.averages.state_dict() if self.averages is not None else None, "controller": self.controller.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Into a watch that was made with the same arguments."""
-        if state.get("version") != 1:
-            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 1")
+        if state.get("version") != 2:
+            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 2")
         if (self.averages is None) != (state["averages"] is None):
             raise InvalidArgument("kolmo.predict.Watch: averages are in one of state and watch only; make the watch with the same average=")
         if self.averages is not None:
