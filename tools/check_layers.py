@@ -41,6 +41,7 @@ LAYERS = {
     "predict/report": FLOW | {"option", "result", "report"} | set(PREDICT_ROOMS),  # report: the style of pages
     "predict/analysis": FLOW | {"option", "result"} | set(PREDICT_ROOMS),  # result: text for SVG
     "surrogate": FLOW | {"option", "data", "surrogate"},
+    "topology": RUNTIME | {"topology"},  # persistence of point clouds, distances of diagrams
     "check": OP | {"check"},
     "oracle": OPS | {"check", "oracle"},  # <op>_oracle.cpp
 }
