@@ -27,7 +27,7 @@ void cancel_pairs(std::vector<T>& values) {
 }  // namespace
 
 void Cohomology::find_cofacets(Rank edge) {
-  const auto [length, from, to] = order_.edges[edge];
+  const std::uint32_t from = order_.edges[edge].from, to = order_.edges[edge].to;
   const Rank *const a = order_.row(from), *const b = order_.row(to);
   found_.resize(std::size_t(order_.points) + 1);
   Triangle* const out = found_.data();

@@ -21,6 +21,7 @@ void normalize(double* point, std::int64_t width) {
 
 Points delay_points(std::span<const std::span<const double>> columns, std::int64_t begin, std::int64_t end,
                     const DelayOptions& options, const std::string& name) {
+  require(end > begin, name + ": there are no points");
   const std::int64_t span = (options.dimension - 1) * options.delay;
   require(end - begin > span, name + ": a point spans " + std::to_string(span + 1) +
                                   " rows, by dimension and delay, but there are " +
