@@ -16,6 +16,7 @@
 #include "kolmo/predict/analysis/forecast.hpp"
 #include "kolmo/runtime/cuda/cublaslt.hpp"
 #include "kolmo/runtime/validated.hpp"
+#include "kolmo/topology/analysis/topology.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -249,10 +250,12 @@ void list_analyses(bool json) {
     all.push_back(describe(a));
     table.add({std::string(a.name), "kolmo." + std::string(a.function), std::string(a.summary)});
   }
-  all.push_back(predict::describe_forecast());
-  table.add({std::string(predict::ForecastInfo::name),
-             "kolmo." + std::string(predict::ForecastInfo::function),
-             std::string(predict::ForecastInfo::summary)});
+  const auto add = [&]<class Info>(const Json& described, Info) {
+    all.push_back(described);
+    table.add({std::string(Info::name), "kolmo." + std::string(Info::function), std::string(Info::summary)});
+  };
+  add(predict::describe_forecast(), predict::ForecastInfo());
+  add(topology::describe_topology(), topology::TopologyInfo());
   if (json)
     std::cout << all.dump(2) << '\n';
   else

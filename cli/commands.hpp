@@ -12,6 +12,7 @@ void add_te(CLI::App& app, Context& context);          // te
 void add_ais(CLI::App& app, Context& context);         // ais
 void add_network(CLI::App& app, Context& context);     // network
 void add_forecast(CLI::App& app, Context& context);    // forecast
+void add_topology(CLI::App& app, Context& context);    // topology
 void add_stream(CLI::App& app, Context& context);      // stream
 void add_simulate(CLI::App& app, Context& context);    // simulate
 void add_catalogue(CLI::App& app, Context& context);   // devices, list, info
@@ -29,9 +30,9 @@ void add_completion(CLI::App& app, Context& context);  // completion
 
 /// All families, in the order in which the help lists them.
 inline constexpr void (*commands[])(CLI::App&, Context&) = {
-    add_entropy,   add_mi,        add_te,       add_ais,   add_network, add_forecast,   add_stream,
-    add_simulate,  add_catalogue, add_validate, add_bench, add_tune,    add_pipeline,   add_run,
-    add_occupancy, add_memory,    add_advise,   add_serve, add_top,     add_completion,
+    add_entropy, add_mi,        add_te,        add_ais,      add_network, add_forecast, add_topology,
+    add_stream,  add_simulate,  add_catalogue, add_validate, add_bench,   add_tune,     add_pipeline,
+    add_run,     add_occupancy, add_memory,    add_advise,   add_serve,   add_top,      add_completion,
 };
 
 }  // namespace kolmo::cli

@@ -41,6 +41,8 @@ LAYERS = {
     "predict/report": FLOW | {"option", "result", "report"} | set(PREDICT_ROOMS),  # report: the style of pages
     "predict/analysis": FLOW | {"option", "result"} | set(PREDICT_ROOMS),  # result: text for SVG
     "surrogate": FLOW | {"option", "data", "surrogate"},
+    "topology": RUNTIME | {"topology"},  # persistence of point clouds, distances of diagrams
+    "topology/analysis": RUNTIME | {"io", "option", "topology", "topology/analysis"},
     "check": OP | {"check"},
     "oracle": OPS | {"check", "oracle"},  # <op>_oracle.cpp
 }
@@ -77,6 +79,8 @@ def layer(path: str) -> str:
         return "oracle"
     if path in ("kolmo/io/nearest.hpp", "kolmo/io/nearest.cpp"):
         return "nearest"
+    if parts[1] == "topology" and len(parts) > 3:
+        return f"topology/{parts[2]}"
     if parts[1] == "predict":
         return f"predict/{parts[2]}"
     return parts[2] if parts[1] == "flow" else parts[1]

@@ -12,6 +12,7 @@ SECTIONS = [  # heading, prefix, files; the public functions and classes of each
     ("Trainings with Lightning", "kolmo.predict.lightning", ["predict/lightning.py"]),
     ("Trainings with transformers", "kolmo.predict.transformers", ["predict/transformers.py"]),
     ("Trials of Optuna", "kolmo.predict.optuna", ["predict/optuna.py"]),
+    ("Topology", "kolmo.topology", ["topology.py"]),
     ("Tuning", "kolmo.tuner", ["tuner.py"]),
     ("Monitoring", "kolmo.monitor", ["monitor.py"]),
 ]

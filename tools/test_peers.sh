@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/test_peers.sh [OPTIONS]    make test-peers: operators beside PyTorch, SciPy, scikit-learn, scikit-image, statsmodels, FilterPy, GUDHI,
+# tools/test_peers.sh [OPTIONS]    make test-peers: operators beside PyTorch, SciPy, scikit-learn, scikit-image, statsmodels, FilterPy, GUDHI, Ripser,
 #                                  Qiskit, Brian2 and randomgen, 50 random problems each, the values of docs/moving_over.md, and the callbacks
 #                                  for Lightning, transformers and Optuna, in an environment of its own. Options: python -m peers --help.
 # Needs the Python package of the release build (make test builds it).

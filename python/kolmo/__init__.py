@@ -9,7 +9,7 @@ except ModuleNotFoundError as e:
     raise ImportError("kolmo: this folder of sources has no built extension; `pip install '.[flow]'` in the checkout builds and "
                       "installs the package") from None
 
-from kolmo import monitor, ops, predict, tuner
+from kolmo import monitor, ops, predict, topology, tuner
 from kolmo._devices import bench, contiguous, devices
 from kolmo._documentation import near
 from kolmo._kolmo import Array, DeviceError, Error, InvalidArgument, Kernel, OutOfMemory, Stream, Unsupported
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # after the functions above, which come before operators of t
 
 __version__: str = _version()
 __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfMemory", "Stream", "Unsupported", "bench",
-           "contiguous", "devices", "gru_weights", "monitor", "ops", "predict", "tune", "tuner",
+           "contiguous", "devices", "gru_weights", "monitor", "ops", "predict", "topology", "tune", "tuner",
            "DataWarning", "Estimate", "MultivariateNetwork", "TransferEntropyNetwork", "active_information_storage", "entropy",
            "mutual_information", "transfer_entropy", *ops.__all__]
 

@@ -15,6 +15,7 @@ void add_predict(nb::module_& module);
 void add_cases(nb::module_& module);
 void add_kernels(nb::module_& module);
 void add_management(nb::module_& module);
+void add_topology(nb::module_& module);
 void add_shapes(nb::module_& module);
 
 }  // namespace kolmo::python

@@ -4,7 +4,7 @@ import re
 import pytest
 from blocks import PICTURES, ROOT, blocks, draw_alike, expected, words_of
 
-PAGES = ["../README.md", "index.md", "guide.md", "choosing.md", "reading_results.md", "gpu.md", "operators.md", "training.md"]
+PAGES = ["../README.md", "index.md", "guide.md", "choosing.md", "reading_results.md", "gpu.md", "operators.md", "training.md", "topology.md"]
 
 
 @pytest.mark.slow

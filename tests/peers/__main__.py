@@ -16,7 +16,7 @@ import numpy as np
 
 from peers import PEERS
 
-MODULES = ("neural", "sequences", "random_numbers", "science", "images_and_neurons")
+MODULES = ("neural", "sequences", "random_numbers", "science", "images_and_neurons", "topology")
 PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image"}
 
 

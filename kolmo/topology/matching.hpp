@@ -1,0 +1,25 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kolmo/topology/diagram_distance.hpp"
+
+namespace kolmo::topology {
+
+/// What is matched of two diagrams: intervals that are finite, and the costs of the others.
+struct FinitePart {
+  Diagram a, b;
+  std::vector<double> essential;  ///< costs of the intervals that have an infinite end
+  bool infinite = false;          ///< the numbers of these differ
+};
+
+/// Splits two diagrams. `name` is that of the distance, for messages.
+FinitePart finite_part(const Diagram& a, const Diagram& b, const char* name);
+
+inline double cost(const Interval& p, const Interval& q) {
+  return std::max(std::fabs(p.birth - q.birth), std::fabs(p.death - q.death));
+}
+inline double cost_of_diagonal(const Interval& p) { return (p.death - p.birth) / 2; }
+
+}  // namespace kolmo::topology
