@@ -318,8 +318,8 @@ class Controller:
         verified, candidate = (s and s.state_dict() for s in (self._verified, self._candidate))
         return {"verified": verified, "candidate": candidate, "decisions": [d.to_dict() for d in self.decisions], "done": self.done,
                 "base_factor": self.base_factor, "offset": self.offset, "rolled_back": self.rolled_back, "alarms": self._alarms,
-                "next": self._next, "cost": self._cost, "means": list(self._means), "usual": self._usual, "factor": self._factor.factor if self._factor else 1.0, "decay": decay,
-                "phase": self._phase, "jumps": self.jumps.state_dict() if self.jumps is not None else None}
+                "next": self._next, "cost": self._cost, "means": list(self._means), "usual": self._usual, "decay": decay,
+                "factor": self._factor.factor if self._factor else 1.0, "phase": self._phase, "jumps": self.jumps.state_dict() if self.jumps is not None else None}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.decisions = [Decision(**d) for d in state["decisions"]]
