@@ -9,6 +9,10 @@ cmake --preset release
 cmake --build --preset release -j "$jobs" --target kolmo
 python3 bench/surrogates/study.py build/release/kolmo bench/results/surrogates.json --jobs "$jobs" --only "${1:-}"
 python3 bench/surrogates/page.py bench/results/surrogates.json docs
+if [ -x .venv/python/bin/python ] && [ -d build/ci/python ]; then  # make test makes both
+  PYTHONPATH=build/ci/python .venv/python/bin/python bench/neighbors/study.py bench/results/neighbors.json
+  python3 bench/neighbors/page.py bench/results/neighbors.json docs/choosing.md
+fi
 PYTHON_TESTS=without-torch tools/python_env.sh .venv/study bench/networks/requirements.txt
 data=${KOLMO_TEST_DATA:-../shared/data}/multivariate  # with what IDTxl found; without it these cells stay as they are
 given=()

@@ -9,4 +9,6 @@ if(NOT KOLMO_SANITIZE)
     docs --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   add_test(NAME bench.networks_page COMMAND ${Python3_EXECUTABLE} bench/networks/page.py bench/results/networks.json
     docs/multivariate.md --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME bench.neighbors_page COMMAND ${Python3_EXECUTABLE} bench/neighbors/page.py bench/results/neighbors.json
+    docs/choosing.md --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
