@@ -82,7 +82,8 @@ def main():
                 print(f"{rows} rows, dimension {dimension}, {system}", flush=True)
     record = {"date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": _kolmo.commit(), "machine": machine.cpu_model(),
               "neighbors": NEIGHBORS, "cells": cells}
-    options.out.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
+    lines = ",\n".join(json.dumps(c) for c in record.pop("cells"))
+    options.out.write_text(json.dumps(record)[:-1] + ', "cells": [\n' + lines + "\n]}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
