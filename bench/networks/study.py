@@ -58,7 +58,7 @@ def cells(everything: bool):
     for phi in (0, 0.5, 0.9, 0.95, 0.98):
         for method in LINEAR[:3]:
             yield Cell(f"AR {phi:g}", 1000, method, 20 if method == "PCMCI" else 100)
-    yield from (Cell(f"AR {phi:g}", 1000, "multivariate", 60) for phi in (0, 0.9, 0.95, 0.98))
+    yield from (Cell(f"AR {phi:g}", 1000, "multivariate", 300 if phi == 0.98 else 60) for phi in (0, 0.9, 0.95, 0.98))
     for phi, method, runs in ((0.9, "multivariate, permute", 15), (0.98, "multivariate, permute", 15), (0.98, "multivariate, gaussian, circular", 60)):
         yield Cell(f"AR {phi:g}", 1000, method, runs)
     yield from (Cell("AR 0.98", 200, method, runs) for method, runs in (("multivariate", 60), ("PCMCI", 20)))
