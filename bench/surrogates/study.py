@@ -16,7 +16,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
-from math import comb
+from math import exp, lgamma, log
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -82,7 +82,8 @@ def reduced():
 
 def bounds(runs: int, level=LEVEL, outside=0.01):
     """The range of counts in which a binomial variable lies, except with probability `outside` on each side."""
-    mass = [comb(runs, k) * level**k * (1 - level)**(runs - k) for k in range(runs + 1)]
+    mass = [exp(lgamma(runs + 1) - lgamma(k + 1) - lgamma(runs - k + 1) + k * log(level) + (runs - k) * log(1 - level))
+            for k in range(runs + 1)]
     low = next(k for k in range(runs + 1) if sum(mass[:k + 1]) > outside)
     high = next(k for k in range(runs, -1, -1) if sum(mass[k:]) > outside)
     return low, high
