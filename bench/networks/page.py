@@ -15,10 +15,11 @@ START, END = "<!-- networks -->\n", "<!-- /networks -->"
 METHODS = {"multivariate": "multivariate", "pairwise": "pairwise", "conditional": "`--conditional-all`",
            "multivariate, gaussian": "multivariate, `gaussian`", "pairwise, gaussian": "pairwise, `gaussian`", "PCMCI": "PCMCI",
            "PCMCI+": "PCMCI+", "PCMCI, CMIknn": "PCMCI, CMIknn"}
+NUMBERS = {"multivariate": "k = 4"} | {f"multivariate, k = {k}": f"k = {k}" for k in (10, 20, 40)}
 KINDS = {"multivariate": "circular", "multivariate, permute": "permute", "multivariate, block": "block"}
 LEVELS = {"multivariate": "multivariate", "multivariate, permute": "with `permute`", "multivariate, gaussian": "multivariate, `gaussian`",
           "multivariate, gaussian, circular": "`gaussian` with circular surrogates", "pairwise, gaussian": "pairwise, `gaussian`",
-          "PCMCI": "PCMCI"}
+          "PCMCI": "PCMCI"} | {m: f"multivariate, {t}" for m, t in NUMBERS.items() if m != "multivariate"}
 SYSTEMS = {"chain, own .9": "chain, own coefficient .9", "henon": "Hénon maps", "logistic": "logistic maps", "driver": "common driver",
            "var 10": "autoregression of 10", "var 30": "autoregression of 30", "var 100": "autoregression of 100"}
 
@@ -130,12 +131,15 @@ def text_of(result: dict) -> str:
     on = ", ".join(f"{m} ({n} cells)" for m, n in machines.most_common())
     runs = sorted({c["runs"] for c in result["cells"] if c["system"] != "given"})
     small = {m: t for m, t in METHODS.items() if m in ("multivariate", "pairwise", "conditional", "multivariate, gaussian", "PCMCI", "PCMCI+")}
+
+    def of(methods: dict, needed: str) -> str:
+        return quality({k: {m: c for m, c in g.items() if m in methods} for k, g in groups.items() if needed in g and k[0] != "given"}, methods)
+
     return "\n".join([
         f"On {on};\n{made}; {runs[0]} to {runs[-1]} networks a cell. Answers do not depend on the machine.",
         "Precision / recall / share of right lags; systems first in which another method is better than `multivariate` by most, the best in bold:\n", quality(groups, METHODS),
         "Systems given to linear methods only:\n", linear(groups), "Kinds of surrogates:\n",
-        quality({k: {m: c for m, c in g.items() if m in KINDS} for k, g in groups.items() if "multivariate, permute" in g and k[0] != "given"},
-                KINDS),
+        of(KINDS, "multivariate, permute"), "Numbers of neighbours (`--neighbors`):\n", of(NUMBERS, "multivariate, k = 10"),
         "Where there is no link (independent series of coefficient AR, or a common driver that is not among them); in bold what is above the",
         "binomial bounds of .05:\n", level(groups), f"CPU seconds a network, on {usual}" + "".join(f", * on {m}" for m in others) + ":\n", seconds(groups, small, usual),
         "Five systems of which a run of IDTxl 1.6 is known, one of each kind with 1000 rows (that run's seconds are of the same kind of machine):\n",

@@ -31,6 +31,8 @@ KOLMO = {
     "bivariate": ("--method", "bivariate"), "pairwise, gaussian": ("--method", "pairwise", "--estimator", "gaussian"),
     "multivariate, gaussian": (*GREEDY, "--estimator", "gaussian"),
     "multivariate, gaussian, circular": (*GREEDY, "--estimator", "gaussian", "--surrogates", "199")}
+NEIGHBORS = {f"multivariate, k = {k}": (*GREEDY, "--neighbors", str(k)) for k in (10, 20, 40)}  # the default is 4
+KOLMO |= NEIGHBORS
 LINEAR = ("pairwise, gaussian", "multivariate, gaussian", "PCMCI", "PCMCI+")
 SURROGATES = ("multivariate", "multivariate, permute", "multivariate, block")
 SMALL = ("chain", "driver", "henon", "logistic")
@@ -74,6 +76,10 @@ def cells(everything: bool):
     for system in ("chain", "var 10"):
         yield from (Cell(system, 10000, method, 3) for method in LINEAR[:3])
     yield from (Cell("var 100", 10000, method, 1) for method in LINEAR[:2])
+    for method in NEIGHBORS:
+        yield from (Cell(system, 1000, method, 15) for system in ("chain", "chain, own .9", "driver", "henon", "logistic", "var 10"))
+        yield from (Cell(f"AR {phi:g}", 1000, method, 60) for phi in (0, 0.98))
+        yield from (Cell(system, 200, method, 15) for system in ("chain", "logistic", "var 10"))
     yield Cell("chain", 500, "multivariate", 15)
     yield Cell("chain", 500, "PCMCI, CMIknn", 1)
     if everything:
