@@ -15,7 +15,7 @@ START, END = "<!-- networks -->\n", "<!-- /networks -->"
 METHODS = {"multivariate": "multivariate", "pairwise": "pairwise", "conditional": "`--conditional-all`",
            "multivariate, gaussian": "multivariate, `gaussian`", "pairwise, gaussian": "pairwise, `gaussian`", "PCMCI": "PCMCI",
            "PCMCI+": "PCMCI+", "PCMCI, CMIknn": "PCMCI, CMIknn"}
-NUMBERS = {"multivariate": "k = 4"} | {f"multivariate, k = {k}": f"k = {k}" for k in (10, 20, 40)}
+NUMBERS = {"multivariate": "k = 4"} | {f"multivariate, k = {k}": f"k = {k}" for k in (10,)}
 KINDS = {"multivariate": "circular", "multivariate, permute": "permute", "multivariate, block": "block"}
 LEVELS = {"multivariate": "multivariate", "multivariate, permute": "with `permute`", "multivariate, gaussian": "multivariate, `gaussian`",
           "multivariate, gaussian, circular": "`gaussian` with circular surrogates", "pairwise, gaussian": "pairwise, `gaussian`",

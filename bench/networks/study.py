@@ -31,7 +31,7 @@ KOLMO = {
     "bivariate": ("--method", "bivariate"), "pairwise, gaussian": ("--method", "pairwise", "--estimator", "gaussian"),
     "multivariate, gaussian": (*GREEDY, "--estimator", "gaussian"),
     "multivariate, gaussian, circular": (*GREEDY, "--estimator", "gaussian", "--surrogates", "199")}
-NEIGHBORS = {f"multivariate, k = {k}": (*GREEDY, "--neighbors", str(k)) for k in (10, 20, 40)}  # the default is 4
+NEIGHBORS = {f"multivariate, k = {k}": (*GREEDY, "--neighbors", str(k)) for k in (10,)}  # the default is 4
 KOLMO |= NEIGHBORS
 LINEAR = ("pairwise, gaussian", "multivariate, gaussian", "PCMCI", "PCMCI+")
 SURROGATES = ("multivariate", "multivariate, permute", "multivariate, block")

@@ -17,7 +17,8 @@ using testing::Not;
 
 class Sweeps : public testing::Test {
  protected:
-  std::filesystem::path folder = testing::TempDir() + "sweep_test";
+  std::filesystem::path folder =
+      testing::TempDir() + "sweep_test_" + testing::UnitTest::GetInstance()->current_test_info()->name();
 
   void SetUp() override {
     std::filesystem::remove_all(folder);
