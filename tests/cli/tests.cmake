@@ -5,6 +5,3 @@ foreach(name analysis catalogue claims columns estimator files first_minutes for
   set_tests_properties(cli.${name} PROPERTIES TIMEOUT 900)
 endforeach()
 set_tests_properties(cli.tune cli.occupancy PROPERTIES LABELS long)  # `make check` runs them, see tools/test.sh
-if(KOLMO_SANITIZE)  # its searches take a time that they are given; tests of C++ run the same code under sanitizers
-  set_tests_properties(cli.tune PROPERTIES DISABLED TRUE)
-endif()
