@@ -6,9 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "kolmo/flow/report/assets.hpp"
 #include "kolmo/flow/result/markup.hpp"
-#include "kolmo/version.hpp"
+#include "kolmo/predict/report/frame.hpp"
 
 namespace kolmo::assets {
 extern const std::string_view sweep_html;
@@ -116,15 +115,17 @@ std::string rank_interval(const SweepRun& run) {
 }
 
 std::string sweep_report(const Sweep& s, const std::string& folder, const std::string& command) {
-  return markup::fill(assets::sweep_html, {{"css", std::string(assets::report_css)},
-                                           {"version", escape(version())},
-                                           {"title", "Sweep " + escape(folder)},
-                                           {"headline", headline(s)},
-                                           {"figure", figure(s)},
-                                           {"step", std::to_string(s.step)},
-                                           {"rows", rows(s)},
-                                           {"notes", notes(s)},
-                                           {"command", escape(command)}});
+  return framed({.kind = "sweep",
+                 .title = "Sweep " + escape(folder),
+                 .headline = headline(s),
+                 .tiles = "",
+                 .command = escape(command)},
+                assets::sweep_html,
+                {{"figure", figure(s)},
+                 {"step", std::to_string(s.step)},
+                 {"rows", rows(s)},
+                 {"stop", fmt::format("{:.0f}", 100 * Sweep::stop_below)},
+                 {"notes", notes(s)}});
 }
 
 }  // namespace kolmo::predict

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "kolmo/flow/report/assets.hpp"
 #include "kolmo/flow/result/markup.hpp"
 #include "kolmo/predict/analysis/fans.hpp"
-#include "kolmo/version.hpp"
+#include "kolmo/predict/report/frame.hpp"
 
 namespace kolmo::assets {
 extern const std::string_view training_html;
@@ -115,20 +114,18 @@ std::string training_report(const TrainingLog& log, const TrainingOutlook& o, co
   std::vector<const ForecastResult*> plans{&o.planned};
   if (o.planned.plan != "hold") plans.push_back(&o.held);
   if (const DecayChoice* best = o.best()) plans.push_back(&best->decayed);
-  return markup::fill(
-      assets::training_html,
-      {{"css", std::string(assets::report_css)},
-       {"version", escape(version())},
-       {"title", "Training " + escape(o.planned.file.substr(o.planned.file.find_last_of('/') + 1))},
-       {"headline", headline(o)},
-       {"tiles", tiles(o)},
-       {"fans", fans(log, plans)},
-       {"block", std::to_string(o.planned.block)},
-       {"keys", keys(plans)},
-       {"decays", decay_table(o)},
-       {"standings", standings_table(o.planned)},
-       {"notes", notes(o.planned)},
-       {"command", escape(command)}});
+  return framed({.kind = "training",
+                 .title = "Training " + escape(o.planned.file.substr(o.planned.file.find_last_of('/') + 1)),
+                 .headline = headline(o),
+                 .tiles = "<dl class=\"tiles\">\n" + tiles(o) + "</dl>\n",
+                 .command = escape(command)},
+                assets::training_html,
+                {{"fans", fans(log, plans)},
+                 {"block", std::to_string(o.planned.block)},
+                 {"keys", keys(plans)},
+                 {"decays", decay_table(o)},
+                 {"standings", standings_table(o.planned)},
+                 {"notes", notes(o.planned)}});
 }
 
 }  // namespace kolmo::predict
