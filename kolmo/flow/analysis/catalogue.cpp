@@ -93,12 +93,6 @@ const AnalysisInfo& find_analysis(std::string_view name) {
   return *found;
 }
 
-Json describe(const AnalysisInfo& a) {
-  Json j{{"name", a.name},       {"function", a.function}, {"summary", a.summary},    {"about", a.about},
-         {"example", a.example}, {"source", a.source},     {"options", Json::array()}};
-  const auto usual = a.make();
-  for (const OptionInfo& o : a.options) j["options"].push_back(describe(o, usual.get()));
-  return j;
-}
+Json describe(const AnalysisInfo& a) { return describe(texts_of(a), a.options, a.make().get()); }
 
 }  // namespace kolmo

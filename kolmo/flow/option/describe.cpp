@@ -42,4 +42,11 @@ Json describe(const OptionInfo& o, const void* usual) {
   return j;
 }
 
+Json describe(const CommandTexts& t, Options options, const void* usual) {
+  Json j{{"name", t.name},       {"function", t.function}, {"summary", t.summary},    {"about", t.about},
+         {"example", t.example}, {"source", t.source},     {"options", Json::array()}};
+  for (const OptionInfo& o : options) j["options"].push_back(describe(o, usual));
+  return j;
+}
+
 }  // namespace kolmo

@@ -184,12 +184,8 @@ Json standing_json(const StoreStanding& s) {
 Options forecast_options() { return fields; }
 
 Json describe_forecast() {
-  using I = ForecastInfo;
-  Json j{{"name", I::name},       {"function", I::function}, {"summary", I::summary},   {"about", I::about},
-         {"example", I::example}, {"source", I::source},     {"options", Json::array()}};
   const ForecastRequest usual;
-  for (const OptionInfo& o : fields) j["options"].push_back(describe(o, &usual));
-  return j;
+  return describe(texts_of(ForecastInfo()), fields, &usual);
 }
 
 }  // namespace kolmo::predict

@@ -134,12 +134,8 @@ std::string topology_csv(const std::vector<Window>& windows) {
 Options topology_options() { return fields; }
 
 Json describe_topology() {
-  using I = TopologyInfo;
-  Json j{{"name", I::name},       {"function", I::function}, {"summary", I::summary},   {"about", I::about},
-         {"example", I::example}, {"source", I::source},     {"options", Json::array()}};
   const TopologyRequest usual;
-  for (const OptionInfo& o : fields) j["options"].push_back(describe(o, &usual));
-  return j;
+  return describe(texts_of(TopologyInfo()), fields, &usual);
 }
 
 }  // namespace kolmo::topology
