@@ -1,11 +1,10 @@
 """page.py RESULT.json PAGE.md [--check]: writes the table of docs/choosing.md about numbers of neighbours from a result of study.py."""
-import argparse
-import json
+import math
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from surrogates.page import between  # noqa: E402
+from pages import main_of_one_page  # noqa: E402
 
 START, END = "<!-- neighbors -->\n", "<!-- /neighbors -->"
 DEPENDENT = ("gaussian", "lognormal", "uniform")
@@ -24,7 +23,7 @@ def table(result: dict) -> str:
     def seen(rows, d, at):
         """How many standard deviations of independent data a weak dependence is above their mean."""
         weak, none = cells[rows, d, "weak"], cells[rows, d, "independent"]
-        truth = 0.0113767  # of the weak dependence; bias is measured from it
+        truth = -math.log(1 - 0.15**2) / 2  # of the weak dependence; bias is measured from it
         return f"{(weak['bias'][at] + truth - none['bias'][at]) / none['deviation'][at]:.1f}"
 
     lines = ["| rows | columns | " + " | ".join(DEPENDENT) + " | correlation .15: k = 4 | k = 16 |", "|---" * (4 + len(DEPENDENT)) + "|"]
@@ -34,19 +33,5 @@ def table(result: dict) -> str:
     return f"On {result['machine']}, commit {result['commit']} of {result['date'][:10]}:\n\n" + "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("result", type=Path)
-    parser.add_argument("page", type=Path)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    was = options.page.read_text(encoding="utf-8")
-    now = between(was, table(json.loads(options.result.read_text(encoding="utf-8"))), START, END)
-    if options.check:
-        return int(now != was)
-    options.page.write_text(now, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of_one_page(__doc__, table, START, END))

@@ -1,14 +1,12 @@
 """Writes the tables of docs/multivariate.md from a result of study.py.
 
 page.py RESULT.json docs/multivariate.md [--check]    --check: fails if the page differs from what it would write"""
-import argparse
-import json
 import sys
 from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from surrogates.page import between  # noqa: E402
+from pages import main_of_one_page  # noqa: E402
 from surrogates.study import bounds  # noqa: E402
 
 START, END = "<!-- networks -->\n", "<!-- /networks -->"
@@ -146,21 +144,5 @@ def text_of(result: dict) -> str:
         given(groups)])
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("result", type=Path)
-    parser.add_argument("page", type=Path)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    page = options.page.read_text(encoding="utf-8")
-    wanted = between(page, text_of(json.loads(options.result.read_text(encoding="utf-8"))), START, END)
-    if options.check:
-        if wanted != page:
-            print(f"{options.page} is not what {options.result} gives; see make study", file=sys.stderr)
-        return int(wanted != page)
-    options.page.write_text(wanted, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of_one_page(__doc__, text_of, START, END))

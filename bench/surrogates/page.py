@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from pages import between  # noqa: E402
 from surrogates.series import KINDS, STATIONARY  # noqa: E402
 from surrogates.study import METHODS, SYSTEMS, bounds  # noqa: E402
 
@@ -121,12 +122,6 @@ def files(result: dict) -> tuple[str, dict[str, str]]:
     return "\n".join(text), plots
 
 
-def between(page: str, text: str, start: str = START, end: str = END) -> str:
-    """Replaces the generated part of a page."""
-    before, after = page.index(start) + len(start), page.index(end)
-    return page[:before] + "\n" + text + "\n" + page[after:]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("result", type=Path)
@@ -135,7 +130,7 @@ def main() -> int:
     options = parser.parse_args()
     result = json.loads(options.result.read_text(encoding="utf-8"))
     text, plots = files(result)
-    wanted = {options.docs / name: between((options.docs / name).read_text(encoding="utf-8"), part)
+    wanted = {options.docs / name: between((options.docs / name).read_text(encoding="utf-8"), part, START, END)
               for name, part in (("surrogates.md", text), ("network_inference.md", systems(result)))}
     wanted |= {options.docs / "pictures" / name: svg for name, svg in plots.items()}
     if options.check:
