@@ -7,7 +7,8 @@
 
 namespace kolmo::topology {
 
-/// What is matched of two diagrams: intervals that are finite, and the costs of the others.
+/// The finite intervals of two diagrams, which are to be matched, and the costs of the infinite ones, which are matched in
+/// the order of their finite ends.
 struct FinitePart {
   Diagram a, b;
   std::vector<double> essential;  ///< costs of the intervals that have an infinite end

@@ -7,7 +7,8 @@
 namespace kolmo::topology {
 namespace {
 
-/// Of Perea and Harer, Found. Comput. Math. 15, 799 (2015): what is left is the shape, without level and amplitude.
+/// Takes the mean from a point and divides it by its length, so that its shape is left, without level and amplitude.
+/// Source: Perea, Harer, Found. Comput. Math. 15, 799 (2015).
 void normalize(double* point, std::int64_t width) {
   double mean = 0, square = 0;
   for (std::int64_t k = 0; k < width; ++k) mean += point[k] / double(width);

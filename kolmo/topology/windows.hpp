@@ -7,7 +7,7 @@
 
 namespace kolmo::topology {
 
-/// How rows of series become points.
+/// The delay embedding that makes points of the rows of series.
 struct DelayOptions {
   std::int64_t dimension = 1;  ///< rows whose values a point has
   std::int64_t delay = 1;      ///< rows between them

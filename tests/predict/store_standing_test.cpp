@@ -98,7 +98,7 @@ TEST_F(StoreStandingTest, AnEnsembleThatHasHardlyLearnedIsNotAdmitted) {
   EXPECT_GT(standing.difference[1][1], 0);
 }
 
-/// What a store says of an ensemble that was right on past runs.
+/// The standing of a store whose ensemble was right on past runs.
 StoreStanding praise(bool admitted) {
   StoreStanding standing;
   StoreStanding::Of of{"learned", {.001, .001, .001}, .3, {}};

@@ -32,7 +32,7 @@ struct Seen {
   std::span<const double> first(const std::vector<double>& v) const { return std::span(v).first(count); }
 };
 
-/// What a forecaster says of each block that comes.
+/// A forecaster's centre and doubt for each block that comes.
 struct Prediction {
   std::vector<double> centres;  ///< the median of the logarithm of the mean loss of the block
   std::vector<double> spread;   ///< its own doubt of the centre, a standard deviation; empty: it has none

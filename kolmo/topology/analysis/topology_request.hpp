@@ -11,7 +11,7 @@ enum class Comparison : std::int32_t { bottleneck, wasserstein };
 inline constexpr std::string_view comparison_names[] = {"bottleneck", "wasserstein"};
 constexpr std::span<const std::string_view> names_of(Comparison) { return comparison_names; }
 
-/// What a user may choose of the topology of points or series.
+/// The options of `kolmo topology`.
 struct TopologyRequest {
   Columns columns;
   bool distances = false;
