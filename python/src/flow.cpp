@@ -15,6 +15,7 @@
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/npy.hpp"
 #include "python/src/analysis_options.hpp"
+#include "python/src/released.hpp"
 #include "python/src/wait.hpp"
 
 namespace kolmo::python {
@@ -134,7 +135,7 @@ void on_stream(const AnalysisRequest& request, F work) {
 /// interrupted and tells how far it is.
 void run(bool short_work, const std::function<void(Progress::Listener)>& work, nb::handle progress) {
   if (short_work) {
-    const nb::gil_scoped_release released;
+    const Released released;
     return work({});
   }
   wait_for(

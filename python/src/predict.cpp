@@ -12,6 +12,7 @@
 #include "kolmo/predict/analysis/forecast.hpp"
 #include "kolmo/predict/analysis/sweep.hpp"
 #include "python/src/module.hpp"
+#include "python/src/released.hpp"
 
 namespace kolmo::python {
 namespace {
@@ -90,7 +91,7 @@ void add_predict(nb::module_& module) {
         const ForecastRequest request = request_of(options);
         return read_log(path, request.columns, request.block.value_or(0));
       },
-      "path"_a, "options"_a = "{}", nb::call_guard<nb::gil_scoped_release>());
+      "path"_a, "options"_a = "{}", nb::call_guard<Released>());
   module.def(
       "log_of",
       [](const std::map<std::string, Values>& columns, const std::string& options, const std::string& name) {
@@ -98,8 +99,7 @@ void add_predict(nb::module_& module) {
         return log_of(rows_of(table_of(columns, name), request.columns), request.block.value_or(0));
       },
       "columns"_a, "options"_a = "{}", "name"_a = "log");
-  module.def("forecast_log", forecast, "log"_a, "options"_a, "rates"_a, "name"_a,
-             nb::call_guard<nb::gil_scoped_release>(),
+  module.def("forecast_log", forecast, "log"_a, "options"_a, "rates"_a, "name"_a, nb::call_guard<Released>(),
              "The document of a forecast as JSON text, and its figure as SVG.");
   module.def(
       "backtest_runs",
@@ -110,20 +110,20 @@ void add_predict(nb::module_& module) {
                                                competitors.standing ? &*competitors.standing : nullptr))
             .dump();
       },
-      "folder"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>());
+      "folder"_a, "options"_a, nb::call_guard<Released>());
   module.def(
       "sweep_runs",
       [](const std::string& folder, const std::string& options) {
         return sweep_json(predict::sweep(folder, request_of(options))).dump();
       },
-      "folder"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>());
+      "folder"_a, "options"_a, nb::call_guard<Released>());
   module.def(
       "train_store",
       [](const std::string& runs, const std::string& options) {
         const ForecastRequest request = request_of(options);
         return standing_json(train_store_on(runs, request.store, request).standing).dump();
       },
-      "runs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>());
+      "runs"_a, "options"_a, nb::call_guard<Released>());
   module.def("describe_forecast", [] { return describe_forecast().dump(); });
 }
 

@@ -1,13 +1,16 @@
 #pragma once
+#include <atomic>
+
 #include "python/src/module.hpp"
 
 namespace kolmo::python {
 
-/// As long as it lives, other threads of Python run. A daemon thread that comes back when the interpreter ends waits for the
-/// end of the process instead: Python would end it by an unwinding that aborts in C++.
+/// As long as it lives, other threads of Python run. When the interpreter ends, a daemon thread begins no such work, and one
+/// that comes back waits for the end of the process: Python would end it by an unwinding that aborts in C++. Work that was
+/// begun is waited for, a second at most: libraries that it uses clean up at the end of the process.
 class Released {
  public:
-  Released() : state_(PyEval_SaveThread()) {}
+  Released();
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;
   ~Released();
@@ -16,14 +19,26 @@ class Released {
   PyThreadState* state_;
 };
 
-/// Stands around calls of Python from C++, for the same reason: such a call is not begun when the interpreter ends, and those
-/// that were begun are waited for, a second at most.
+/// Stands around calls of Python from C++, in the same way.
 class Callback {
  public:
   Callback();
   Callback(const Callback&) = delete;
   Callback& operator=(const Callback&) = delete;
   ~Callback();
+};
+
+/// Stands around the work of a thread that Python does not know. The end of the interpreter interrupts it and waits for it, a
+/// second at most.
+class Worker {
+ public:
+  explicit Worker(std::atomic<bool>& interrupt);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+ private:
+  std::atomic<bool>& interrupt_;
 };
 
 /// Has the interpreter say when it ends.

@@ -1,6 +1,7 @@
 #include "python/src/wait.hpp"
 
 #include <exception>
+#include <optional>
 #include <thread>
 
 #include "kolmo/runtime/cpu/interrupt.hpp"
@@ -14,6 +15,7 @@ constexpr auto pause = std::chrono::milliseconds(50);
 struct Waiting {
   Advance advance;
   std::atomic<bool> interrupt{false};
+  std::optional<Worker> worker{interrupt};
   std::mutex mutex;
   std::condition_variable changed;
   bool ended = false;
@@ -26,6 +28,7 @@ struct Waiting {
     } catch (...) {
       failure = std::current_exception();
     }
+    worker.reset();
     const std::scoped_lock lock(mutex);
     ended = true;
     changed.notify_one();

@@ -15,8 +15,10 @@ def run(program, *arguments, seconds=120, **environment):
 CALLS = {
     "operator": "kolmo.matmul(x, x)",
     "short operator": "kolmo.softmax(x[:3])",
+    "short analysis": "kolmo.mutual_information(x[:50, 0], x[:50, 1])",
     "analysis": "kolmo.mutual_information(x[:, 0], x[:, 1], surrogates=200)",
     "network": "kolmo.TransferEntropyNetwork(max_lag=2, surrogates=500, progress=lambda done, total: None).fit(x[:, :4])",
+    "forecast": "kolmo.predict.forecast({'loss': 1 + x[0]}, horizon=20)",
 }
 
 
@@ -74,6 +76,28 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     for fast in (True, False):
         done = run(f"FAST = {fast}" + program)
         assert (done.returncode, done.stdout) == (0, "7\n"), done
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_forked_child_ends_without_the_calls_of_other_threads():
+    program = """
+import os, threading, time, kolmo, numpy as np
+x = np.random.default_rng(0).random((2000, 4))
+begun = threading.Event()
+threading.Thread(target=lambda: kolmo.TransferEntropyNetwork(
+    max_lag=2, surrogates=5000, progress=lambda done, total: begun.set()).fit(x), daemon=True).start()
+begun.wait()
+child = os.fork()
+if not child:
+    raise SystemExit(7)
+begin = time.monotonic()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - begin)
+os._exit(0)
+"""
+    done = run(program)
+    code, seconds = done.stdout.split()
+    assert code == "7" and float(seconds) < 0.9, done  # the end waits a second for calls under way
 
 
 def test_the_server_answers_again_after_file_descriptors_ran_out():
