@@ -92,7 +92,7 @@ class Tree(Command):
         for path in root.iterdir():
             if path.name != build.parts[0]:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        made = shutil.ignore_patterns("build", ".git", "out", "__pycache__")
+        made = shutil.ignore_patterns("build", ".*", "out", "__pycache__")  # .venv and caches, which change while other tests run
         around = {root, *root.parents}  # the copy may lie within a folder of the source
         shutil.copytree(source, root, dirs_exist_ok=True, ignore=lambda folder, names: {
             *made(folder, names), *(name for name in names if Path(folder, name) in around)})
