@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from kolmo.predict import Watch  # noqa: E402
-from kolmo.predict.decide import alarm_of  # noqa: E402
+from kolmo._kolmo import alarm_of  # noqa: E402
 from predict_data import Cursor, forecaster, loss_of, net, same, weights, xor_step  # noqa: E402
 
 

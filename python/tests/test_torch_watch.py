@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from kolmo.predict import Watch  # noqa: E402
-from kolmo.predict.outlook import Outlook, scheduled  # noqa: E402
+from kolmo.predict.outlook import outlook_of, scheduled  # noqa: E402
 from predict_data import forecaster, loss_of, net, same, weights, xor_step  # noqa: E402
 
 OPTIMIZERS = {
@@ -150,7 +150,7 @@ def test_rates_that_depend_on_losses_to_come_are_refused():
 
 
 def test_quantiles_between_levels_and_steps():
-    outlook = Outlook(forecaster(hold=lambda a: 2 - a / 10, spread=0.45)([{}] and {"step": [0], "loss": 0, "rate": 0}, plan=[1] * 10, horizon=10), 0)
+    outlook = outlook_of(forecaster(hold=lambda a: 2 - a / 10, spread=0.45)([{}] and {"step": [0], "loss": 0, "rate": 0}, plan=[1] * 10, horizon=10), 0)
     assert outlook.median(4) == pytest.approx(1.6) and outlook.median(4.5) == pytest.approx(1.55)
     assert outlook.quantile(0.75, 4) == pytest.approx(1.85)
     assert outlook.probability_below(1.85, 4) == pytest.approx(0.75)

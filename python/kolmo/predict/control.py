@@ -11,9 +11,9 @@ import numpy as np
 import torch
 import torch.distributed
 
-from kolmo._kolmo import Error, InvalidArgument
-from kolmo.predict.decide import ALARM, GO_ON, RETURN_AVERAGE, START_DECAY, STOP, Decision, Situation, alarm_of, choose
-from kolmo.predict.outlook import Outlook
+from kolmo._kolmo import Error, InvalidArgument, alarm_of, choose, decision_horizon, decision_stride
+from kolmo.predict.decide import ALARM, GO_ON, RETURN_AVERAGE, START_DECAY, STOP, Decision
+from kolmo.predict.outlook import outlook_of
 from kolmo.predict.rates import RateFactor
 from kolmo.predict.record import BLOCK
 from kolmo.predict.snapshot import Snapshot
@@ -197,9 +197,11 @@ class Controller:
         w = self.watch
         return self._overhead is None or w.seconds["forecasts"] + self._cost <= self._overhead / 2 * w.wall
 
+    def _stride(self) -> int:
+        return self._every or decision_stride(self.watch.steps, BLOCK)
+
     def _later(self) -> None:
-        steps = self.watch.steps
-        self._next = steps + (self._every or max(5 * BLOCK, steps // 20))
+        self._next = self.watch.steps + self._stride()
 
     def _measure(self) -> dict[str, float]:
         """The held-out loss of the weights, "", and of each average, by ``evaluate``; empty without it."""
@@ -230,7 +232,7 @@ class Controller:
             return
         before = w.seconds["forecasts"]
         try:
-            decision = choose(self._situation())
+            decision = self._choose()
         except Error as e:
             decision = Decision(w.steps, GO_ON, reason=str(e))
         self._cost = w.seconds["forecasts"] - before
@@ -243,17 +245,18 @@ class Controller:
                 self._decay, self._phase = (decision, snapshot), "predict"
         self.decisions.append(decision)
 
-    def _situation(self) -> Situation:
+    def _choose(self) -> Decision:
+        """What the forecasts of the held-out loss say, if there are enough losses of it, and otherwise those of the training loss."""
         w = self.watch
         validations = len(w.log.validation()[0]) >= ENOUGH
         loss = "validation" if validations else "training"
         average = w.averages.names[0] if w.averages is not None else None
         free = average if validations and average is not None and len(w.log.validation(average)[0]) >= ENOUGH else loss
         remaining = None if w.budget is None else max(0, w.budget - w.charged)
-        stride = self._every or max(5 * BLOCK, w.steps // 20)
-        horizon = 2 * stride + max(20, round(0.35 * w.steps)) if remaining is None else max(BLOCK, remaining)
-        return Situation(w.steps, w.target, remaining, stride, Outlook(w._look(None, 0, horizon, free, w.target), w.steps),
-                         lambda start, length: Outlook(w._look(start, length, start + length, loss, w.target), w.steps), self.offset)
+        stride = self._stride()
+        going_on = w._look(None, 0, decision_horizon(w.steps, remaining, stride, BLOCK), free, w.target)
+        return Decision(**choose(w.steps, w.target, remaining, stride, outlook_of(going_on, w.steps), lambda start, length: outlook_of(
+            w._look(start, length, start + length, loss, w.target), w.steps), self.offset))
 
     def _correct(self) -> None:
         """The end of a decay. It is kept if it reached the target or ends the budget; otherwise the training goes on from its start."""

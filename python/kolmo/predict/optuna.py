@@ -9,7 +9,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from kolmo._kolmo import Error, InvalidArgument
-from kolmo.predict.outlook import Forecaster, Outlook, default_forecaster
+from kolmo.predict.outlook import Forecaster, default_forecaster, outlook_of
 
 
 class ForecastPruner(BasePruner):
@@ -54,4 +54,4 @@ class ForecastPruner(BasePruner):
             forecast = self._forecaster(log, plan=rates[last:self._steps], horizon=ahead, target=None, store=self._store)
         except Error:  # too few losses for a forecast yet
             return False
-        return Outlook(forecast, last).probability_below(float(np.quantile(ended, self._keep)), ahead) < self._probability
+        return outlook_of(forecast, last).probability_below(float(np.quantile(ended, self._keep)), ahead) < self._probability

@@ -1,15 +1,14 @@
-"""What a forecast says of one step, for decisions; and rates to come."""
+"""What a forecast says of the steps to come, for decisions; and rates to come."""
 from __future__ import annotations
 
 import copy
 import importlib
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from kolmo._kolmo import InvalidArgument
+from kolmo._kolmo import InvalidArgument, Outlook
 from kolmo.predict.log import Columns
 
 Array = np.ndarray[Any, Any]
@@ -54,41 +53,10 @@ def scheduled(scheduler: Any, steps: int) -> Array:
     return np.array(rates)
 
 
-class Outlook:
-    """Quantiles of a loss over the steps to come, from a forecast with ``step`` (numbers of steps) and ``quantiles`` (a row for each
-    step, at the levels .05 to .95), seen from the step ``now``. Between steps quantiles are interpolated."""
-
-    def __init__(self, forecast: Any, now: int):
-        self.forecast, self.driver = forecast, str(forecast.driver)
-        self.ahead = np.asarray(forecast.step, float) - now
-        self._quantiles = np.asarray(forecast.quantiles, float)
-        count = self._quantiles.shape[1]
-        self._levels = np.arange(1, count + 1) / (count + 1)
-
-    def at(self, ahead: float) -> Array:
-        """The quantiles so many steps from now."""
-        return np.array([np.interp(ahead, self.ahead, q) for q in self._quantiles.T])
-
-    def median(self, ahead: float) -> float:
-        return self.quantile(0.5, ahead)
-
-    def quantile(self, level: float, ahead: float) -> float:
-        return float(np.interp(level, self._levels, self.at(ahead)))
-
-    def probability_below(self, loss: float, ahead: float) -> float:
-        """That the loss is below ``loss`` by then: levels between quantiles, and half the outer level beyond them."""
-        q = self.at(ahead)
-        if loss < q[0]:
-            return float(self._levels[0] / 2)
-        if loss >= q[-1]:
-            return float(1 - (1 - self._levels[-1]) / 2)
-        return float(np.interp(loss, q, self._levels))
-
-    def reaches(self, loss: float) -> float:
-        """In how many steps the median is at or below ``loss``; infinity if not within the forecast."""
-        medians = np.array([np.interp(0.5, self._levels, q) for q in self._quantiles])
-        found = np.flatnonzero(medians <= loss)
-        return float(self.ahead[found[0]]) if len(found) else math.inf
+def outlook_of(forecast: Any, now: int) -> Outlook:
+    """Of a forecast with ``step`` (numbers of steps), ``quantiles`` (a row for each step, at equally spaced levels) and ``driver``, seen
+    from the step ``now``."""
+    return Outlook(np.asarray(forecast.step, float) - now, np.ascontiguousarray(forecast.quantiles, float), str(forecast.driver))
 
 
 Forecaster = Callable[..., Any]
@@ -98,8 +66,3 @@ def default_forecaster(log: Columns, *, plan: Any, horizon: int, target: float |
     """The forecasts of ``kolmo forecast``."""
     predict: Any = importlib.import_module("kolmo.predict")
     return predict.forecast(log, plan=plan, horizon=horizon, target=target, store=store)
-
-
-def shares_of(steps: int, shares: Sequence[float], least: int) -> list[int]:
-    """Lengths in steps, in order, none below ``least``."""
-    return sorted({max(least, round(share * steps)) for share in shares})

@@ -1,0 +1,13 @@
+#pragma once
+#include <span>
+#include <string>
+
+namespace kolmo::predict {
+
+/// Why the mean losses of the blocks so far are alarming, or nothing: the last is no finite number; the last is above the median m of
+/// the 20 before by m / 2 and by 10 of their robust standard deviations; or a drift, where the last quarter of the blocks is above
+/// the quarter before by 5 standard errors, which count the autocorrelation of order 1. Diverging trainings are rare, and no alarm
+/// has been tried on more than simulated ones.
+std::string alarm_of(std::span<const double> losses);
+
+}  // namespace kolmo::predict
