@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,16 @@ std::string step_text(const std::optional<std::int64_t>& step) {
   return step ? std::to_string(*step) : "not within the horizon";
 }
 
+void print_decision(const Decision& d) {
+  std::cout << "decision: " << d.action;
+  if (d.length) std::cout << " of " << d.length << " steps";
+  std::cout << "; " << d.reason;
+  if (!std::isnan(d.forecast))
+    std::cout << " (loss " << significant(d.forecast) << " at the end of the decay, probability "
+              << percent(d.probability, 2) << ", margin " << significant(d.margin, 2) << ')';
+  std::cout << '\n';
+}
+
 /// Horizons at which the table shows the forecast: about 12, the last one included.
 void print_forecast(const ForecastResult& r) {
   TextTable table({">step", ">rate", ">median", ">5 %", ">95 %"});
@@ -49,6 +60,7 @@ void print_forecast(const ForecastResult& r) {
   if (r.time)
     std::cout << "loss " << significant(r.time->target) << " is reached at step " << step_text(r.time->median)
               << " (90 %: " << step_text(r.time->low) << " to " << step_text(r.time->high) << ")\n";
+  if (r.decision) print_decision(*r.decision);
   std::cout << "forecast by " << r.forecast.driver << ", quantiles from " << r.forecast.calibrated_on << '\n';
 }
 
@@ -149,6 +161,7 @@ void run_forecast(const ForecastFlags& o, const Context& context) {
   require(o.report.empty() || !o.file.empty() || !o.sweep.empty(),
           "forecast: --report is of a LOG or a --sweep");
   require(!o.request.target || o.sweep.empty(), "forecast: --target is of a LOG");
+  require(!o.request.decide || !o.file.empty(), "forecast: --decide is of a LOG");
   if (!o.sweep.empty()) return run_sweep(o, context);
   if (!o.train_store.empty()) return run_training(o);
   if (!o.backtest.empty()) return run_backtest(o);

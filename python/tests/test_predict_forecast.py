@@ -57,6 +57,15 @@ def test_a_loss_that_is_no_number_any_more_is_an_error():
         predict.forecast(columns)
 
 
+def test_a_decision_is_asked_for():
+    log = {"step": np.arange(1, 1001), "loss": 1 + 5 * np.arange(1, 1001.) ** -0.5, "rate": np.full(1000, 1e-3)}
+    assert predict.forecast(log, target=0.5).decision is None
+    decision = predict.forecast(log, decide=True, budget=1200).decision
+    assert decision["action"] in ("go on", "start decay") and decision["step"] == 1000 and decision["forecast"] < 1.15
+    with pytest.raises(kolmo.InvalidArgument, match="decide needs target"):
+        predict.forecast(log, decide=True)
+
+
 def test_options_are_those_of_the_command():
     names = list(inspect.signature(predict.forecast).parameters)
     assert names[:5] == ["log", "plan", "horizon", "target", "forecaster"]

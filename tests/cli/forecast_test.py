@@ -48,6 +48,19 @@ class Forecast(CommandTest):
         self.assertLess(found["median"], 960)
         self.assertIn("is reached at step", kolmo("forecast", LOG, "--target", 1.1).stdout)
 
+    def test_a_decision_says_when_to_decay(self):
+        found = result("forecast", LOG, "--decide", "--target", 1.1, "--budget", 760)["decision"]
+        self.assertEqual((found["action"], found["length"], found["step"]), ("start decay", 33, 727))
+        self.assertEqual(found["reason"], "the decay to the end beats going on")
+        later = result("forecast", LOG, "--decide", "--budget", 5000)["decision"]
+        self.assertEqual((later["action"], later["length"], later["probability"]), ("go on", 0, None))
+        self.assertEqual(later["reason"], "a decay to the end is not begun before 1296 steps remain")
+        reached = result("forecast", LOG, "--decide", "--target", 1.1)["decision"]
+        self.assertEqual(reached["reason"], "a decay in 50 steps reaches the target before one that starts now")
+        self.assertAlmostEqual(reached["margin"], 1.1 - reached["forecast"], delta=1e-12)
+        self.assertIn("decision: go on; a decay in 50 steps", kolmo("forecast", LOG, "--decide", "--target", 1.1).stdout)
+        self.assertNotIn("decision", result("forecast", LOG, "--target", 1.1))
+
     def test_figures_and_pages(self):
         run = kolmo("forecast", LOG, "--plot", "f.svg", "--report", "page.html", "--plan", "decay@now:233", cwd=self.path)
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -71,7 +84,9 @@ class Forecast(CommandTest):
                 ("step,loss\n" + "".join(f"{i},-1\n" for i in range(1, 90)), (), "positive"),
                 ("step,loss\n" + "".join(f"{i},{2 if i < 60 else 'nan'}\n" for i in range(1, 90)), (), "diverged"),
                 (None, ("--plan", "decay@5:10"), "decay"), (None, ("--plan", "linear"), "linear"), (None, ("--store", "nowhere"), "nowhere"),
-                (None, ("--forecaster", "oracle"), "oracle"), (None, ("--target", -1), "target")):
+                (None, ("--forecaster", "oracle"), "oracle"), (None, ("--target", -1), "target"),
+                (None, ("--decide",), "--decide needs --target, --budget or both"), (None, ("--budget", 9999), "--budget is for --decide"),
+                (None, ("--decide", "--budget", 700), "the budget of 700 steps is used up, as the log has 727")):
             file = LOG if text is None else self.file("bad.csv", text)
             run = kolmo("forecast", file, *options)
             self.assertEqual(run.returncode, 2, (text, options, run.stdout))
@@ -94,6 +109,7 @@ class Sweep(CommandTest):
         self.assertIn("may stop", kolmo("forecast", "--sweep", runs).stdout)
         self.refused("forecast", "--sweep", runs, "--plot", self.path / "p.svg", mentions=["--plot"])
         self.refused("forecast", "--sweep", runs, "--target", 1, mentions=["--target"])
+        self.refused("forecast", "--sweep", runs, "--decide", "--budget", 5000, mentions=["--decide"])
         self.refused("forecast", "--sweep", self.path, mentions=["holds no logs"])
 
 

@@ -123,6 +123,8 @@ TEST(Decisions, LengthsAndHorizons) {
   EXPECT_EQ(decision_stride(5000, 10), 250);
   EXPECT_EQ(decision_horizon(1000, {}, 50, 10), 450);
   EXPECT_EQ(decision_horizon(1000, 3, 50, 10), 10);
+  EXPECT_EQ(decision_horizon(1000, 300, 50, 10), 300);
+  EXPECT_EQ(decision_horizon(1000, 1000000, 50, 10), 450);
 }
 
 }  // namespace

@@ -23,14 +23,6 @@ bool is_plan(const std::string& text) {
   return text == "hold" || text.starts_with("decay@") || text.starts_with("cosine@");
 }
 
-Plan plan_of(const ForecastRequest& request, const TrainingLog& log) {
-  if (!request.rates.empty()) return Plan::rates(request.rates);
-  std::error_code error;
-  if (is_plan(request.plan) || !std::filesystem::exists(request.plan, error))
-    return Plan::parse(request.plan);
-  return Plan::rates(read_rates(request.plan, log.last_step(), request.columns));
-}
-
 /// The last step that a plan says something of.
 std::int64_t end_of(const Plan& plan, std::int64_t last) {
   switch (plan.kind) {
@@ -57,6 +49,7 @@ std::size_t blocks_of(const ForecastRequest& request, const TrainingLog& log, co
   return std::size_t(request.horizon ? blocks : std::min(blocks, most_blocks));
 }
 
+Json number_json(double x) { return std::isnan(x) ? Json() : Json(x); }
 Json optional_json(const std::optional<std::int64_t>& step) { return step ? Json(*step) : Json(); }
 
 }  // namespace
@@ -79,7 +72,16 @@ Competitors::Competitors(const std::string& store) {
   if (model && standing) forecasters.push_back(model);
 }
 
+Plan plan_of(const ForecastRequest& request, const TrainingLog& log) {
+  if (!request.rates.empty()) return Plan::rates(request.rates);
+  std::error_code error;
+  if (is_plan(request.plan) || !std::filesystem::exists(request.plan, error))
+    return Plan::parse(request.plan);
+  return Plan::rates(read_rates(request.plan, log.last_step(), request.columns));
+}
+
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request, const std::string& file) {
+  require(!request.budget || request.decide, "forecast: --budget is for --decide");
   ForecastResult result;
   result.file = file, result.plan = request.rates.empty() ? request.plan : "rates";
   result.last_step = log.last_step(), result.last_rate = log.last_rate(), result.block = log.length();
@@ -95,6 +97,7 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   result.loss = log.blocks().loss.back();
   result.standings = arena.standings();
   if (request.target) result.time = time_to(result.forecast, *request.target);
+  if (request.decide) result.decision = decide(log, request, file);
   const bool rates = std::any_of(log.rows().begin(), log.rows().end(),
                                  [](const LogRow& row) { return !std::isnan(row.rate); });
   if (!rates) result.notes.push_back("the log has no rates, which are taken to be constant");
@@ -163,6 +166,17 @@ Json forecast_json(const ForecastResult& r) {
                            {"median", optional_json(r.time->median)},
                            {"low", optional_json(r.time->low)},
                            {"high", optional_json(r.time->high)}};
+  if (r.decision) {
+    const Decision& d = *r.decision;
+    j["decision"] = {{"step", d.step},
+                     {"action", d.action},
+                     {"length", d.length},
+                     {"probability", number_json(d.probability)},
+                     {"margin", number_json(d.margin)},
+                     {"forecast", number_json(d.forecast)},
+                     {"driver", d.driver},
+                     {"reason", d.reason}};
+  }
   j["standings"] = standings;
   j["notes"] = r.notes;
   return j;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kolmo/predict/decide/arena.hpp"
+#include "kolmo/predict/decide/decision.hpp"
 #include "kolmo/predict/request/forecast_request.hpp"
 
 namespace kolmo::predict {
@@ -12,8 +13,9 @@ namespace kolmo::predict {
 /// The forecast of a log, and what it rests on.
 struct ForecastResult {
   Forecast forecast;
-  std::vector<Standing> standings;  ///< of all forecasters, on the log's own past
-  std::optional<TimeTo> time;       ///< if there is a target
+  std::vector<Standing> standings;   ///< of all forecasters, on the log's own past
+  std::optional<TimeTo> time;        ///< if there is a target
+  std::optional<Decision> decision;  ///< if it was asked for
   std::string file, plan;
   std::int64_t last_step = 0, block = 10;
   double last_rate = 1, loss = 0;  ///< of the last step; of the last block
@@ -42,6 +44,11 @@ StoreResult train_store_on(const std::string& runs, const std::string& store, co
 /// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,
                             const std::string& file = "log");
+/// The learning rates to come, as a request says. `log`: of the training so far.
+Plan plan_of(const ForecastRequest& request, const TrainingLog& log);
+/// What to do to reach the target of the request first, or to end lowest within its budget, where averages of the weights are not
+/// known. A decay falls linearly from the planned rates to 0. Throws InvalidArgument without a target and a budget.
+Decision decide(const TrainingLog& log, const ForecastRequest& request, const std::string& file = "log");
 /// Forecasts the log in a file as forecast_log() does.
 ForecastResult forecast_file(const std::string& path, const ForecastRequest& request);
 

@@ -104,7 +104,8 @@ std::int64_t decision_stride(std::int64_t steps, std::int64_t block) {
 
 std::int64_t decision_horizon(std::int64_t steps, std::optional<std::int64_t> remaining, std::int64_t stride,
                               std::int64_t block) {
-  return remaining ? std::max(block, *remaining) : 2 * stride + decay_of(longest_share, steps);
+  const std::int64_t most = 2 * stride + decay_of(longest_share, steps);
+  return remaining ? std::clamp(*remaining, block, std::max(block, most)) : most;
 }
 
 Decision choose(const Situation& s) {

@@ -40,7 +40,7 @@ struct Situation {
 
 /// The steps after which it is decided again.
 std::int64_t decision_stride(std::int64_t steps, std::int64_t block);
-/// How many steps `going_on` must be known for.
+/// How many steps `going_on` must be known for: decays that end later are not looked at.
 std::int64_t decision_horizon(std::int64_t steps, std::optional<std::int64_t> remaining, std::int64_t stride,
                               std::int64_t block);
 

@@ -45,6 +45,8 @@ struct ForecastRequest : LogRequest {
   std::optional<double> target;
   std::string forecaster;
   std::string store;
+  bool decide = false;
+  std::optional<std::int64_t> budget;  ///< steps
   std::vector<double> rates{};  ///< of the steps to come, instead of a plan: no option, for callers in memory
 
   static constexpr auto fields() {
@@ -61,7 +63,13 @@ struct ForecastRequest : LogRequest {
                 text_option<&R::forecaster>("forecaster", "NAME", "the forecaster that drives")
                     .if_left_out("the best on the log's past, of those that follow the plan"),
                 text_option<&R::store>("store", "FOLDER", "store of past runs, as --train-store makes it")
-                    .names_file(PathUse::in)),
+                    .names_file(PathUse::in),
+                value_option<&R::decide>("decide",
+                                         "say whether to go on or to start a decay to rate 0, and how long; "
+                                         "needs a target or a budget"),
+                value_option<&R::budget>("budget", 1, 1000000000000,
+                                         "steps that the training may take in all, for --decide")
+                    .if_left_out("as many as it takes to the target")),
         inherited<R, LogRequest>(LogRequest::fields()));
   }
 };

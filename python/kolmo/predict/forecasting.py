@@ -23,7 +23,8 @@ class Forecast:
 
     ``step``: the last step of the block. ``median``, ``mean``, ``low`` and ``high`` (the ends of the 90 % interval), and ``quantiles``,
     (blocks, 19), at ``levels`` .05 to .95. ``rate``: as planned. ``driver``: the forecaster. ``calibrated_on``: whose errors the
-    quantiles come from. ``document``: all that ``kolmo forecast --json`` prints."""
+    quantiles come from. ``decision``: what to do, with ``decide=True``: a dict with action, length, probability, margin, forecast of the
+    loss at the end of the decay, driver and reason. ``document``: all that ``kolmo forecast --json`` prints."""
 
     def __init__(self, document: dict[str, Any], figure: str, log: TrainingLog):
         self.document, self.log, self._figure = document, log, figure
@@ -36,6 +37,7 @@ class Forecast:
         self.driver: str = document["driver"]
         self.calibrated_on: str = document["calibrated_on"]
         self.notes: list[str] = document["notes"]
+        self.decision: dict[str, Any] | None = document.get("decision")
 
     def time_to(self, target: float) -> dict[str, int | None]:
         """The first step at which the loss is at or below ``target``: the ``median``, and ``low`` and ``high``, the ends of the 90 %
