@@ -228,26 +228,26 @@ def draws() -> None:
         return (lambda: kolmo.histogram_2d(x, y), lambda: torch.histogramdd(both, [10, 10], range=[0.0, 1.0, 0.0, 1.0])[0], 0)
 
 
-def seconds(call: Call, calls: int) -> float:
-    started = time.perf_counter()
+def seconds(call: Call, calls: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    started = clock()
     for _ in range(calls):
         call()
-    return (time.perf_counter() - started) / calls
+    return (clock() - started) / calls
 
 
-def measured(name: str, ours: Call, theirs: Call, allowed: float) -> dict:
+def measured(name: str, ours: Call, theirs: Call, allowed: float, clock: Callable[[], float] = time.perf_counter) -> dict:
     for got, want in [(ours(), theirs())] if allowed == allowed else []:
         got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
         worst = float(np.max(np.abs(got - want) / np.maximum(1, np.abs(want))))
         if not worst <= allowed:
             raise SystemExit(f"{name}: Kolmo and PyTorch differ by {worst:.3g}, over {allowed:g}")
-    counts = [max(1, round(SECONDS / max(seconds(call, 2), 1e-7))) for call in (ours, theirs)]
+    counts = [max(1, round(SECONDS / max(seconds(call, 2, clock), 1e-7))) for call in (ours, theirs)]
     samples: list[list[float]] = [[], []]
     for _ in range(SAMPLES):
         for place, call in enumerate((ours, theirs)):
             time.sleep(REST)
             call()
-            samples[place].append(seconds(call, counts[place]) * 1e6)
+            samples[place].append(seconds(call, counts[place], clock) * 1e6)
     ratios = [t / k for k, t in zip(*samples, strict=True)]
     return {"case": name, "kolmo_us": samples[0], "pytorch_us": samples[1], "ratio": statistics.median(ratios)}
 

@@ -41,6 +41,8 @@ Json to_json(const check::Benchmark& b) {
           {"samples", b.samples},
           {"flops", b.cost.flops},
           {"bytes", b.cost.bytes_read + b.cost.bytes_written},
+          {"tensor_bytes", b.tensor_bytes},
+          {"workspace_bytes", b.workspace_bytes},
           {"flops_per_second", b.flops_per_second},
           {"bytes_per_second", b.bytes_per_second},
           {"share_of_roofline", b.share > 0 ? Json(b.share) : Json()}};

@@ -13,6 +13,8 @@ These markers hold tables that scripts of bench/ make of the records that they n
   <!-- gpu-bounds: RECORD -->                     gpu_bounds.py
   <!-- predict-ladder: RECORD -->, predict-overhead, predict-gpt, predict-h200, predict-curves    predict_table.py
   <!-- topology: RECORD -->                       topology_table.py
+  <!-- world-model: RECORD BENCH -->, world-model-memory: RECORD, world-model-upload: RECORD PIPELINE, world-model-shared: BENCH
+                                                  world_model_table.py
 <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`; with two records it says how many
 times as fast the first is. <!-- network: RECORD WHAT OPTIONS --> ... <!-- /network --> is a time of a record of
 bench/gpu_network.py, from the shortest to the longest run: WHAT is `command`, `printed` or `estimate`, which is the median of the
@@ -37,13 +39,15 @@ from predict_table import curves, gpt, h200, ladder, overhead  # noqa: E402
 from results import Result, load  # noqa: E402
 from table import NONE, TABLES, quote  # noqa: E402
 from topology_table import table as topology  # noqa: E402
+from world_model_table import memory, parts, shared, upload  # noqa: E402
 
 SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
 MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "operators-beside-pytorch": by_operator,
         "beside-cublaslt": beside_cublaslt, "beside-unfused": beside_unfused, "cpu-pytorch": cpu_pytorch, "gpu-bounds": gpu_bounds,
         "predict-ladder": ladder, "predict-overhead": overhead, "predict-gpt": gpt, "predict-h200": h200,
-        "predict-curves": curves, "topology": topology}
+        "predict-curves": curves, "topology": topology,
+        "world-model": parts, "world-model-memory": memory, "world-model-upload": upload, "world-model-shared": shared}
 TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (?:(\S+) )?(\w+): (.+?) -->)(.*?)(<!-- /time -->)")
 NETWORK = re.compile(r"(<!-- network: (\S+) (command|printed|estimate) (.+?) -->)(.*?)(<!-- /network -->)")

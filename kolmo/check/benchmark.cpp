@@ -102,6 +102,13 @@ class Timer {
   Event begin_, end_;
 };
 
+std::size_t bytes_of_tensors(const OpBase& op, const void* args) {
+  std::size_t bytes = 0;
+  for (const FieldInfo& f : op.fields())
+    if (f.is_tensor() && f.tensor(args).given()) bytes += f.tensor(args).bytes();
+  return bytes;
+}
+
 /// The cost of the last call with these arguments. Outputs of unknown length count as far as they were
 /// written.
 Cost cost_of_run(const OpBase& op, const void* args, Stream& stream) {
@@ -182,6 +189,10 @@ Benchmark benchmark_problem(const OpEntry& entry, const Problem& problem, Stream
   if (variant >= 0) b.variant = entry.variants(stream.device().kind).at(std::size_t(variant)).name;
   measure(b, timer, options);
   b.cost = cost_of_run(op, placed.args(), stream);
+  b.tensor_bytes = bytes_of_tensors(op, placed.args());
+  const DeviceKind kind = stream.device().kind;
+  const int row = variant >= 0 ? variant : entry.default_variant(placed.args(), kind);
+  b.workspace_bytes = entry.impl(kind)->workspace(placed.args(), {stream.device(), row, stream.threads()});
 
   auto sorted = b.samples;
   std::sort(sorted.begin(), sorted.end());

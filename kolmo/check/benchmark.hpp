@@ -33,6 +33,8 @@ struct Benchmark {
   std::string name;  ///< name of the operator, or of the alias whose case it is
   std::string case_name, device, variant;
   Cost cost;  ///< outputs of unknown length count as far as they were written
+  /// Memory that a call needs on the device, as its arguments and the layout of its workspace say.
+  std::size_t tensor_bytes = 0, workspace_bytes = 0;
   int calls_per_sample = 1;
   std::vector<double> samples;
   double median = 0, lower_quartile = 0, upper_quartile = 0;

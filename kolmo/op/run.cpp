@@ -73,13 +73,24 @@ bool check_outputs(const OpBase& op, const void* args, Dims dims, Device device)
   return work;
 }
 
+[[noreturn]] void refuse_variant(const OpEntry& entry, const void* args, Device device, int asked) {
+  const std::vector<Variant> rows = entry.variants(device.kind);
+  if (asked >= int(rows.size()))
+    fail<InvalidArgument>(text(entry.op->name) + ": variant " + std::to_string(asked) +
+                          " does not exist on " + to_string(device) + ", which has " +
+                          std::to_string(rows.size()));
+  std::string fitting;
+  for (const int v : entry.fitting(args, device.kind))
+    fitting += (fitting.empty() ? "" : ", ") + text(rows[std::size_t(v)].name);
+  fail<InvalidArgument>(text(entry.op->name) + ": variant '" + text(rows[std::size_t(asked)].name) +
+                        "' does not fit these arguments on " + to_string(device) + "; what fits: " + fitting);
+}
+
 int choose_variant(const OpEntry& entry, const void* args, Device device, int asked) {
   const int variant = asked >= 0 ? asked : entry.default_variant(args, device.kind);
   if (asked < 0 && variant < 0)
     fail<Unsupported>(text(entry.op->name) + ": no variant fits these arguments on " + to_string(device));
-  if (asked >= 0 && !entry.fits(args, device.kind, asked))
-    fail<InvalidArgument>(text(entry.op->name) + ": variant " + std::to_string(asked) +
-                          " does not exist or does not fit");
+  if (asked >= 0 && !entry.fits(args, device.kind, asked)) refuse_variant(entry, args, device, asked);
   return variant;
 }
 

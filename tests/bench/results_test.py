@@ -276,6 +276,26 @@ class CheckNumbers(unittest.TestCase):
                          ["| slow | `own`; `other` 5.0 us | 10.0 us | 4.0 us | 0.40 |",
                           "| even | `own` | 10.0 us | 10.0 us | 1.00 |", "| alone | `own` | 10.0 us | not timed | |"])
 
+    def test_parts_of_a_world_model(self):
+        record = {"results": [{"op": "gru_forward", "case": f"{n} units, f32", "baseline": "torch", "kolmo_us": [1, 2, 9], "baseline_us": [4, 6, 5], "ratio": 2.5}
+                              for n in (64, 128)],
+                  "memory": [{"members": 5, "units": 64, "tensor_bytes": 2**20, "workspace_bytes": 2**20, "peak_bytes": 2**21 + 2**19}],
+                  "uploads": [{"members": 5, "units": 64, "bytes": 10**6, "kolmo_us": [3], "baseline_us": [2000]}]}
+        gpu = {"ops": [{"name": "gru_forward", "results": [{"case": "64 units, f32", "seconds": 7e-6},
+                                                           {"case": "50 steps of 64 units, f32", "seconds": 7e-6, "variant": "weights in a block"}]}]}
+        self.assertEqual(check_numbers.parts(record, gpu).splitlines()[2:],
+                         ["| `gru_forward` | 64 units | 7.0 us | 2.0 us | torch | 5.0 us | 2.50 |",
+                          "| `gru_forward` | 128 units | not measured | 2.0 us | torch | 5.0 us | 2.50 |"])
+        self.assertEqual(check_numbers.memory(record).splitlines()[2:], ["| 5 | 64 | 1.00 MiB | 1.00 MiB | 2.00 MiB | 2.50 MiB | 1.250 |"])
+        runs = [{"alone_seconds": {"upload": seconds}} for seconds in (1e-4, 2e-4, 9e-4)]
+        pipeline = {"ops": [{"results": {"bytes": 2 * 10**6, "saturated": [{"runs": runs}]}}]}
+        self.assertEqual(check_numbers.upload(record, pipeline).splitlines()[2:], ["| 5 | 64 | 0.95 MiB | 100.0 us | 3.0 us | 2.00 ms |"])
+        rows = check_numbers.shared(gpu).splitlines()[2:]
+        self.assertRegex(rows[0], r"^\| 64 \| 53\.9 KiB \|.*\| weights in a block \|$")
+        # tests/ops/gru_sequences_test.cpp holds that 70 units fit in a block, with 65,440 bytes, and 71 do not.
+        self.assertRegex(rows[1], r"^\| 70 \| 63\.9 KiB \|.*\| not measured \|$")
+        self.assertRegex(rows[2], r"^\| 71 \| 66\.5 KiB, too much \|")
+
     def test_quick_and_missing_results_are_refused(self):
         quick = copy.deepcopy(made_up()) | {"quick": True}
         self.result.write_text(json.dumps(quick))

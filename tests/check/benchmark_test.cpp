@@ -121,13 +121,16 @@ TEST(Benchmark, CountsOutputsAsFarAsTheyWereWritten) {
       {.name = "finds"},
       {.flops = [](const FoundArgs& a) { return double(a.found.size()); }, .cases = cases}};
   static constexpr Impl<FoundArgs> cpu{
-      {.launch = [](const FoundArgs& a, Arena, Stream&, int) { *a.count.as<std::int64_t>() = 3; }}};
+      {.launch = [](const FoundArgs& a, Arena, Stream&, int) { *a.count.as<std::int64_t>() = 3; },
+       .lay = [](Arena& arena, const FoundArgs&, const Site&) { arena.take<double>(64); }}};
   Stream stream(Device{}, 1);
   const Benchmark b =
       benchmark_case({.op = &finds, .on = {&cpu}}, 0, stream, -1, {.seconds_per_sample = 1e-4});
   EXPECT_EQ(b.cost.bytes_read, 8);
   EXPECT_EQ(b.cost.bytes_written, 3 * 16 + 8) << "three pairs and their number";
   EXPECT_EQ(b.cost.flops, 2000);
+  EXPECT_EQ(b.tensor_bytes, 8 + 1000 * 16 + 8) << "memory is needed for all that there is room for";
+  EXPECT_EQ(b.workspace_bytes, 512);
 }
 
 /// An operator that writes -1 or, with relu, 0.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kolmo/op/host_call.hpp"
+#include "kolmo/op/registry.hpp"
 #include "kolmo/runtime/stream.hpp"
 
 namespace kolmo {
@@ -31,7 +32,7 @@ struct Sequence {
                      hidden = numbers(3 * n * n, 1 / std::sqrt(double(n)), 4), bias = numbers(3 * n, 0.5, 5);
 
   /// Returns all states of two sequences.
-  std::vector<float> on(Device device) {
+  std::vector<float> on(Device device, int variant = -1) {
     std::vector<float> states(std::size_t(2 * steps * n));
     Stream s(device);
     call_on_host(gru_forward,
@@ -42,7 +43,7 @@ struct Sequence {
                   .bias_hh = tensor(bias.data(), {3 * n}),
                   .states = tensor(states.data(), {2, steps, n}),
                   .reset = reset},
-                 s);
+                 s, {.variant = variant});
     s.synchronize();
     return states;
   }
@@ -60,6 +61,30 @@ TEST(GruSequences, OfManyUnitsAgreeOnCpuAndGpu) {
                   testing::Pointwise(testing::FloatNear(1e-4F), sequence.on({DeviceKind::cpu})))
           << n << " units";
     }
+}
+
+// With 2 ranks of ceil(n / 2) = m units, a block holds 2 (32 + 12 m n + 4 (3 n + 16 m + 48)) bytes of floats, padded to 16: 65,440 for
+// 70 units and 68,128 for 71. Every GPU has 65,536.
+TEST(GruSequences, BeyondTheSharedMemoryOfABlockAnotherVariantRunsAndTheOneAskedForIsRefused) {
+  const Device device{DeviceKind::simt};
+  if (!available(device)) GTEST_SKIP() << "no emulated GPU";
+  const int in_block = entry_of(gru_forward).find_variant(DeviceKind::simt, "weights in a block");
+  ASSERT_GE(in_block, 0);
+  for (const GruReset reset : {GruReset::after, GruReset::before}) {
+    Sequence fits{.n = 70, .reset = reset}, too_large{.n = 71, .reset = reset};
+    EXPECT_EQ(fits.on(device, in_block), fits.on(device));
+    EXPECT_THAT(too_large.on(device),
+                testing::Pointwise(testing::FloatNear(1e-4F), too_large.on({DeviceKind::cpu})));
+    try {
+      too_large.on(device, in_block);
+      FAIL() << "71 units do not fit";
+    } catch (const InvalidArgument& e) {
+      EXPECT_STREQ(
+          e.what(),
+          "gru_forward: variant 'weights in a block' does not fit these arguments on simt; what fits: "
+          "step by step");
+    }
+  }
 }
 
 }  // namespace
