@@ -18,9 +18,10 @@ namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr int max_depth = 64;
+/// A node of a tree, or a leaf, whose level is -1.
 struct Visit {
-  std::int64_t node, a, b;
+  std::int64_t node;
+  int level;
 };
 
 /// Holds the k nearest points found so far, ordered by distance, then by row.
@@ -55,68 +56,109 @@ class Search {
   template <class Skip>
   void nearest(const T* q, std::int64_t own_leaf, Nearest<T>& best, const Skip& skip) const {
     scan(own_leaf, q, best, skip);
-    Visit stack[max_depth];
-    T far[max_depth];
+    Visit stack[max_visits];
+    T far[max_visits];
     int top = 0;
-    stack[top] = {0, 0, t_.leaves}, far[top++] = 0;
+    stack[top] = {0, t_.levels - 1}, far[top++] = 0;
     while (top) {
-      Visit v = stack[--top];
+      const Visit v = stack[--top];
       if (far[top] > best.bound()) continue;
-      while (v.b - v.a > 1) {
-        const std::int64_t m = (v.a + v.b) / 2;
-        Visit near{v.node + 1, v.a, m}, other{v.node + 2 * (m - v.a), m, v.b};
-        T near_distance = box_distance(near.node, q), other_distance = box_distance(other.node, q);
-        if (other_distance < near_distance) std::swap(near, other), std::swap(near_distance, other_distance);
-        if (other_distance <= best.bound()) stack[top] = other, far[top++] = other_distance;
-        if (near_distance > best.bound()) {
-          v.a = v.b;
-          break;
-        }
-        v = near;
+      if (v.level < 0) {
+        if (v.node != own_leaf) scan(v.node, q, best, skip);
+        continue;
       }
-      if (v.a < v.b && v.a != own_leaf) scan(v.a, q, best, skip);
+      HWY_ALIGN T distance[fan];
+      const int base = top;
+      for (unsigned m = near_children(v, q, best.bound(), distance); m; m &= m - 1) {  // the nearest on top
+        const int child = __builtin_ctz(m);
+        int at = top++;
+        for (; at > base && far[at - 1] < distance[child]; --at)
+          stack[at] = stack[at - 1], far[at] = far[at - 1];
+        stack[at] = {v.node * fan + child, v.level - 1}, far[at] = distance[child];
+      }
     }
   }
 
   /// Counts points with |p_c - q_c| < radius_c in every column.
   std::int64_t count(const T* q, const T* radius) const {
     std::int64_t found = 0;
-    Visit stack[max_depth];
+    Visit stack[max_visits];
     int top = 0;
-    stack[top++] = {0, 0, t_.leaves};
+    stack[top++] = {0, t_.levels - 1};
     while (top) {
       const Visit v = stack[--top];
-      bool inside = true, outside = false;
-      const T *lower = t_.box + v.node * 2 * d(), *upper = lower + d();
-      for (int c = 0; c < d(); ++c) {
-        const T below = q[c] - lower[c], above = upper[c] - q[c];
-        inside &= below < radius[c] && above < radius[c];
-        outside |= !(-below < radius[c]) || !(-above < radius[c]);
-      }
-      if (outside) continue;
-      if (inside) {
-        found += t_.size(v.a, v.b);
-      } else if (v.b - v.a == 1) {
-        found += count_leaf(v.a, q, radius);
-      } else {
-        const std::int64_t m = (v.a + v.b) / 2;
-        stack[top++] = {v.node + 2 * (m - v.a), m, v.b};
-        stack[top++] = {v.node + 1, v.a, m};
+      unsigned inside, cut;
+      meet_children(v, q, radius, inside, cut);
+      found += points(v, inside);
+      for (; cut; cut &= cut - 1) {
+        const std::int64_t child = v.node * fan + __builtin_ctz(cut);
+        if (v.level)
+          stack[top++] = {child, v.level - 1};
+        else
+          found += count_leaf(child, q, radius);
       }
     }
     return found;
   }
 
  private:
-  static constexpr int leaf = Tree<T>::leaf;
+  static constexpr int leaf = Tree<T>::leaf, fan = Tree<T>::fan, max_visits = fan * Tree<T>::max_levels;
   using Tag = hn::CappedTag<T, leaf>;
+  using FanTag = hn::CappedTag<T, fan>;
   int d() const { return D ? D : d_; }
 
-  T box_distance(std::int64_t node, const T* q) const {
-    const T *lower = t_.box + node * 2 * d(), *upper = lower + d();
-    T far = 0;
-    for (int c = 0; c < d(); ++c) far = std::max(far, std::max(lower[c] - q[c], q[c] - upper[c]));
-    return far;
+  template <class Mask>
+  static unsigned bits_of(Mask mask) {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(FanTag(), mask, bits);
+    return bits[0];
+  }
+
+  /// Writes the distances of a node's boxes from q; returns which of them are at most `bound`.
+  unsigned near_children(const Visit& v, const T* q, T bound, T* distance) const {
+    const FanTag tag;
+    const T* box = t_.box[v.level] + v.node * fan * 2 * d();
+    unsigned near = 0;
+    for (int s = 0; s < fan; s += int(hn::Lanes(tag))) {
+      auto far = hn::Zero(tag);
+      for (int c = 0; c < d(); ++c) {
+        const auto at = hn::Set(tag, q[c]);
+        const auto below = hn::Sub(hn::Load(tag, box + 2 * c * fan + s), at);
+        far = hn::Max(far, hn::Max(below, hn::Sub(at, hn::Load(tag, box + (2 * c + 1) * fan + s))));
+      }
+      hn::Store(far, tag, distance + s);
+      near |= bits_of(hn::Le(far, hn::Set(tag, bound))) << s;
+    }
+    if (bound < std::numeric_limits<T>::infinity()) return near;
+    const std::int64_t children = t_.children(v.level) - v.node * fan;  // unused boxes are infinitely far
+    return children < fan ? near & ((1u << children) - 1) : near;
+  }
+
+  /// Finds which of a node's boxes have all points within the radius, and which may have some.
+  void meet_children(const Visit& v, const T* q, const T* radius, unsigned& inside, unsigned& cut) const {
+    const FanTag tag;
+    const T* box = t_.box[v.level] + v.node * fan * 2 * d();
+    inside = cut = 0;
+    for (int s = 0; s < fan; s += int(hn::Lanes(tag))) {
+      auto some = hn::FirstN(tag, fan), all = some;
+      for (int c = 0; c < d(); ++c) {
+        const auto at = hn::Set(tag, q[c]), reach = hn::Set(tag, radius[c]);
+        const auto below = hn::Sub(at, hn::Load(tag, box + 2 * c * fan + s));
+        const auto above = hn::Sub(hn::Load(tag, box + (2 * c + 1) * fan + s), at);
+        all = hn::And(all, hn::Lt(hn::Max(below, above), reach));
+        some = hn::And(some, hn::Lt(hn::Neg(reach), hn::Min(below, above)));
+      }
+      const unsigned met = bits_of(some), whole = bits_of(all) & met;
+      inside |= whole << s, cut |= (met & ~whole) << s;
+    }
+  }
+
+  /// The number of points in some of a node's children.
+  std::int64_t points(const Visit& v, unsigned children) const {
+    if (!children) return 0;
+    const std::int64_t width = std::int64_t(1) << 3 * v.level;  // leaves of a child
+    const std::int64_t last = (v.node * fan + 31 - __builtin_clz(children)) * width;
+    return (__builtin_popcount(children) - 1) * width * leaf + t_.size(last, last + width);
   }
 
   template <class Skip>

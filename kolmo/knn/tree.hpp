@@ -20,35 +20,39 @@ struct Columns {
   T operator()(int c, std::int64_t row) const { return base[c][row * step[c]]; }
 };
 
-/// A k-d tree with exact bounding boxes over leaves of 16 points, stored column by column for vector code.
-/// Unused slots of the last leaf hold points at infinity with row `no_row`. Nodes are in pre-order: the left
-/// child of node v over leaves [a, b) is v + 1 over [a, m), the right child is v + 2 (m - a) over [m, b),
-/// with m = (a + b) / 2.
+/// A k-d tree with exact bounding boxes over leaves of 16 points, both stored column by column for vector code.
+/// A node of level l has up to eight children of 8^l leaves each: all eight boxes are compared at once. Unused
+/// slots of the last leaf hold points at infinity with row `no_row`, unused boxes are empty.
 template <class T>
 struct Tree {
-  static constexpr int leaf = 16;
+  static constexpr int leaf = 16, fan = 8;
+  static constexpr int max_levels = 10;  // for up to 2^34 points
   static constexpr std::uint32_t no_row = 0xffffffffu;
   struct Keyed {
     T key;
-    std::uint32_t row;
+    std::uint32_t row, from;
   };
 
   std::int64_t n = 0, leaves = 0;
-  int d = 0;
-  T* point = nullptr;             // [leaf][column][slot]
-  std::uint32_t* row = nullptr;   // [leaf][slot]
-  std::uint32_t* slot = nullptr;  // slot of each row: leaf * 16 + slot
-  T* box = nullptr;               // [node][2 d]: lower, then upper bounds
+  int d = 0, levels = 0;
+  T* point = nullptr;            // [leaf][column][slot]
+  std::uint32_t* row = nullptr;  // [leaf][slot]
+  T* box[max_levels] = {};       // of each level: [node][column][lower, upper][child]
   Keyed* scratch = nullptr;
 
   void layout(std::int64_t points, int columns, Arena& arena);
   void build(const Columns<T>& columns);
 
   const T* leaf_points(std::int64_t l) const { return point + l * leaf * d; }
+  /// The number of boxes of a level.
+  std::int64_t children(int level) const { return ((leaves - 1) >> 3 * level) + 1; }
+  /// The number of points in leaves [a, b).
   std::int64_t size(std::int64_t a, std::int64_t b) const { return (b * leaf < n ? b * leaf : n) - a * leaf; }
 
  private:
-  void split(const Columns<T>& columns, std::int64_t node, std::int64_t a, std::int64_t b);
+  T* column(int c) const { return point + c * leaves * leaf; }  // while the tree is built
+  void split(std::int64_t a, std::int64_t b);
+  void store_box(std::int64_t a, std::int64_t b, const T* lower, const T* upper);
 };
 
 }  // namespace kolmo::knn

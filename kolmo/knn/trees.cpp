@@ -70,14 +70,35 @@ HWY_BEFORE_NAMESPACE();
 namespace kolmo::knn {
 namespace HWY_NAMESPACE {
 
+/// Calls run<D>() with the number of columns, or with 0 if there are many.
+template <class Run>
+HWY_INLINE auto with_columns(int columns, const Run& run) {
+  switch (columns) {
+    case 2:
+      return run.template operator()<2>();
+    case 3:
+      return run.template operator()<3>();
+    case 4:
+      return run.template operator()<4>();
+    case 5:
+      return run.template operator()<5>();
+    case 6:
+      return run.template operator()<6>();
+    case 7:
+      return run.template operator()<7>();
+    case 8:
+      return run.template operator()<8>();
+    default:
+      return run.template operator()<0>();
+  }
+}
+
 template <class T>
 std::int64_t near(const Marginal<T>& m, std::int64_t row, const T* q, const T* radius,
                   const KsgProblem<T>& p) {
   std::int64_t count;
   if (m.columns.count > 1) {
-    count = m.columns.count == 2   ? Search<2, T>(m.tree).count(q, radius)
-            : m.columns.count == 3 ? Search<3, T>(m.tree).count(q, radius)
-                                   : Search<0, T>(m.tree).count(q, radius);
+    count = with_columns(m.columns.count, [&]<int D> { return Search<D, T>(m.tree).count(q, radius); });
   } else {
     count = interval(m.cells, q[0], radius[0]).size;
   }
@@ -124,7 +145,8 @@ void estimate(const KsgProblem<T>& p, const Workbench<T>& w, const Columns<T>& j
         for (std::int64_t slot = item * leaves_per_item * leaf; slot < end; ++slot) {
           const std::int64_t row = w.joint.row[slot];
           if (row == Tree<T>::no_row) continue;
-          for (int c = 0; c < joint.count; ++c) q[c] = joint(c, row);
+          const T* own = w.joint.leaf_points(slot / leaf) + slot % leaf;
+          for (int c = 0; c < joint.count; ++c) q[c] = own[c * leaf];
           Nearest<T> best(int(p.k));
           search.nearest(q, slot / leaf, best, [&](std::uint32_t other) { return p.excluded(row, other); });
           radii(p, joint, q, best, radius);
@@ -166,19 +188,7 @@ void all_estimates(const KsgProblem<T>& p, bool only_observed, Workbench<T>& w, 
       if (p.dz || s == 0) w.first.build(p.n);  // without z, x is the same set of points in every surrogate
       double* value = p.value + b * p.estimates() + s;
       double* local = p.local && s == 0 ? p.local + b * p.local_step : nullptr;
-      switch (joint.count) {
-        case 2:
-          estimate<2>(p, w, joint, value, local, threads);
-          break;
-        case 3:
-          estimate<3>(p, w, joint, value, local, threads);
-          break;
-        case 5:
-          estimate<5>(p, w, joint, value, local, threads);
-          break;
-        default:
-          estimate<0>(p, w, joint, value, local, threads);
-      }
+      with_columns(joint.count, [&]<int D> { estimate<D>(p, w, joint, value, local, threads); });
     }
   }
 }

@@ -126,6 +126,12 @@ const Setting settings[] = {
     {200, 1, 2, 3, 9, 2, 2, 1, Data::duplicates},
     {200, 1, 4, 0, 9, 1, 1, 1, Data::tiny_range},
     {6, 4, 4, 0, 3, 1, 1, 1, Data::normal},
+    {1200, 1, 4, 0, 1, 2, 1, 2, Data::normal},  // trees of three levels
+    {1025, 1, 4, 2, 1, 2, 2, 2, Data::normal},
+    {600, 1, 4, 0, 1, 3, 1, 3, Data::discrete},
+    {600, 1, 4, 0, 1, 1, 7, 0, Data::heavy_tails},
+    {600, 1, 4, 0, 1, 4, 4, 3, Data::normal},
+    {400, 1, 64, 130, 1, 1, 3, 0, Data::normal},
 };
 
 class Engines : public testing::TestWithParam<Setting> {};
