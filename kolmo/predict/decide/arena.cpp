@@ -126,6 +126,7 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
   const Prediction prediction = forecaster.predict(seen, planned);
   const Calibrator& calibrator = history_.calibrator(f);
   const double noise = noise_of(seen);
+  const std::size_t shown = calibrator.reach(seen.count);
   Law::Future law;
   if (!forecaster.learned_gain()) law = fit_law(seen, LawTerms::lag, prior_).after(planned, log.length());
   Forecast out;
@@ -135,11 +136,12 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
   for (std::size_t i = 0; i < blocks; ++i) {
     Quantiles q = calibrator.at(i + 1, seen.count);
     const double median = q[quantile_count / 2], unit = error_unit(noise, prediction, i);
-    for (std::size_t k = 0; k < quantile_count; ++k) {
-      const double gain =
-          law.loss.empty() ? 0 : normal_at(k) * law.gain_deviation[i] / std::max(law.loss[i], 1e-300);
-      q[k] = std::exp(prediction.centres[i] + widened(unit * q[k], unit * median, gain));
-    }
+    const double gain = law.loss.empty() ? 0 : law.gain_deviation[i] / std::max(law.loss[i], 1e-300);
+    // What past errors do not show of this horizon: the parts of a mean may go on to part.
+    const double unshown = std::sqrt(std::max(0., 1 - double(shown) / double(i + 1)));
+    const double other = prediction.apart.empty() ? gain : std::hypot(gain, unshown * prediction.apart[i]);
+    for (std::size_t k = 0; k < quantile_count; ++k)
+      q[k] = std::exp(prediction.centres[i] + widened(unit * q[k], unit * median, normal_at(k) * other));
     std::sort(q.begin(), q.end());
     double sum = 0;
     for (const double v : q) sum += v;

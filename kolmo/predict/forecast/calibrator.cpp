@@ -145,16 +145,26 @@ Quantiles Calibrator::quantiles(std::size_t horizon, std::size_t count) const {
   return error_quantiles(all, independent);
 }
 
-Quantiles Calibrator::at(std::size_t horizon, std::size_t count) const {
-  std::vector<std::size_t> known;
-  for (const std::size_t h : kept_horizons(std::max<std::size_t>(horizon, 2) * 2)) {
+std::vector<std::size_t> Calibrator::known(std::size_t longest, std::size_t count) const {
+  std::vector<std::size_t> all;
+  for (const std::size_t h : kept_horizons(longest)) {
     const auto own = errors(h);
     const bool learned = learned_.contains(h);
     const std::size_t due = std::size_t(
         std::count_if(own.begin(), own.end(), [&](const Made& m) { return m.origin + h <= count; }));
     const bool spread = due > 2 && own[due - 1].origin - own[0].origin >= 4 * h;
-    if (learned || spread) known.push_back(h);
+    if (learned || spread) all.push_back(h);
   }
+  return all;
+}
+
+std::size_t Calibrator::reach(std::size_t count) const {
+  const std::vector<std::size_t> all = known(count, count);
+  return all.empty() ? 0 : all.back();
+}
+
+Quantiles Calibrator::at(std::size_t horizon, std::size_t count) const {
+  const std::vector<std::size_t> known = this->known(std::max<std::size_t>(horizon, 2) * 2, count);
   if (known.empty()) return scaled(normal_quantiles(), 2 * std::sqrt(double(horizon)));
   const auto above = std::lower_bound(known.begin(), known.end(), horizon);
   if (above == known.end())

@@ -42,6 +42,8 @@ class Calibrator {
   /// The quantiles of the error at a horizon, when `count` blocks have been seen: interpolated between horizons, and from the longest
   /// horizon that has errors on wider by the square root of the horizon.
   Quantiles at(std::size_t horizon, std::size_t count) const;
+  /// The longest horizon whose errors at() takes; beyond it, it extrapolates. 0: there are none.
+  std::size_t reach(std::size_t count) const;
   /// The errors at a horizon that are due by `count`, in the order of their origins.
   struct Made {
     std::size_t origin;
@@ -54,6 +56,9 @@ class Calibrator {
   std::string source() const;
 
  private:
+  /// The horizons up to `longest` whose errors span enough of the log, or are of past runs.
+  std::vector<std::size_t> known(std::size_t longest, std::size_t count) const;
+
   std::map<std::size_t, std::vector<Made>> own_;
   std::map<std::size_t, std::vector<PastError>> learned_;
   double learned_weight_ = 0;

@@ -34,8 +34,9 @@ struct Seen {
 
 /// A forecaster's centre and doubt for each block that comes.
 struct Prediction {
-  std::vector<double> centres;  ///< the median of the logarithm of the mean loss of the block
-  std::vector<double> spread;   ///< its own doubt of the centre, a standard deviation; empty: it has none
+  std::vector<double> centres{};  ///< the median of the logarithm of the mean loss of the block
+  std::vector<double> spread{};   ///< its own doubt of the centre, a standard deviation; empty: it has none
+  std::vector<double> apart{};    ///< how far its parts lie from the centre, if it is a mean of parts
 };
 
 /// Forecasts a training from what was seen of it and the rates planned. A pure function: equal arguments give equal bits.

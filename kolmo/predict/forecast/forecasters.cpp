@@ -11,9 +11,9 @@ namespace {
 
 using Centres = std::vector<double>;
 
-Centres persistence(const Seen& seen, const RateBlocks& planned, const GainPrior&) {
+Prediction persistence(const Seen& seen, const RateBlocks& planned, const GainPrior&) {
   const auto loss = seen.loss();
-  return Centres(planned.size(), std::log((loss[seen.count - 2] + loss[seen.count - 1]) / 2));
+  return {Centres(planned.size(), std::log((loss[seen.count - 2] + loss[seen.count - 1]) / 2))};
 }
 
 /// Holt's damped trend of log loss, after the last block.
@@ -35,16 +35,16 @@ Trend trend_of(const Seen& seen, std::span<const double> effects = {}) {
   }
   return t;
 }
-Centres local_linear(const Seen& seen, const RateBlocks& planned, const GainPrior&) {
+Prediction local_linear(const Seen& seen, const RateBlocks& planned, const GainPrior&) {
   const Trend t = trend_of(seen);
-  Centres out;
+  Prediction out;
   double step = 1, sum = 0;
   for (std::size_t i = 0; i < planned.size(); ++i)
-    out.push_back(t.level + t.slope * (sum += step *= Trend::damping));
+    out.centres.push_back(t.level + t.slope * (sum += step *= Trend::damping));
   return out;
 }
 
-Centres autoregressive(const Seen& seen, const RateBlocks& planned, const GainPrior&) {
+Prediction autoregressive(const Seen& seen, const RateBlocks& planned, const GainPrior&) {
   constexpr std::int64_t order = 3;
   constexpr std::size_t most = 100;
   if (planned.size() == 0) return {};
@@ -67,20 +67,20 @@ Centres autoregressive(const Seen& seen, const RateBlocks& planned, const GainPr
   const double level =
       x.back();  // a fit of few blocks may be unstable: no centre is further than e^2 times the loss away
   for (double& c : out) c = std::isfinite(c) ? std::clamp(c, level - 2, level + 2) : level;
-  return out;
+  return {out};
 }
 
-Centres of_law(const Seen& seen, const RateBlocks& planned, LawTerms terms, const GainPrior& prior) {
-  return fit_law(seen, terms, prior).after(planned, seen.blocks.length).logs(seen.loss()[seen.count - 1]);
+Prediction of_law(const Seen& seen, const RateBlocks& planned, LawTerms terms, const GainPrior& prior) {
+  return {fit_law(seen, terms, prior).after(planned, seen.blocks.length).logs(seen.loss()[seen.count - 1])};
 }
-Centres power_law(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
+Prediction power_law(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
   return of_law(seen, planned, LawTerms::power, prior);
 }
-Centres lag_law(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
+Prediction lag_law(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
   return of_law(seen, planned, LawTerms::lag, prior);
 }
 
-Centres averaged_weights(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
+Prediction averaged_weights(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
   Blocks averages;  // the curve of averaged weights as a run at constant rate
   static_cast<RateBlocks&>(averages) = seen.blocks;
   averages.length = seen.blocks.length;
@@ -95,20 +95,23 @@ Centres averaged_weights(const Seen& seen, const RateBlocks& planned, const Gain
     const double decayed = lag.lag > 0 ? std::clamp(1 - left[i] / lag.lag, 0., 1.) : 1;
     future.loss[i] += decayed * (std::min(average.loss[i], future.loss[i]) - future.loss[i]);
   }
-  return future.logs(seen.loss()[seen.count - 1]);
+  return {future.logs(seen.loss()[seen.count - 1])};
 }
 bool has_averages(const Seen& seen) {
   return seen.count >= 4 && std::isfinite(seen.averaged()[seen.count / 5]);
 }
 
-Centres lag_law_and_trend(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
+Prediction lag_law_and_trend(const Seen& seen, const RateBlocks& planned, const GainPrior& prior) {
   const Law law = fit_law(seen, LawTerms::lag, prior);
   const Law::Future future = law.after(planned, seen.blocks.length);
   const Trend t = trend_of(seen, law.lag_effects);
-  Centres out = future.logs(seen.loss()[seen.count - 1]);
+  Prediction out{future.logs(seen.loss()[seen.count - 1])};
   double step = 1, sum = 0;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = (out[i] + t.level + t.slope * (sum += step *= Trend::damping) + future.lag_effect[i]) / 2;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const double trend = t.level + t.slope * (sum += step *= Trend::damping) + future.lag_effect[i];
+    out.apart.push_back(std::fabs(trend - out.centres[i]) / 2);
+    out.centres[i] = (out.centres[i] + trend) / 2;
+  }
   return out;
 }
 
@@ -119,7 +122,7 @@ struct Row {
   std::size_t least;  ///< blocks
   bool knows_rates, is_law;
   double usual_score;  // at 50 steps, of trainings of an MLP, a CNN and a GPT
-  Centres (*centres)(const Seen&, const RateBlocks&, const GainPrior&);
+  Prediction (*predict)(const Seen&, const RateBlocks&, const GainPrior&);
   bool (*able)(const Seen&) = always;
 };
 constexpr Row rows[] = {
@@ -144,7 +147,7 @@ class Simple : public Forecaster {
     return row_.is_law ? Forecaster::reach(seen) : std::max<std::size_t>(10, seen.count / 4);
   }
   Prediction predict(const Seen& seen, const RateBlocks& planned) const override {
-    return {row_.centres(seen, planned, prior_), {}};
+    return row_.predict(seen, planned, prior_);
   }
 
  private:
