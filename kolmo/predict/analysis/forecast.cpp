@@ -94,6 +94,11 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   arena.update(log);
   result.forecast = request.forecaster.empty() ? arena.forecast(log, plan, blocks)
                                                : arena.forecast_by(request.forecaster, log, plan, blocks);
+  if (result.forecast.unlike_past)
+    result.notes.push_back(
+        "this training is unlike the runs of the store: its recurrent networks differ by more on it than on "
+        "them, and drive only if they "
+        "were better on this log's own past");
   result.loss = log.blocks().loss.back();
   result.standings = arena.standings();
   if (request.target) result.time = time_to(result.forecast, *request.target);

@@ -15,6 +15,8 @@ constexpr std::size_t fewest_blocks = 4;
 constexpr double rate_change = .2;
 /// The errors of past runs together count as this many independent errors of the log's own.
 constexpr double learned_errors = 20;
+/// The standing before a run has a past, if past runs are unlike it: of one that follows rates and has not learned, and of any other one.
+constexpr double usual_of_law = .85, usual_of_other = 1;
 
 bool changes_rate(const Seen& seen, const RateBlocks& planned) {
   const double last = seen.rate()[seen.count - 1];
@@ -41,6 +43,7 @@ Arena::Arena(Forecasters forecasters, std::size_t longest, std::size_t stride, c
   for (const auto& f : history_.forecasters()) usual_.push_back(f->usual_score());
   if (!standing) return;
   prior_ = standing->prior, learned_may_drive_ = standing->admitted, usual_origins_ = 10;
+  likeness_ = standing->likeness;
   for (std::size_t i = 0; i < usual_.size(); ++i) {
     const StoreStanding::Of* of = standing->find(history_.forecasters()[i]->name());
     if (!of) continue;
@@ -61,16 +64,19 @@ void Arena::update(const TrainingLog& log) {
   history_.update(log.blocks());
 }
 
-double Arena::standing(std::size_t forecaster, std::size_t blocks) const {
+double Arena::standing(std::size_t forecaster, std::size_t blocks, bool unlike) const {
+  const Forecaster& f = *history_.forecasters()[forecaster];
+  const double usual = !unlike                                ? usual_[forecaster]
+                       : f.knows_rates() && !f.learned_gain() ? usual_of_law
+                                                              : usual_of_other;
   double sum = 0, horizons = 0;
   for (const auto& [h, score] : history_.scores(forecaster)) {
     if (h > blocks || !score.count) continue;
     const double mean = score.persistence / double(score.count);
-    sum += (score.crps + usual_origins_ * mean * usual_[forecaster]) /
-           (score.persistence + usual_origins_ * mean);
+    sum += (score.crps + usual_origins_ * mean * usual) / (score.persistence + usual_origins_ * mean);
     ++horizons;
   }
-  return horizons ? sum / horizons : usual_[forecaster];
+  return horizons ? sum / horizons : usual;
 }
 
 std::vector<Standing> Arena::standings() const {
@@ -81,18 +87,34 @@ std::vector<Standing> Arena::standings() const {
   return all;
 }
 
-std::size_t Arena::driver(const Seen& seen, const RateBlocks& planned) const {
+bool Arena::unlike(std::size_t forecaster, const Seen& seen, const Prediction& now) const {
+  std::vector<SpreadAt> spreads = history_.spreads(forecaster);
+  if (now.spread.size() >= Likeness::ahead) spreads.push_back({seen.count, now.spread[Likeness::ahead - 1]});
+  return likeness_.unlike(spreads);
+}
+
+Arena::Choice Arena::driver(const Seen& seen, const RateBlocks& planned) const {
   const bool changes = changes_rate(seen, planned);
-  std::size_t best = 0;
-  double least = INFINITY;
+  Choice choice;
+  std::vector<std::size_t> able;
+  std::map<std::size_t, Prediction> made;  // of those that have learned
   for (std::size_t f = 0; f < history_.forecasters().size(); ++f) {
     const Forecaster& forecaster = *history_.forecasters()[f];
     if (!forecaster.able(seen) || (changes && !forecaster.knows_rates())) continue;
     if (forecaster.learned_gain() && !learned_may_drive_) continue;
     if (planned.size() > forecaster.reach(seen)) continue;
-    if (const double s = standing(f, planned.size()); s < least) least = s, best = f;
+    able.push_back(f);
+    if (!forecaster.learned_gain()) continue;
+    made[f] = forecaster.predict(seen, planned);
+    choice.unlike = choice.unlike || unlike(f, seen, made[f]);
   }
-  return best;
+  double least = INFINITY;
+  for (const std::size_t f : able)
+    if (const double s = standing(f, planned.size(), choice.unlike); s < least)
+      least = s, choice.forecaster = f;
+  if (const auto found = made.find(choice.forecaster); found != made.end())
+    choice.prediction = std::move(found->second);
+  return choice;
 }
 
 Forecast Arena::forecast(const TrainingLog& log, const Plan& plan, std::size_t blocks) const {
@@ -118,19 +140,20 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
     fail<InvalidArgument>("forecast: the loss is no finite number since step " + std::to_string(*since) +
                           "; the training has diverged, and there is nothing to forecast");
   const RateBlocks planned = planned_blocks(log, plan, blocks);
-  if (f == SIZE_MAX) f = driver(seen, planned);
-  const Forecaster& forecaster = *history_.forecasters()[f];
+  const Choice choice = f == SIZE_MAX ? driver(seen, planned) : Choice{f};
+  const Forecaster& forecaster = *history_.forecasters()[choice.forecaster];
   require(forecaster.able(seen),
           "forecast: the log has not what " + std::string(forecaster.name()) + " needs");
 
-  const Prediction prediction = forecaster.predict(seen, planned);
-  const Calibrator& calibrator = history_.calibrator(f);
+  const Prediction prediction = choice.prediction ? *choice.prediction : forecaster.predict(seen, planned);
+  const Calibrator& calibrator = history_.calibrator(choice.forecaster);
   const double noise = noise_of(seen);
   const std::size_t shown = calibrator.reach(seen.count);
   Law::Future law;
   if (!forecaster.learned_gain()) law = fit_law(seen, LawTerms::lag, prior_).after(planned, log.length());
   Forecast out;
   out.driver = forecaster.name();
+  out.unlike_past = choice.unlike;
   out.calibrated_on = calibrator.source();
   out.noise = noise;
   for (std::size_t i = 0; i < blocks; ++i) {

@@ -47,17 +47,25 @@ class Arena {
                        std::size_t blocks) const;
 
   /// The score of a forecaster for choosing the driver: its CRPS relative to that of persistence, the mean over horizons up to
-  /// `blocks`, where its usual score counts as 3 origins, and that on past runs as 10.
-  double standing(std::size_t forecaster, std::size_t blocks) const;
+  /// `blocks`, where its usual score counts as 3 origins, and that on past runs as 10. Of a training that is unlike them, what they say of
+  /// forecasters does not count: then those that follow rates and have not learned begin with .85, and all others with 1.
+  double standing(std::size_t forecaster, std::size_t blocks, bool unlike = false) const;
   std::vector<Standing> standings() const;
   const History& history() const { return history_; }
 
  private:
-  std::size_t driver(const Seen& seen, const RateBlocks& planned) const;
+  struct Choice {
+    std::size_t forecaster = 0;
+    bool unlike = false;                     // the training is unlike past runs
+    std::optional<Prediction> prediction{};  // if it has been made already
+  };
+  Choice driver(const Seen& seen, const RateBlocks& planned) const;
+  bool unlike(std::size_t forecaster, const Seen& seen, const Prediction& now) const;
   Forecast made(std::size_t forecaster, const TrainingLog& log, const Plan& plan, std::size_t blocks) const;
 
   History history_;
   GainPrior prior_;
+  Likeness likeness_;
   std::vector<double> usual_;  // by forecaster
   double usual_origins_ = 3;
   bool learned_may_drive_ = false;

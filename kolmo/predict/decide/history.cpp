@@ -6,7 +6,7 @@
 namespace kolmo::predict {
 namespace {
 
-constexpr std::size_t first_origin = 10, shortest_tier = 10;
+constexpr std::size_t shortest_tier = 10;
 
 }  // namespace
 
@@ -14,6 +14,7 @@ History::History(Forecasters forecasters, std::size_t longest, std::size_t strid
     : forecasters_(std::move(forecasters)),
       calibrators_(forecasters_.size()),
       scores_(forecasters_.size()),
+      spreads_(forecasters_.size()),
       stride_(stride) {
   for (std::size_t first = 1, last = shortest_tier; first <= longest; first = last + 1, last *= 4)
     tiers_.push_back({first, last, first_origin});
@@ -24,12 +25,25 @@ void History::update(const Blocks& blocks) {
     restarts_ = blocks.restarts;
     for (Calibrator& c : calibrators_) c.forget();
     for (auto& s : scores_) s.clear();
+    for (auto& s : spreads_) s.clear();
     for (Tier& tier : tiers_) tier.next = first_origin;
+    next_spread_ = first_origin;
   }
   count_ = blocks.loss.size();
   for (Tier& tier : tiers_)
     for (; tier.next + tier.last <= count_; tier.next += std::max(stride_, tier.next / 32))
       forecast(blocks, tier.next, tier);
+  for (; next_spread_ + Likeness::ahead <= count_; next_spread_ += std::max(stride_, next_spread_ / 32))
+    note_spreads(blocks, next_spread_);
+}
+
+void History::note_spreads(const Blocks& blocks, std::size_t origin) {
+  const Seen seen{blocks, origin};
+  for (std::size_t f = 0; f < forecasters_.size(); ++f) {
+    if (!forecasters_[f]->learned_gain() || !forecasters_[f]->able(seen)) continue;
+    const Prediction prediction = forecasters_[f]->predict(seen, rates_of(blocks, origin, Likeness::ahead));
+    if (!prediction.spread.empty()) spreads_[f].push_back({origin, prediction.spread.back()});
+  }
 }
 
 void History::forecast(const Blocks& blocks, std::size_t origin, const Tier& tier) {

@@ -23,7 +23,7 @@ std::string path_of(const std::string& folder) {
 
 /// An error at a horizon, of a forecast of one run.
 struct Error {
-  std::size_t run;
+  std::size_t run, seen;
   double error, unit;  // the error in this unit
 };
 using Errors = std::map<std::size_t, std::vector<Error>>;  // by horizon
@@ -45,7 +45,7 @@ Errors errors_of(const WorldModel& model, const std::vector<const Blocks*>& runs
     for (std::size_t h = 1; h <= next.size() && t + h <= runs[r]->loss.size(); ++h) {
       if (next[h - 1] >= model.residuals()[h - 1].size()) continue;
       const Residual e = model.residuals()[h - 1][next[h - 1]++];
-      all[h].push_back({r, e.error / e.unit, e.unit});
+      all[h].push_back({r, t, e.error / e.unit, e.unit});
     }
   });
   for (std::size_t h = 0; h < next.size(); ++h)
@@ -66,7 +66,7 @@ Errors errors_of(const Forecaster& forecaster, const std::vector<const Blocks*>&
     for (const std::size_t h : standing_horizons()) {
       if (h > ahead) break;
       const double unit = error_unit(noise, prediction, h - 1);
-      all[h].push_back({r, (std::log(run.loss[t + h - 1]) - prediction.centres[h - 1]) / unit, unit});
+      all[h].push_back({r, t, (std::log(run.loss[t + h - 1]) - prediction.centres[h - 1]) / unit, unit});
     }
   });
   return all;
@@ -106,6 +106,14 @@ StoreStanding::Of standing_of(const std::string& name, const Errors& errors) {
     of.errors.push_back(std::move(some));
   }
   return of;
+}
+
+Likeness likeness_of(const Errors& of_model, const std::vector<const Blocks*>& runs) {
+  std::vector<SpreadAt> spreads;
+  if (const auto found = of_model.find(Likeness::ahead); found != of_model.end())
+    for (const Error& e : found->second)
+      spreads.push_back({e.seen, spread_of(e.unit, noise_of({*runs[e.run], e.seen}))});
+  return Likeness(spreads);
 }
 
 /// The gain as a share of the loss, from runs whose rate fell by half or more and that say something of it.
@@ -166,6 +174,7 @@ StoreStanding judge(const RunStore& store) {
   standing.prior = prior_of(runs);
   const WorldModel& model = *store.model();
   const Errors of_model = errors_of(model, runs);
+  standing.likeness = likeness_of(of_model, runs);
   std::map<std::string, Errors> simple;
   for (const auto& f : simple_forecasters(standing.prior)) {
     const Errors& errors = simple[std::string(f->name())] = errors_of(*f, runs, model.least());
@@ -210,6 +219,7 @@ std::string StoreStanding::text() const {
                  {"difference", difference},
                  {"admitted", admitted},
                  {"runs", runs},
+                 {"likeness", likeness.limits()},
                  {"gain", {prior.median, prior.low, prior.high}}};
   return file.text();
 }
@@ -229,6 +239,7 @@ StoreStanding StoreStanding::parse(const std::string& text, const std::string& l
     s.best_simple = file.header.at("best_simple").get<std::string>();
     s.difference = file.header.at("difference").get<std::array<std::array<double, 2>, 3>>();
     s.admitted = file.header.at("admitted").get<bool>(), s.runs = file.header.at("runs").get<std::size_t>();
+    s.likeness = Likeness::of_limits(file.header.at("likeness").get<std::vector<double>>());
     const auto gain = file.header.at("gain").get<std::array<double, 3>>();
     s.prior = {gain[0], gain[1], gain[2]};
   } catch (const std::exception& e) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kolmo/predict/decide/history.hpp"
+#include "kolmo/predict/decide/likeness.hpp"
 #include "kolmo/predict/forecast/law.hpp"
 #include "kolmo/predict/model/run_store.hpp"
 
@@ -26,6 +27,7 @@ struct StoreStanding {
   /// CRPS of the world model less that of the best simple forecaster of each horizon: 95 % interval of a paired bootstrap over runs.
   std::array<std::array<double, 2>, 3> difference{};
   bool admitted = false;  ///< at 5 and 10 blocks the interval is below 0: the world model may drive
+  Likeness likeness;      ///< of a training to the runs, by the spread of the world model
   GainPrior prior;        ///< from the runs whose rate fell; the usual one if there are fewer than 5
   std::size_t runs = 0;
 

@@ -10,6 +10,7 @@ namespace kolmo::predict {
 namespace {
 
 constexpr std::size_t noise_blocks = 30;
+constexpr double of_spread = 3;
 constexpr double enough = 20;  ///< independent errors, from which on their own quantiles are taken
 
 const Quantiles& normal_quantiles() {
@@ -73,8 +74,11 @@ double noise_of(const Seen& seen) {
 }
 
 double error_unit(double noise, const Prediction& prediction, std::size_t i) {
-  constexpr double of_spread = 3;
   return prediction.spread.empty() ? noise : std::hypot(noise, of_spread * prediction.spread[i]);
+}
+
+double spread_of(double unit, double noise) {
+  return std::sqrt(std::max(0., unit * unit - noise * noise)) / of_spread;
 }
 
 Quantiles error_quantiles(std::span<const PastError> errors, double independent) {

@@ -71,6 +71,7 @@ struct Forecast {
   std::vector<double> rate;          ///< planned
   double noise = 0;                  ///< standard deviation of log loss from block to block
   std::string driver;                ///< the forecaster whose centres these are
+  bool unlike_past = false;          ///< the training is unlike the runs of the store, see Likeness
   std::string calibrated_on;         ///< whose errors the quantiles come from, in words
 };
 
