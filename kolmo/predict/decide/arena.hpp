@@ -38,9 +38,10 @@ class Arena {
 
   /// Takes what was added to the log. Throws InvalidArgument for losses that are not positive.
   void update(const TrainingLog& log);
-  /// The forecast for the blocks to come. Where a driver is a mean of parts, its intervals are wider by an independent deviation of
-  /// distance sqrt(1 - H / h) at horizon h beyond H, the longest whose errors are known. Throws InvalidArgument for a log with fewer than 4 blocks, and for one whose loss is no
-  /// number any more. update() must have seen the log.
+  /// The forecast for the blocks to come. Where the driver is a mean of parts, its intervals are wider by an independent deviation:
+  /// their distance times sqrt(1 - H / h), at a horizon h beyond H, the longest whose errors are known.
+  /// Throws InvalidArgument for a log with fewer than 4 blocks, and for one whose loss is no number any more. update() must have seen
+  /// the log.
   Forecast forecast(const TrainingLog& log, const Plan& plan, std::size_t blocks) const;
   /// The forecast of a certain forecaster. Throws InvalidArgument, naming those there are, if it is unknown or not able to.
   Forecast forecast_by(const std::string& forecaster, const TrainingLog& log, const Plan& plan,
