@@ -59,22 +59,27 @@ class Search {
     Visit stack[max_visits];
     T far[max_visits];
     int top = 0;
-    stack[top] = {0, t_.levels - 1}, far[top++] = 0;
-    while (top) {
-      const Visit v = stack[--top];
-      if (far[top] > best.bound()) continue;
-      if (v.level < 0) {
-        if (v.node != own_leaf) scan(v.node, q, best, skip);
-        continue;
-      }
+    const auto push = [&](const Visit& v, unsigned children) HWY_ATTR {
       HWY_ALIGN T distance[fan];
       const int base = top;
-      for (unsigned m = near_children(v, q, best.bound(), distance); m; m &= m - 1) {  // the nearest on top
+      for (unsigned m = near_children(v, q, best.bound(), distance) & children; m; m &= m - 1) {
         const int child = __builtin_ctz(m);
         int at = top++;
-        for (; at > base && far[at - 1] < distance[child]; --at)
+        for (; at > base && far[at - 1] < distance[child]; --at)  // the nearest on top
           stack[at] = stack[at - 1], far[at] = far[at - 1];
         stack[at] = {v.node * fan + child, v.level - 1}, far[at] = distance[child];
+      }
+    };
+    for (int level = 0; level < t_.levels; ++level) {  // from the own leaf up: what is near is found first
+      const std::int64_t own = own_leaf >> 3 * level;
+      push({own / fan, level}, ~(1u << own % fan));
+      while (top) {
+        const Visit v = stack[--top];
+        if (far[top] > best.bound()) continue;
+        if (v.level < 0)
+          scan(v.node, q, best, skip);
+        else
+          push(v, ~0u);
       }
     }
   }

@@ -1,15 +1,69 @@
 """kolmo forecast on the log of a real training: what came is forecast, plans, files and pages, and what cannot be is one clear line."""
 import json
+import os
+import struct
+import subprocess
 import unittest
 from pathlib import Path
 
-from command import CommandTest, kolmo, result
+from command import KOLMO, CommandTest, kolmo, result
 
 LOG = Path(__file__).resolve().parents[2] / "examples/data/training_gpt.csv"
 HELD, DECAYED = 1.106, 1.031  # what the training came to, see examples/data/README.md
 
 
+CRC = list(range(256))  # of CRC-32C, by byte
+for _ in range(8):
+    CRC = [c >> 1 ^ 0x82F63B78 * (c & 1) for c in CRC]
+
+
+def masked_crc(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ CRC[(crc ^ byte) & 255]
+    crc ^= 0xFFFFFFFF
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+
+def event_file(tags, steps):
+    """An event file of TensorBoard: an event for each step, with a scalar of each tag."""
+    def field(number, content):
+        return varint(number << 3 | 2) + varint(len(content)) + content
+    names, written = [field(1, tag.encode()) for tag in tags], []
+    for step in range(1, steps + 1):
+        scalar = b"\x15" + struct.pack("<f", 1 + 4 / step)
+        event = b"\x10" + varint(step) + field(5, b"".join(field(1, name + scalar) for name in names))
+        size = struct.pack("<Q", len(event))
+        written.append(size + masked_crc(size) + event + masked_crc(event))
+    return b"".join(written)
+
+
+def most_memory(*args):
+    """The most memory, in KiB, that the command had at once."""
+    with subprocess.Popen([KOLMO, *map(str, args)], stdout=subprocess.DEVNULL) as run:
+        _, status, used = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+    assert run.returncode == 0
+    return used.ru_maxrss
+
+
 class Forecast(CommandTest):
+    def test_tags_that_are_not_used_take_no_memory(self):
+        used = ["train/loss", "lr"]
+        folders = {"few": used, "many": used + [f"layer/{i}" for i in range(1000)]}
+        for name, tags in folders.items():
+            (self.path / name).mkdir()
+            self.file(f"{name}/events.out.tfevents.1.host", event_file(tags, 300))
+        self.assertEqual(*(result("forecast", self.path / name)["forecast"] for name in folders))
+        few, many = (min(most_memory("forecast", self.path / name) for _ in range(2)) for name in folders)
+        # 300,000 scalars that are kept take 96 bytes each, which is 28 MiB; the file itself has 6 MiB.
+        self.assertLess(many - few, 4096)
+        self.refused("forecast", self.path / "many", "--loss", "loss/of", mentions=["there is no column 'loss/of'", "layer/0"])
+
     def test_what_came_is_forecast(self):
         for plan, came in (("hold", HELD), ("decay@now:233", DECAYED)):
             found = result("forecast", LOG, "--plan", plan, "--horizon", 233)

@@ -16,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // Both files were written by TensorBoard 2.21. The first has steps 1 to 6, with train/loss = 4 - step / 4, lr = 1/2 and at step 2
 // eval/loss = 4.5 as a tensor. The second goes on from a checkpoint of step 4: train/loss is 1.375 and NaN, and lr 1/4 as a tensor.
@@ -57,6 +58,27 @@ TEST(EventFiles, AreReadAsALog) {
   EXPECT_EQ(rows[1].loss, 3.5);
   EXPECT_EQ(rows[1].rate, .5);
   EXPECT_EQ(rows[1].validation, 4.5);
+}
+
+TEST(EventFiles, OfTagsThatAreNotWantedOnlyTheNamesAreKept) {
+  const Table table =
+      read_event_files(written.string(), [](std::string_view tag) { return tag == "eval/loss"; });
+  EXPECT_THAT(table.names, ElementsAre("step", "eval/loss", "lr", "train/loss"));
+  EXPECT_THAT(table.columns, ElementsAre(ElementsAre(2), ElementsAre(4.5), IsEmpty(), IsEmpty()));
+}
+
+TEST(EventFiles, AColumnThatIsNamedIsReadThoughItHasNoUsualName) {
+  const std::vector<LogRow> rows = read_log_rows(written.string(), {.validation = "lr"});
+  ASSERT_EQ(rows.size(), 6u);
+  EXPECT_EQ(rows[0].validation, .5);
+  EXPECT_EQ(rows[0].loss, 3.75);
+  try {
+    read_log_rows(written.string(), {.loss = "perplexity"});
+    FAIL() << "there is no such column";
+  } catch (const InvalidArgument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("there is no column 'perplexity' (--loss); its columns are step, lr, "));
+    EXPECT_THAT(e.what(), HasSubstr("train/loss"));
+  }
 }
 
 TEST(EventFiles, AFileThatGrowsIsReadToItsLastWholeRecord) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/file.hpp"
@@ -84,7 +85,27 @@ std::optional<double> scalar_of(std::string_view tensor) {
 
 using Scalars = std::map<std::int64_t, std::map<std::string, double>>;  ///< by step and tag
 
-void add_value(std::string_view value, std::map<std::string, double>& scalars) {
+/// The scalars of the tags that are wanted. Of the others only the names are kept.
+class WantedScalars {
+ public:
+  explicit WantedScalars(const std::function<bool(std::string_view)>& wanted) : wanted_(wanted) {}
+
+  void add(std::int64_t step, std::string_view tag, double value) {
+    auto known = tags_.find(tag);
+    if (known == tags_.end()) known = tags_.emplace(tag, wanted_(tag)).first;
+    if (!known->second) return;
+    scalars_[step][known->first] = std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
+  }
+  Scalars take() { return std::exchange(scalars_, {}); }
+  const std::map<std::string, bool, std::less<>>& tags() const { return tags_; }
+
+ private:
+  const std::function<bool(std::string_view)>& wanted_;
+  std::map<std::string, bool, std::less<>> tags_;  // whether each is wanted
+  Scalars scalars_;
+};
+
+void add_value(std::string_view value, std::int64_t step, WantedScalars& scalars) {
   std::string_view tag;
   std::optional<double> number;
   for (Fields f(value); f.next();) {
@@ -92,21 +113,18 @@ void add_value(std::string_view value, std::map<std::string, double>& scalars) {
     if (f.field == 2 && f.wire == 5) number = number_at<float>(f.content);
     if (f.field == 8 && f.wire == 2) number = scalar_of(f.content);
   }
-  if (number)
-    scalars[std::string(tag)] = std::isfinite(*number) ? *number : std::numeric_limits<double>::infinity();
+  if (number) scalars.add(step, tag, *number);
 }
 
-void add_event(std::string_view event, Scalars& scalars) {
+void add_event(std::string_view event, WantedScalars& scalars) {
   std::int64_t step = 0;
   std::string_view summary;
   for (Fields f(event); f.next();) {
     if (f.field == 2 && f.wire == 0) step = std::int64_t(f.number);
     if (f.field == 5 && f.wire == 2) summary = f.content;
   }
-  std::map<std::string, double> values;
   for (Fields f(summary); f.next();)
-    if (f.field == 1 && f.wire == 2) add_value(f.content, values);
-  for (auto& [tag, value] : values) scalars[step][tag] = value;
+    if (f.field == 1 && f.wire == 2) add_value(f.content, step, scalars);
 }
 
 bool has_checksum(std::string_view bytes, std::uint32_t stored) {
@@ -115,28 +133,54 @@ bool has_checksum(std::string_view bytes, std::uint32_t stored) {
   return std::rotr(std::uint32_t(crc.checksum()), 15) + 0xA282EAD8u == stored;
 }
 
+/// A file that is read in pieces.
+class Pieces {
+ public:
+  explicit Pieces(const std::string& file) : bytes_(open_bytes(file)) {}
+
+  /// The next n bytes, or fewer at the end, until the next call. What is not there takes no memory.
+  std::string_view next(std::uint64_t n) {
+    constexpr std::size_t piece = 1 << 18;
+    if (buffer_.size() - at_ < n) buffer_.erase(0, std::exchange(at_, 0));
+    for (std::size_t got = piece; got && buffer_.size() - at_ < n;) {
+      const std::size_t had = buffer_.size();
+      buffer_.resize(had + piece);
+      got = bytes_.read(buffer_.data() + had, piece);
+      buffer_.resize(had + got);
+    }
+    const std::string_view taken = std::string_view(buffer_).substr(at_, n);
+    at_ += taken.size();
+    return taken;
+  }
+
+ private:
+  ByteReader bytes_;
+  std::string buffer_;
+  std::size_t at_ = 0;
+};
+
 /// A record is the size of its content, the checksum of that size, the content, and its checksum.
-Scalars scalars_of(const std::string& file) {
-  Scalars scalars;
-  const std::string bytes = open_bytes(file).rest(file_label(file));
-  std::string_view left = bytes;
-  while (left.size() >= 12) {
-    const std::string place = file + ": the record at byte " + std::to_string(bytes.size() - left.size());
-    const auto size = number_at<std::uint64_t>(left);
-    require(has_checksum(left.substr(0, 8), number_at<std::uint32_t>(left.substr(8))),
-            place + " has a wrong checksum: the file is damaged, or no event file of TensorBoard");
-    if (left.size() - 12 < 4 || size > left.size() - 16) break;
-    const std::string_view content = left.substr(12, size);
-    require(has_checksum(content, number_at<std::uint32_t>(left.substr(12 + size))),
-            place + " has a wrong checksum: the file is damaged");
+void read_scalars(const std::string& file, WantedScalars& scalars) {
+  Pieces pieces(file);
+  for (std::uint64_t at = 0, size = 0;; at += 16 + size) {
+    const auto place = [&] { return file + ": the record at byte " + std::to_string(at); };
+    const std::string_view head = pieces.next(12);
+    if (head.size() < 12) return;
+    size = number_at<std::uint64_t>(head);
+    if (!has_checksum(head.substr(0, 8), number_at<std::uint32_t>(head.substr(8))))
+      fail<InvalidArgument>(place() +
+                            " has a wrong checksum: the file is damaged, or no event file of TensorBoard");
+    const std::string_view body = pieces.next(size + 4);
+    if (size + 4 < size || body.size() < size + 4) return;
+    const std::string_view content = body.substr(0, size);
+    if (!has_checksum(content, number_at<std::uint32_t>(body.substr(size))))
+      fail<InvalidArgument>(place() + " has a wrong checksum: the file is damaged");
     try {
       add_event(content, scalars);
     } catch (const std::out_of_range&) {
-      fail<InvalidArgument>(place + " is no event of TensorBoard");
+      fail<InvalidArgument>(place() + " is no event of TensorBoard");
     }
-    left.remove_prefix(16 + size);
   }
-  return scalars;
 }
 
 /// Adds what a later file holds. A scalar that goes back to a step that it has passed began again there, from a checkpoint.
@@ -164,22 +208,29 @@ std::vector<std::string> event_files(const std::string& folder) {
   return files;
 }
 
-Table read_event_files(const std::string& folder) {
+Table read_event_files(const std::string& folder, const std::function<bool(std::string_view)>& wanted) {
   const std::vector<std::string> files = event_files(folder);
   require(!files.empty(),
           folder +
               ": the folder holds no event files of TensorBoard (their names have 'tfevents'); a run is "
               "the folder that holds them itself");
+  WantedScalars read(wanted);
   Scalars scalars;
-  for (const std::string& file : files) join(scalars, scalars_of(file));
-  Table table{.file = folder, .names = {"step"}, .columns{{}}, .faults{{}}, .named = true};
+  for (const std::string& file : files) {
+    read_scalars(file, read);
+    join(scalars, read.take());
+  }
+  Table table{.file = folder, .names = {"step"}, .columns{}, .faults{}, .named = true};
   std::map<std::string, std::size_t> number;
   for (const auto& [step, values] : scalars)
     for (const auto& [tag, value] : values)
       if (tag != "step" && number.try_emplace(tag, table.names.size()).second) table.names.push_back(tag);
-  require(!number.empty(), folder + ": the event files hold no scalars");
   table.columns.assign(table.names.size(),
                        std::vector(scalars.size(), std::numeric_limits<double>::quiet_NaN()));
+  for (const auto& [tag, is_wanted] : read.tags())
+    if (tag != "step" && !is_wanted) table.names.push_back(tag);
+  require(table.names.size() > 1, folder + ": the event files hold no scalars");
+  table.columns.resize(table.names.size());
   table.faults.resize(table.names.size());
   std::size_t row = 0;
   for (const auto& [step, values] : scalars) {

@@ -16,13 +16,17 @@
 namespace kolmo::predict {
 namespace {
 
+/// Whether a column is called "RUN - so".
+bool is_of_run(std::string_view column, std::string_view name) {
+  return column.ends_with(name) && column.substr(0, column.size() - name.size()).ends_with(" - ");
+}
+
 /// The columns that are called so, or "RUN - so".
 std::vector<std::size_t> columns_called(const Table& table, std::string_view name) {
   std::vector<std::size_t> exact, of_runs;
-  const std::string ending = " - " + std::string(name);
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     if (table.names[c] == name) exact.push_back(c);
-    if (std::string_view(table.names[c]).ends_with(ending)) of_runs.push_back(c);
+    if (is_of_run(table.names[c], name)) of_runs.push_back(c);
   }
   return exact.empty() ? of_runs : exact;
 }
@@ -70,9 +74,19 @@ std::int64_t step_of(const Table& table, std::size_t row, std::size_t column) {
   return std::int64_t(value);
 }
 
-Table read(const std::string& path) {
+/// Whether find() may choose a column of this name.
+bool may_be_used(std::string_view column, const LogColumns& columns) {
+  const auto called = [&](std::string_view name) { return column == name || is_of_run(column, name); };
+  return std::any_of(log_names().begin(), log_names().end(), [&](const LogNames& names) {
+    const std::string& given = columns.*names.column;
+    return given.empty() ? std::any_of(names.names.begin(), names.names.end(), called) : called(given);
+  });
+}
+
+Table read(const std::string& path, const LogColumns& columns) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return read_event_files(path);
+  if (std::filesystem::is_directory(path, error))
+    return read_event_files(path, [&](std::string_view tag) { return may_be_used(tag, columns); });
   if (is_json_lines(path)) return read_json_lines(path);
   TableOptions options;
   options.cells.infinite_is_number = true;
@@ -133,7 +147,7 @@ std::vector<LogRow> rows_of(const Table& table, const LogColumns& columns) {
 }
 
 std::vector<LogRow> read_log_rows(const std::string& path, const LogColumns& columns) {
-  return rows_of(read(path), columns);
+  return rows_of(read(path, columns), columns);
 }
 
 void write_log(const std::string& path, const TrainingLog& log) {
@@ -164,7 +178,7 @@ void write_log(const std::string& path, const TrainingLog& log) {
 }
 
 std::vector<double> read_rates(const std::string& path, std::int64_t last, const LogColumns& columns) {
-  const Table table = read(path);
+  const Table table = read(path, columns);
   const std::optional<std::size_t> step = find(table, log_names()[0], columns);
   std::optional<std::size_t> rate = find(table, log_names()[3], columns);
   if (!rate && table.columns.size() == 1) rate = 0;
