@@ -12,6 +12,8 @@ python3 bench/surrogates/page.py bench/results/surrogates.json docs
 if [ -x .venv/python/bin/python ] && [ -d build/ci/python ]; then  # make test makes both
   PYTHONPATH=build/ci/python .venv/python/bin/python bench/neighbors/study.py bench/results/neighbors.json
   python3 bench/neighbors/page.py bench/results/neighbors.json docs/choosing.md
+  PYTHONPATH=build/ci/python .venv/python/bin/python bench/neighbors/scaling.py bench/results/neighbors_scaling.json
+  python3 bench/neighbors/scaling_page.py bench/results/neighbors_scaling.json docs/choosing.md
 fi
 PYTHON_TESTS=without-torch tools/python_env.sh .venv/study bench/networks/requirements.txt
 data=${KOLMO_TEST_DATA:-../shared/data}/multivariate  # with what IDTxl found; without it these cells stay as they are

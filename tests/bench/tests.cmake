@@ -11,4 +11,6 @@ if(NOT KOLMO_SANITIZE)
     docs/multivariate.md --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   add_test(NAME bench.neighbors_page COMMAND ${Python3_EXECUTABLE} bench/neighbors/page.py bench/results/neighbors.json
     docs/choosing.md --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME bench.scaling_page COMMAND ${Python3_EXECUTABLE} bench/neighbors/scaling_page.py bench/results/neighbors_scaling.json
+    docs/choosing.md --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
