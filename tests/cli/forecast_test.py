@@ -1,10 +1,12 @@
 """kolmo forecast on the log of a real training: what came is forecast, plans, files and pages, and what cannot be is one clear line."""
 import json
+import math
 import os
 import struct
 import subprocess
 import unittest
 from pathlib import Path
+from random import Random
 
 from command import KOLMO, CommandTest, kolmo, result
 
@@ -85,6 +87,16 @@ class Forecast(CommandTest):
         text = " ".join((LOG.parents[2] / "README.md").read_text(encoding="utf-8").split())
         self.assertIn(f"{last['median']:.2f}, nine times in ten between {last['low']:.2f} and {last['high']:.2f}.", text)
         self.assertIn(f"its loss came to {DECAYED:.2f}.", text)
+
+    def test_intervals_hold_power_laws_as_far_again_as_was_seen(self):
+        held = 0
+        for seed in range(12):
+            random, seen = Random(seed), 300 + 100 * seed
+            losses = [3 * step ** -(0.25 + 0.04 * seed) * math.exp(random.gauss(0, 0.02)) for step in range(1, 2 * seen + 1)]
+            log = self.file("law.csv", "step,loss,rate\n" + "".join(f"{i},{loss:.7g},1\n" for i, loss in enumerate(losses[:seen], 1)))
+            quantiles = result("forecast", log, "--horizon", seen, "--forecaster", "lag_law_and_trend")["forecast"][-1]["quantiles"]
+            held += quantiles[1] <= sum(losses[-10:]) / 10 <= quantiles[17]
+        self.assertGreaterEqual(held, 9, "of 12, by 80 % intervals")
 
     def test_a_file_of_rates_is_a_plan(self):
         rates = [5e-4 * max(0.0, 1 - (step - 727) / 233) for step in range(728, 961)]
