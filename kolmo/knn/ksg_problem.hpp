@@ -29,8 +29,6 @@ struct KsgProblem {
   std::int64_t local_step = 0;
 
   bool conditional() const { return dz > 0; }
-  /// Whether counts in (x, z) are computed from intervals of ranks.
-  bool ranked() const { return dx == 1 && dz <= 1; }
   std::int64_t estimates() const { return 1 + surrogates; }
   /// Whether the Theiler window keeps rows i and j from being neighbours. It does so for i = j.
   bool excluded(std::int64_t i, std::int64_t j) const { return in_theiler_window(i, j, time, theiler); }

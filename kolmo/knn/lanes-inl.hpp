@@ -156,6 +156,27 @@ std::int64_t write_neighbours(const KsgProblem<T>& p, const Shared<T>& s, const 
   return kept;
 }
 
+/// Writes the nearest of the first `found` candidates, `take` of them, by ascending distance.
+template <class T>
+void write_sorted(const Bench<T>& w, std::int64_t found, std::int64_t take, T* distance,
+                  std::uint32_t* neighbour) {
+  // Sort by distances rounded to float, which keep the order, then correct the few that are equal in float.
+  for (std::int64_t c = 0; c < found; ++c) {
+    const auto rounded = __builtin_bit_cast(std::uint32_t, float(w.candidate_distance[c]));
+    w.order[c] = std::uint64_t(rounded) << 32 | std::uint64_t(c);
+  }
+  sort(w.order, std::size_t(found));
+  for (std::int64_t c = 0; c < found; ++c) {
+    const auto from = w.order[c] & 0xffffffff;
+    const T far = w.candidate_distance[from];
+    if (c >= take && !(far < distance[take - 1])) continue;
+    std::int64_t to = std::min(c, take - 1);
+    for (; to > 0 && far < distance[to - 1]; --to)
+      distance[to] = distance[to - 1], neighbour[to] = neighbour[to - 1];
+    distance[to] = far, neighbour[to] = std::uint32_t(w.candidate[from]);
+  }
+}
+
 /// Writes the neighbour list of point i in (y, z): the `length` nearest points outside the Theiler window, by
 /// ascending distance. Returns the number of entries.
 template <class T>
@@ -166,24 +187,26 @@ std::int64_t write_list(const KsgProblem<T>& p, const Shared<T>& s, const Bench<
     const std::int64_t found = write_neighbours(p, s, w, i, radius);
     const std::int64_t take = std::min(found, s.length);
     if (take < s.length && radius < std::numeric_limits<T>::max()) continue;
-    // Sort by distances rounded to float, which keep the order, then correct the few that are equal in float.
-    for (std::int64_t c = 0; c < found; ++c) {
-      const auto rounded = __builtin_bit_cast(std::uint32_t, float(w.candidate_distance[c]));
-      w.order[c] = std::uint64_t(rounded) << 32 | std::uint64_t(c);
-    }
-    sort(w.order, std::size_t(found));
-    for (std::int64_t c = 0; c < found; ++c) {
-      const auto from = w.order[c] & 0xffffffff;
-      const T far = w.candidate_distance[from];
-      if (c >= take && !(far < distance[take - 1])) continue;
-      std::int64_t to = std::min(c, take - 1);
-      for (; to > 0 && far < distance[to - 1]; --to)
-        distance[to] = distance[to - 1], neighbour[to] = neighbour[to - 1];
-      distance[to] = far, neighbour[to] = std::uint32_t(w.candidate[from]);
-    }
+    write_sorted(w, found, take, distance, neighbour);
     if (take) guess = *w.last_reach = std::max(distance[take - 1] * T(1.1), std::numeric_limits<T>::min());
     return take;
   }
+}
+
+/// Writes the list of point i in z, whose list in (y, z) is written: all points up to the end of that list, or the nearest of them.
+template <class T>
+void write_z_list(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t i,
+                  std::int64_t at) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const std::int64_t listed = s.listed[at];
+  const T radius = listed ? T(1.5) * s.distance[at * s.length + listed - 1] : std::numeric_limits<T>::min();
+  T* const distance = s.z_distance + at * s.z_length;
+  std::uint32_t* const neighbour = s.z_neighbour + at * s.z_length;
+  const std::int64_t found = write_candidates(s, w, p.dy, p.dy + p.dz, i, radius);
+  std::int64_t take = std::min(found, s.z_length - 1);
+  write_sorted(w, found, take, distance, neighbour);
+  if (take == found) distance[take] = found == s.n ? infinity : radius, neighbour[take++] = 0;
+  s.z_listed[at] = std::int32_t(take);
 }
 
 }  // namespace HWY_NAMESPACE

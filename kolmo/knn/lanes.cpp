@@ -41,7 +41,7 @@ void prepare(const KsgProblem<T>& p, Shared<T>& s) {
     cells.build(s.n);
   };
   if (p.dz) sort_padded(s.y, s.yz, s.y_cells);
-  for (std::int64_t b = 0; b < (p.ranked() ? p.b : 0); ++b) {
+  for (std::int64_t b = 0; b < (s.ranked ? p.b : 0); ++b) {
     const Sorted<T> x{s.x_sorted + b * s.padded, s.scratch_row, s.x_rank + b * s.padded, s.n};
     sort_padded(x, p.x + b * p.x_step, s.x_cells[b]);
   }
@@ -73,6 +73,7 @@ void write_lists(const KsgProblem<T>& p, const Shared<T>& s, std::int64_t begin,
       const std::int64_t at = i - begin;
       s.listed[at] =
           std::int32_t(write_list(p, s, w, i, s.distance + at * s.length, s.neighbour + at * s.length));
+      if (s.z_length) write_z_list(p, s, w, i, at);
     }
   });
 }
@@ -109,6 +110,15 @@ void write_steps(const KsgProblem<T>& p, Shared<T>& s, std::int64_t points, int 
   parallel_for(threads, points, [&](std::int64_t i, int) {
     for (std::int64_t e = i * s.length; e < i * s.length + s.listed[i]; ++e)
       s.far[e] = std::int16_t(std::min(s.distance[e] * per_step, T(32767)));
+  });
+}
+
+/// Writes the distances of the lists in z in steps.
+template <class T, class R>
+void write_z_steps(const Shared<T>& s, std::int64_t points, int threads) {
+  parallel_for(threads, points, [&](std::int64_t i, int) {
+    for (std::int64_t e = i * s.z_length; e < i * s.z_length + s.z_listed[i]; ++e)
+      reinterpret_cast<R*>(s.z_far)[e] = R(s.in_steps(s.z_distance[e]));
   });
 }
 
@@ -155,6 +165,7 @@ void load_ranks(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, s
       const std::uint32_t r = rank[l][w.index[l % pack * s.padded + i]];
       w.template ranks<R>(l, s)[at] = R(r), w.template places<R>(l, s)[r] = R(at);
       w.steps[at * group_lanes + l] = steps[l][r];
+      if (s.z_length) w.template rank_row<R>(at)[l] = R(r);
     }
   });
 }
@@ -163,8 +174,7 @@ template <int K, class T, class R>
 void run_group(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
                std::int64_t begin, std::int64_t end) {
   const int used = int(std::min<std::int64_t>(packs, (s.lanes - group * group_lanes + pack - 1) / pack));
-  const bool ranked = p.ranked();
-  if (ranked) load_ranks<T, R>(p, s, w, group, used);
+  if (s.ranked) load_ranks<T, R>(p, s, w, group, used);
   bool columns = false;
   for (std::int64_t t = begin; t < end; t += tile) {
     const std::int64_t stop = std::min(end, t + tile);
@@ -178,11 +188,14 @@ void run_group(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, st
         p.dx == 1 ? walk_columns<K, true>(p, s, w, of_pack, t, stop, begin)
                   : walk_columns<K, false>(p, s, w, of_pack, t, stop, begin);
     }
-    if (ranked)
+    if (s.ranked)
       find_intervals<T, R>(p, s, w, group, used, t, stop);
     else
       count_by_distance<T>(p, s, w, used, t, stop);
-    if (ranked && p.dz) count_by_rank<T, R>(s, w, used, t, stop);
+    if (s.z_length)
+      count_by_lists<T, R>(p, s, w, used, t, stop, begin);
+    else if (s.ranked && p.dz)
+      count_by_rank<T, R>(s, w, used, t, stop);
     if (p.theiler) subtract_window<T>(p, s, w, used, t, stop);
     add_terms(p, s, w, group, used, t, stop);
   }
@@ -191,6 +204,9 @@ void run_group(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, st
 template <int K, class T>
 void run_groups(const KsgProblem<T>& p, const Shared<T>& s, std::int64_t begin, std::int64_t end,
                 int threads) {
+  if (s.z_length)
+    s.n < 65536 ? write_z_steps<T, std::uint16_t>(s, end - begin, threads)
+                : write_z_steps<T, std::uint32_t>(s, end - begin, threads);
   parallel_for(threads, s.groups, [&](std::int64_t group, int thread) {
     const Bench<T> w = bench_of(p, s, thread);
     if (s.n < 65536)
@@ -207,7 +223,7 @@ void all_lanes(const KsgProblem<T>& p, Shared<T>& s, int threads) {
     const std::int64_t end = std::min(s.n, begin + s.slice);
     write_lists(p, s, begin, end, threads);
     s.step = 0;
-    if (p.ranked()) write_steps(p, s, end - begin, threads);
+    if (s.ranked) write_steps(p, s, end - begin, threads);
     for (int t = 0; t < threads; ++t) *bench_of(p, s, t).in_steps = s.step > 0;
     switch (p.k) {
       case 3:

@@ -36,6 +36,8 @@ struct Shared {
   std::int64_t n, padded;      // padded: room for a vector after the n values
   std::int64_t lanes, groups;  // estimates
   std::int64_t length, slice;  // entries of a neighbour list; points whose lists fit in memory at a time
+  bool ranked;                 // whether samples of x are kept as ranks, and counted by them
+  std::int64_t z_length;       // entries of a list in z; 0: there are none
   Sorted<T> key;
   T* yz;                  // columns of y, then z, each in key order and padded with infinity
   T* x_sorted;            // of each alternative, padded with infinity (one column of x only)
@@ -49,15 +51,24 @@ struct Shared {
   T* distance;               // neighbour lists in (y, z): distances ascending
   std::uint32_t* neighbour;  // and their points
   std::int32_t* listed;      // entries of each point's list
-  T step;                    // distances are walked in steps of this width; 0: without steps
-  std::int16_t* far;         // distances of the lists in steps
-  std::int16_t* x_steps;     // of each alternative, ascending
-  StepRange<T>* x_range;     // of each alternative
+  // Lists in z, from the point itself on. Points that are not listed are at least as far as the last distance.
+  T* z_distance;
+  std::uint32_t* z_neighbour;
+  std::int32_t* z_listed;  // entries of each point's list, the last distance included
+  std::uint32_t* z_far;    // distances of the lists in steps; of 16 bits if ranks are
+  T step;                  // distances are walked in steps of this width; 0: without steps
+  std::int16_t* far;       // distances of the lists in steps
+  std::int16_t* x_steps;   // of each alternative, ascending
+  StepRange<T>* x_range;   // of each alternative
   PsiTerm* terms;
   PsiSum* sums;        // by lane
   std::byte* benches;  // one per thread
   std::size_t bench_bytes;
 
+  /// A distance in steps. It ascends with the distance.
+  std::int32_t in_steps(T distance) const {
+    return std::int32_t(std::min(step > 0 ? distance / step : T(0), T(32767)));
+  }
   std::int64_t alternative(const KsgProblem<T>& p, std::int64_t group, int lane) const {
     return std::min(group * group_lanes + lane, lanes - 1) / p.estimates();
   }
@@ -71,6 +82,7 @@ struct Bench {
   // Two arrays per lane, of 16 bits an element if they fit: the rank of each point's x, and the point of each
   // rank.
   std::uint32_t *rank, *place;
+  std::uint32_t* rank_rows;              // with lists in z: [point][lane], also of 16 bits if they fit
   std::uint32_t* index;                  // [lane of a pack][row]: the surrogate's map
   std::uint32_t* once;                   // the table of write_map()
   std::int16_t* steps;                   // [point][lane]: x in steps
@@ -89,11 +101,12 @@ struct Bench {
   void layout(const KsgProblem<T>& p, const Shared<T>& s, Arena& arena) {
     const auto n = std::size_t(s.padded);
     x = arena.take<T>(n * std::size_t(p.dx) * group_lanes);
-    rank = arena.take<std::uint32_t>(p.ranked() ? n * group_lanes : 0);
-    place = arena.take<std::uint32_t>(p.ranked() ? n * group_lanes : 0);
+    rank = arena.take<std::uint32_t>(s.ranked ? n * group_lanes : 0);
+    place = arena.take<std::uint32_t>(s.ranked ? n * group_lanes : 0);
+    rank_rows = arena.take<std::uint32_t>(s.z_length ? n * group_lanes : 0);
     index = arena.take<std::uint32_t>(n * pack);
     once = arena.take<std::uint32_t>(std::bit_ceil(std::max<std::size_t>(256, std::size_t(p.n))));
-    steps = arena.take<std::int16_t>(p.ranked() ? n * group_lanes : 0);
+    steps = arena.take<std::int16_t>(s.ranked ? n * group_lanes : 0);
     entry = arena.take<std::int16_t>(std::size_t(s.length) * group_lanes);
     least_step = arena.take<std::int16_t>(group_lanes), most_step = arena.take<std::int16_t>(group_lanes);
     in_steps = arena.take<bool>(1);
@@ -110,6 +123,10 @@ struct Bench {
     return reinterpret_cast<R*>(rank) + lane * s.padded;
   }
   template <class R>
+  R* rank_row(std::int64_t point) const {
+    return reinterpret_cast<R*>(rank_rows) + point * group_lanes;
+  }
+  template <class R>
   R* places(int lane, const Shared<T>& s) const {
     return reinterpret_cast<R*>(place) + lane * s.padded;
   }
@@ -122,10 +139,18 @@ struct Bench {
 /// uniform points, so sqrt(k n) entries reach that far on average, and three times as many nearly always. In
 /// the other cases it is half of list_length() if a search in x can replace a list that is too short.
 template <class T>
-std::int64_t lane_list_length(const KsgProblem<T>& p) {
+std::int64_t lane_list_length(const KsgProblem<T>& p, bool ranked) {
   if (!p.dz && p.dx == 1) return std::min(p.n - 1, std::int64_t(3 * std::sqrt(double(p.k) * double(p.n))));
   const std::int64_t length = list_length(p.n, p.k);
-  return p.ranked() && !p.theiler ? std::max(length / 2, std::min(p.k, length)) : length;
+  return ranked && !p.theiler ? std::max(length / 2, std::min(p.k, length)) : length;
+}
+
+/// Number of entries of a list in z. A cube that holds k of n uniform points in the joint space, of dz + 2 dimensions, holds
+/// n (k / n)^(dz / (dz + 2)) of them in z; three times as many are nearly always enough.
+template <class T>
+std::int64_t z_list_length(const KsgProblem<T>& p) {
+  const double share = double(p.k) / double(p.n), mean = double(p.n) * std::pow(share, p.dz / (p.dz + 2.));
+  return std::min(p.n, std::int64_t(5 * mean) + 64);
 }
 
 template <class T>
@@ -136,7 +161,7 @@ Cells<T> cells_of(const T* value, std::int64_t n, Arena& arena) {
 /// Whether counts in (y, z) are computed from intervals of ranks, as those in (x, z).
 template <class T>
 bool in_plane(const KsgProblem<T>& p) {
-  return p.ranked() && p.dy == 1 && p.dz == 1;
+  return p.dx == 1 && p.dy == 1 && p.dz == 1;
 }
 
 template <class T>
@@ -144,14 +169,18 @@ void shared_layout(const KsgProblem<T>& p, Shared<T>& s, Arena& arena, int threa
   constexpr double list_memory = 256e6;  // bytes
   s.n = p.n, s.padded = (p.n + pack + pack) / pack * pack;
   s.lanes = p.b * p.estimates(), s.groups = (s.lanes + group_lanes - 1) / group_lanes;
-  s.length = lane_list_length(p);
-  s.slice =
-      std::clamp(std::int64_t(list_memory / double(s.length * std::int64_t(sizeof(T) + 6))) / tile * tile,
-                 std::int64_t(tile), (p.n + tile - 1) / tile * tile);
+  constexpr std::int64_t fewest_groups = 4;  // that make up for sorting lists in z
+  const bool lists_in_z = p.dx == 1 && p.dz > 1 && s.groups >= fewest_groups;
+  s.ranked = p.dx == 1 && (p.dz <= 1 || lists_in_z);
+  s.length = lane_list_length(p, s.ranked);
+  s.z_length = lists_in_z ? z_list_length(p) + 1 : 0;
+  const auto point_bytes = std::int64_t(s.length * (sizeof(T) + 6) + s.z_length * (sizeof(T) + 8));
+  s.slice = std::clamp(std::int64_t(list_memory / double(point_bytes)) / tile * tile, std::int64_t(tile),
+                       (p.n + tile - 1) / tile * tile);
   const auto n = std::size_t(s.padded);
   s.key = {arena.take<T>(n), arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n), p.n};
   s.yz = arena.take<T>(n * std::size_t(p.dy + p.dz));
-  const bool ranked = p.ranked();
+  const bool ranked = s.ranked;
   s.x_sorted = arena.take<T>(ranked ? n * std::size_t(p.b) : 0);
   s.x_rank = arena.take<std::uint32_t>(ranked ? n * std::size_t(p.b) : 0);
   s.x_cells = arena.take<Cells<T>>(ranked ? std::size_t(p.b) : 0);
@@ -169,6 +198,10 @@ void shared_layout(const KsgProblem<T>& p, Shared<T>& s, Arena& arena, int threa
   s.distance = arena.take<T>(std::size_t(s.slice * s.length) + 8);  // measure_near() may read past the end
   s.neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.length));
   s.listed = arena.take<std::int32_t>(std::size_t(s.slice));
+  s.z_distance = arena.take<T>(std::size_t(s.slice * s.z_length));
+  s.z_neighbour = arena.take<std::uint32_t>(std::size_t(s.slice * s.z_length));
+  s.z_listed = arena.take<std::int32_t>(std::size_t(s.z_length ? s.slice : 0));
+  s.z_far = arena.take<std::uint32_t>(std::size_t(s.slice * s.z_length));
   s.far = arena.take<std::int16_t>(ranked ? std::size_t(s.slice * s.length) : 0);
   s.x_steps = arena.take<std::int16_t>(ranked ? n * std::size_t(p.b) : 0);
   s.x_range = arena.take<StepRange<T>>(ranked ? std::size_t(p.b) : 0);

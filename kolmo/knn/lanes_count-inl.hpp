@@ -61,7 +61,7 @@ HWY_INLINE void intervals(D d, const LaneColumns<T>& c, hn::Vec<D> q, const T* r
   }
 }
 
-/// Finds the intervals of ranks in x and of places in z within each lane's radius, and counts n_z.
+/// Finds the intervals of ranks in x within each lane's radius, and if z has one column those of places in z, and counts n_z.
 template <class T, class R>
 void find_intervals(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, std::int64_t group,
                     int used, std::int64_t begin, std::int64_t end) {
@@ -85,6 +85,7 @@ void find_intervals(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& 
         less_one(w.n_xz + at, w.size + at);
         continue;
       }
+      if (p.dz > 1) continue;
       intervals(d, in_z, hn::Set(d, s.key.value[i]), w.radius + at, w.z_first + at, w.z_size + at);
       less_one(w.n_z + at, w.z_size + at);
     }
@@ -100,6 +101,70 @@ void count_by_rank(const Shared<T>& s, const Bench<T>& w, int used, std::int64_t
       const std::int64_t found =
           count_in_both(rank, place, {w.first[at], w.size[at]}, {w.z_first[at], w.z_size[at]});
       w.n_xz[at] = found ? std::uint32_t(found) - 1 : 0;
+    }
+  }
+}
+
+/// Counts n_z and n_xz of a lane whose radius is beyond the list in z.
+template <class T, class R>
+void count_beyond(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int lane, std::int64_t i,
+                  std::int64_t at) {
+  const std::int64_t found = write_candidates(s, w, p.dy, p.dy + p.dz, i, w.radius[at]);
+  const R* rank = w.template ranks<R>(lane, s);
+  std::uint32_t both = 0;
+  for (std::int64_t c = 0; c < found; ++c)
+    both += std::uint32_t(rank[w.candidate[c]]) - w.first[at] < w.size[at];
+  w.n_z[at] = std::uint32_t(found), w.n_xz[at] = both;
+}
+
+/// Counts n_z and n_xz by lists in z, one estimate per lane. Where a distance and a radius differ in steps, these tell which is
+/// greater; the few listed points whose distance in steps is that of the radius are compared exactly.
+template <class T, class R>
+void count_by_lists(const KsgProblem<T>& p, const Shared<T>& s, const Bench<T>& w, int used,
+                    std::int64_t begin, std::int64_t end, std::int64_t slice) {
+  const hn::CappedTag<R, group_lanes> d;
+  const int width = int(hn::Lanes(d)), lanes = used * pack;
+  HWY_ALIGN R radius[group_lanes] = {}, first[group_lanes] = {}, size[group_lanes] = {};
+  HWY_ALIGN R in_z[group_lanes], in_both[group_lanes];
+  std::int64_t read = 0;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t at = (i - begin) * group_lanes, list = (i - slice) * s.z_length;
+    const auto last = R(s.z_listed[i - slice] - 1);
+    const T* distance = s.z_distance + list;
+    const R* far = reinterpret_cast<const R*>(s.z_far) + list;
+    const std::uint32_t* neighbour = s.z_neighbour + list;
+    for (std::int64_t e = 0; e < read; e += 8)  // of the next point, as far as the list before was read
+      __builtin_prefetch(distance + s.z_length + e);
+    for (std::int64_t e = 0; e < read; e += 16) __builtin_prefetch(neighbour + s.z_length + e);
+    read = 0;
+    for (int l = 0; l < lanes; ++l) {
+      const T exact = w.radius[at + l];
+      radius[l] = exact > distance[last] ? R(0) : R(s.in_steps(exact));
+      first[l] = R(w.first[at + l]), size[l] = R(w.size[at + l]);
+    }
+    for (int v = 0; v < lanes; v += width) {
+      const R most = *std::max_element(radius + v, radius + std::min(v + width, lanes));
+      const auto reach = hn::Load(d, radius + v), from = hn::Load(d, first + v),
+                 length = hn::Load(d, size + v);
+      auto z = hn::Zero(d), both = z;
+      R e = 0;
+      for (; e < last && far[e] < most; ++e) {
+        const auto nearer = hn::Lt(hn::Set(d, far[e]), reach);
+        const auto rank = hn::Load(d, w.template rank_row<R>(neighbour[e]) + v);
+        z = hn::Sub(z, hn::VecFromMask(d, nearer));
+        both = hn::Sub(both, hn::VecFromMask(d, hn::And(nearer, hn::Lt(hn::Sub(rank, from), length))));
+      }
+      hn::Store(z, d, in_z + v), hn::Store(both, d, in_both + v);
+      read = std::max<std::int64_t>(read, e);
+    }
+    for (int l = 0; l < lanes; ++l) {
+      std::uint32_t &n_z = w.n_z[at + l] = in_z[l], &n_xz = w.n_xz[at + l] = in_both[l];
+      const T exact = w.radius[at + l];
+      // The k-th neighbour itself is often at this distance: one condition without branches is predicted well.
+      for (R e = in_z[l]; bool(e < last) & bool(far[e] == radius[l]) & bool(distance[e] < exact); ++e)
+        ++n_z, n_xz += R(w.template rank_row<R>(neighbour[e])[l] - first[l]) < size[l];
+      if (exact > distance[last]) count_beyond<T, R>(p, s, w, l, i, at + l);
+      n_z -= n_z > 0, n_xz -= n_xz > 0;  // i itself is not counted
     }
   }
 }

@@ -132,6 +132,20 @@ const Setting settings[] = {
     {600, 1, 4, 0, 1, 1, 7, 0, Data::heavy_tails},
     {600, 1, 4, 0, 1, 4, 4, 3, Data::normal},
     {400, 1, 64, 130, 1, 1, 3, 0, Data::normal},
+    // Enough estimates for lists in z.
+    {200, 2, 4, 0, 60, 1, 1, 2, Data::normal},
+    {129, 1, 4, 3, 99, 1, 1, 3, Data::normal, SurrogateType::circular},
+    {100, 3, 7, 0, 40, 1, 2, 2, Data::normal, SurrogateType::block},
+    {100, 1, 64, 0, 99, 1, 1, 2, Data::normal},
+    {120, 1, 4, 0, 99, 1, 1, 2, Data::discrete},
+    {120, 1, 4, 2, 99, 1, 1, 2, Data::jittered},
+    {150, 1, 4, 0, 99, 1, 1, 3, Data::heavy_tails},
+    {120, 1, 4, 0, 99, 1, 1, 2, Data::wide_x},
+    {120, 1, 4, 0, 99, 1, 1, 2, Data::wide_y},
+    {120, 1, 4, 0, 99, 1, 1, 2, Data::constant_z},
+    {120, 1, 4, 0, 99, 1, 1, 2, Data::duplicates},
+    {120, 1, 4, 0, 99, 1, 1, 2, Data::tiny_range},
+    {7, 1, 4, 0, 99, 1, 1, 2, Data::normal},
 };
 
 class Engines : public testing::TestWithParam<Setting> {};
