@@ -138,7 +138,7 @@ void run_backtest(const ForecastFlags& o) {
 }
 
 void run_training(const ForecastFlags& o) {
-  const StoreResult r = train_store_on(o.train_store, o.request.store, o.request);
+  const StoreResult r = train_store_on(o.train_store, o.request);
   for (const std::string& why : r.trained.left_out) print_note(why);
   if (o.json) return print_json(standing_json(r.standing));
   std::cout << o.request.store << ": an ensemble learned from " << r.trained.runs << " runs\n";
@@ -160,6 +160,7 @@ void run_forecast(const ForecastFlags& o, const Context& context) {
   require(o.plot.empty() || !o.file.empty(), "forecast: --plot is of a LOG");
   require(o.report.empty() || !o.file.empty() || !o.sweep.empty(),
           "forecast: --report is of a LOG or a --sweep");
+  require(o.request.device == "cpu" || !o.train_store.empty(), "forecast: --device is for --train-store");
   require(!o.request.target || o.sweep.empty(), "forecast: --target is of a LOG");
   require(!o.request.decide || !o.file.empty(), "forecast: --decide is of a LOG");
   if (!o.sweep.empty()) return run_sweep(o, context);

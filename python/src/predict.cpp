@@ -121,7 +121,7 @@ void add_predict(nb::module_& module) {
       "train_store",
       [](const std::string& runs, const std::string& options) {
         const ForecastRequest request = request_of(options);
-        return standing_json(train_store_on(runs, request.store, request).standing).dump();
+        return standing_json(train_store_on(runs, request).standing).dump();
       },
       "runs"_a, "options"_a, nb::call_guard<Released>());
   module.def("describe_forecast", [] { return describe_forecast().dump(); });

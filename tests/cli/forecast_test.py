@@ -66,6 +66,13 @@ class Forecast(CommandTest):
         self.assertLess(many - few, 4096)
         self.refused("forecast", self.path / "many", "--loss", "loss/of", mentions=["there is no column 'loss/of'", "layer/0"])
 
+    def test_a_device_that_cannot_train_is_refused(self):
+        store = self.path / "store"
+        self.refused("forecast", LOG, "--device", "simt", mentions=["--device is for --train-store"])
+        for device in ("cuda:99", "tpu"):
+            self.refused("forecast", "--train-store", LOG.parent, "--store", store, "--device", device, mentions=[device.split(":")[0]])
+        self.assertFalse(store.exists())
+
     def test_what_came_is_forecast(self):
         for plan, came in (("hold", HELD), ("decay@now:233", DECAYED)):
             found = result("forecast", LOG, "--plan", plan, "--horizon", 233)

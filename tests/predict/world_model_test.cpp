@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -143,6 +144,43 @@ TEST(WorldModel, InFloatStaysWithin1e5OfDoubleOver50Steps) {
     const auto want = roll_out<double>({sizes, twice.data()}, {runs[1], seen}, {&plan, 1});
     for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(got[0][i], want[0][i], 1e-5) << seen << " blocks, " << i;
   }
+}
+
+TEST(WorldModel, LearnsOnADeviceWithin1e5OfTheReferenceInDouble) {
+  const Device device{DeviceKind::simt};
+  if (!available(device)) GTEST_SKIP() << "no emulated GPU";
+  const auto trained = [&]<class T>(T, const Windows& windows, std::int64_t updates, Device on) {
+    TrainingOptions options{.hidden = 6, .epochs = 1000, .device = on};
+    options.most_updates = updates;
+    return train_member<T>(windows, options, 0);
+  };
+  // Two windows, which end after their runs; and 64 of the 66 that there are.
+  const auto few = simulated::runs(2, 350), many = simulated::runs(22, 700);
+  const Windows two(simulated::pointers(few)), all(simulated::pointers(many));
+  const auto reference = trained(0., two, 50, {});
+  const auto got = trained(0.F, two, 50, device);
+  EXPECT_THAT(got, testing::Pointwise(testing::DoubleNear(1e-5), reference));
+  // The same in double: the order of sums changes the last bits of gradients, and AdamW's steps are 6e-3 at most.
+  EXPECT_THAT(trained(0., all, 3, device),
+              testing::Pointwise(testing::DoubleNear(1e-12), trained(0., all, 3, {})));
+  const auto before = trained(0., two, 0, {});
+  double moved = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) moved = std::max(moved, std::abs(reference[i] - before[i]));
+  EXPECT_GT(moved, 0.05) << "something was learned";
+}
+
+TEST(WorldModel, OfADeviceForecastsAsThatOfTheCpu) {
+  const Device device{DeviceKind::simt};
+  if (!available(device)) GTEST_SKIP() << "no emulated GPU";
+  const auto runs = simulated::runs(2, 350);
+  TrainingOptions options{.members = 2, .hidden = 4, .epochs = 2};
+  const WorldModel on_cpu = WorldModel::train(simulated::pointers(runs), options);
+  options.device = device;
+  const WorldModel on_device = WorldModel::train(simulated::pointers(runs), options);
+  const RateBlocks plan = rates_from(runs[1], 25, 5);
+  const Prediction want = on_cpu.predict({runs[1], 25}, plan), got = on_device.predict({runs[1], 25}, plan);
+  EXPECT_THAT(got.centres, testing::Pointwise(testing::DoubleNear(1e-5), want.centres));
+  EXPECT_NE(on_device.members(), on_cpu.members()) << "sums are taken in another order";
 }
 
 TEST(WorldModel, LeansOnTheLagLawWhereItsMembersDiffer) {

@@ -9,6 +9,7 @@
 #include "kolmo/flow/option/describe.hpp"
 #include "kolmo/predict/analysis/backtest.hpp"
 #include "kolmo/predict/forecast/forecasters.hpp"
+#include "kolmo/runtime/stream.hpp"
 
 namespace kolmo::predict {
 namespace {
@@ -82,6 +83,7 @@ Plan plan_of(const ForecastRequest& request, const TrainingLog& log) {
 
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request, const std::string& file) {
   require(!request.budget || request.decide, "forecast: --budget is for --decide");
+  require(request.device == "cpu", "forecast: --device is for --train-store");
   ForecastResult result;
   result.file = file, result.plan = request.rates.empty() ? request.plan : "rates";
   result.last_step = log.last_step(), result.last_rate = log.last_rate(), result.block = log.length();
@@ -115,9 +117,11 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   return result;
 }
 
-StoreResult train_store_on(const std::string& runs, const std::string& store, const LogRequest& request,
-                           const TrainingOptions& options) {
+StoreResult train_store_on(const std::string& runs, const ForecastRequest& request, TrainingOptions options) {
+  const std::string& store = request.store;
   require(!store.empty(), "forecast: --train-store needs --store FOLDER, the store to make or to add to");
+  options.device = parse_device(request.device);
+  const Stream stream(options.device);  // fails here, before anything is read, where there is no such device
   std::vector<PastRun> past;
   for (const Run& run : read_runs(runs, request)) past.push_back({run.name, run.log.blocks()});
   StoreResult result;

@@ -33,13 +33,14 @@ struct Competitors {
       notes;  ///< of the store: what could not be read, and whether its ensemble may drive
 };
 
-/// Trains the world model of a store on the logs of a folder and all runs that are in the store, and judges it on them.
+/// Trains the world model of the request's store, on its device, on the logs of a folder and all runs that are in the store, and judges
+/// it on them.
 struct StoreResult {
   TrainedStore trained;
   StoreStanding standing;
 };
-StoreResult train_store_on(const std::string& runs, const std::string& store, const LogRequest& request,
-                           const TrainingOptions& options = {});
+StoreResult train_store_on(const std::string& runs, const ForecastRequest& request,
+                           TrainingOptions options = {});
 
 /// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,

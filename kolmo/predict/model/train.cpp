@@ -7,6 +7,7 @@
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/base/philox.hpp"
+#include "kolmo/predict/model/device_member.hpp"
 #include "kolmo/predict/model/inputs.hpp"
 #include "kolmo/predict/model/tape.hpp"
 #include "kolmo/runtime/cpu/vectors.hpp"
@@ -53,7 +54,7 @@ class AdamW {
     constexpr double first = 0.9, second = 0.999;
     double squares = 0;
     for (const T g : gradient) squares += double(g) * double(g);
-    const T scale = T(std::min(1.0, 1 / (std::sqrt(squares) + 1e-6)));
+    const T scale = T(clip_scale(squares));
     one_ *= first, two_ *= second;
     const T keep = T(1 - rate * decay_), by = T(rate / (1 - one_)), root = T(1 / std::sqrt(1 - two_));
     in_vectors(std::int64_t(p.size()), [&](std::int64_t j) {
@@ -67,6 +68,37 @@ class AdamW {
  private:
   std::vector<T> m_, v_;
   double decay_, one_ = 1, two_ = 1;
+};
+
+/// A member that is trained in lanes of the CPU.
+template <class T>
+class LaneMember {
+ public:
+  LaneMember(const Windows& windows, const MemberSizes& sizes, std::vector<T> parameters,
+             const TrainingOptions& options)
+      : sizes_(sizes),
+        closed_(options.closed_loop),
+        parameters_(std::move(parameters)),
+        gradient_(parameters_.size()),
+        tape_(windows, sizes),
+        adam_(parameters_.size(), options.weight_decay) {}
+
+  void update(std::span<const Place> places, int start, double rate) {
+    std::fill(gradient_.begin(), gradient_.end(), T(0));
+    for (std::size_t i = 0; i < places.size(); i += training_lanes)
+      tape_.add_gradient({sizes_, parameters_.data()},
+                         places.subspan(i, std::min<std::size_t>(training_lanes, places.size() - i)), start,
+                         int(places.size()), closed_, gradient_.data());
+    adam_.step(parameters_, gradient_, rate);
+  }
+  const std::vector<T>& parameters() const { return parameters_; }
+
+ private:
+  MemberSizes sizes_;
+  double closed_;
+  std::vector<T> parameters_, gradient_;
+  Tape<T> tape_;
+  AdamW<T> adam_;
 };
 
 /// Rises by a cosine from 1/25 to the highest rate in 3/10 of the updates, and falls by one to 1/250,000 of it.
@@ -122,35 +154,35 @@ template <class T>
 std::vector<T> train_member(const Windows& windows, const TrainingOptions& options, std::uint64_t number) {
   const MemberSizes sizes{options.hidden};
   Draws draws(options.seed, number);
-  std::vector<T> parameters = first_parameters<T>(sizes, draws), gradient(parameters.size());
+  std::vector<T> parameters = first_parameters<T>(sizes, draws);
   const int count = windows.count();
   if (!count) return parameters;
   std::vector<int> sample = bootstrap(windows, draws);
   const int batches = std::max(1, count / batch), share = std::min(count, batch);
   const std::int64_t updates = std::min(std::int64_t(options.epochs) * batches, options.most_updates);
-  Tape<T> tape(windows, sizes);
-  AdamW<T> adam(parameters.size(), options.weight_decay);
-  for (std::int64_t update = 0; update < updates; ++update) {
-    const auto part = std::size_t(update % batches);
-    if (!part)
-      for (int i = count - 1; i > 0; --i)
-        std::swap(sample[std::size_t(i)], sample[std::size_t(draws.below(i + 1))]);
-    const int start = ahead + draws.below(window - 2 * ahead - 2);
-    std::fill(gradient.begin(), gradient.end(), T(0));
-    std::vector<Place> places;
-    for (const int i : std::span<const int>(sample).subspan(part * batch, std::size_t(share))) {
-      const Windows::Window& w = windows.windows[std::size_t(i)];
-      const int room = windows.runs[std::size_t(w.run)].blocks() - least_window - w.first;
-      places.push_back({w.run, w.first + draws.below(std::min(window / 2, room + 1))});
+  const auto learn = [&](auto& learner) {
+    for (std::int64_t update = 0; update < updates; ++update) {
+      const auto part = std::size_t(update % batches);
+      if (!part)
+        for (int i = count - 1; i > 0; --i)
+          std::swap(sample[std::size_t(i)], sample[std::size_t(draws.below(i + 1))]);
+      const int start = ahead + draws.below(window - 2 * ahead - 2);
+      std::vector<Place> places;
+      for (const int i : std::span<const int>(sample).subspan(part * batch, std::size_t(share))) {
+        const Windows::Window& w = windows.windows[std::size_t(i)];
+        const int room = windows.runs[std::size_t(w.run)].blocks() - least_window - w.first;
+        places.push_back({w.run, w.first + draws.below(std::min(window / 2, room + 1))});
+      }
+      learner.update(places, start, one_cycle(options.rate, double(update), double(updates)));
     }
-    for (std::size_t i = 0; i < places.size(); i += training_lanes) {
-      const auto some =
-          std::span<const Place>(places).subspan(i, std::min<std::size_t>(training_lanes, places.size() - i));
-      tape.add_gradient({sizes, parameters.data()}, some, start, share, options.closed_loop, gradient.data());
-    }
-    adam.step(parameters, gradient, one_cycle(options.rate, double(update), double(updates)));
+    return learner.parameters();
+  };
+  if (options.device.kind == DeviceKind::cpu) {
+    LaneMember<T> member(windows, sizes, parameters, options);
+    return learn(member);
   }
-  return parameters;
+  DeviceMember<T> member(windows, sizes, parameters, share, options);
+  return learn(member);
 }
 template std::vector<float> train_member<float>(const Windows&, const TrainingOptions&, std::uint64_t);
 template std::vector<double> train_member<double>(const Windows&, const TrainingOptions&, std::uint64_t);

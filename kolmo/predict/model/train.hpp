@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "kolmo/base/tensor.hpp"
 #include "kolmo/predict/model/inputs.hpp"
 #include "kolmo/predict/record/training_log.hpp"
 
@@ -18,6 +19,7 @@ struct TrainingOptions {
   double rate = 6e-3;  ///< the highest of the one-cycle schedule
   double weight_decay = 1e-3;
   double closed_loop = 0.6;  ///< weight of the losses of predictions that run on their own predictions
+  Device device{};           ///< where members are trained
   std::int64_t most_updates = 1500;  ///< of a member, however many windows there are
 
   /// Throws InvalidArgument for sizes that make no model.
@@ -46,7 +48,8 @@ struct Windows {
 
 /// Trains one member on a bootstrap sample of the runs: AdamW, gradients clipped at norm 1, a one-cycle rate. A batch of 64 windows,
 /// each moved by a random number of blocks, is read up to a random block, where each next block is predicted from the real ones; then 10
-/// blocks follow in closed loop, in which predictions take the place of losses. The result depends on the options, the windows and `number` alone. Float or double.
+/// blocks follow in closed loop, in which predictions take the place of losses. The result depends on the options, the windows and `number` alone; that of another device than the CPU differs in the order of
+/// sums. Float or double.
 template <class T>
 std::vector<T> train_member(const Windows& windows, const TrainingOptions& options, std::uint64_t number);
 

@@ -45,6 +45,7 @@ struct ForecastRequest : LogRequest {
   std::optional<double> target;
   std::string forecaster;
   std::string store;
+  std::string device = "cpu";
   bool decide = false;
   std::optional<std::int64_t> budget;  ///< steps
   std::vector<double> rates{};  ///< of the steps to come, instead of a plan: no option, for callers in memory
@@ -64,6 +65,9 @@ struct ForecastRequest : LogRequest {
                     .if_left_out("the best on the log's past, of those that follow the plan"),
                 text_option<&R::store>("store", "FOLDER", "store of past runs, as --train-store makes it")
                     .names_file(PathUse::in),
+                text_option<&R::device>(
+                    "device", "DEVICE",
+                    "where --train-store trains: auto, cpu, cuda, cuda:N or simt (emulated GPU)"),
                 value_option<&R::decide>("decide",
                                          "say whether to go on or to start a decay to rate 0, and how long; "
                                          "needs a target or a budget"),

@@ -174,7 +174,7 @@ def backtest(runs: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
 
 def train_store(runs: str | os.PathLike[str], store: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
     """Trains the ensemble of a store on the runs whose logs are in a folder, and on those in the store. Returns how it and the other
-    forecasters stand on runs that it had not learned from. ``options``: names of columns, as of ``forecast``."""
+    forecasters stand on runs that it had not learned from. ``options``: ``device`` and names of columns, as of ``forecast``."""
     text = _options(options | {"store": store})
     found: dict[str, Any] = json.loads(translated(lambda: _kolmo.train_store(os.fspath(runs), text)))
     return found
