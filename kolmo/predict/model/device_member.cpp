@@ -132,7 +132,7 @@ void DeviceMember<T>::load(std::span<const Windows::Window> places, int start) {
     const Windows::Window& place = places[std::size_t(b)];
     const Windows::Run& run = windows_.runs[std::size_t(place.run)];
     for (int t = 0; t < window; ++t) {
-      const auto here = std::size_t(t * batch_ + b), from = std::size_t(place.first + t);
+      const auto here = at(t, b), from = std::size_t(place.first) + std::size_t(t);
       if (place.first + t >= run.blocks()) continue;
       std::copy_n(run.block.data() + from * inputs, inputs, &in_[here * inputs]);
       std::copy_n(run.planned.data() + from * planned, planned, &plan_[here * planned]);
@@ -145,8 +145,8 @@ void DeviceMember<T>::load(std::span<const Windows::Window> places, int start) {
                                   T(trace.trend)};
     }
     for (int t = 0; t < start; ++t)
-      std::copy_n(&in_[std::size_t(t * batch_ + b) * inputs], inputs,
-                  &read_[std::size_t(b * start + t) * inputs]);
+      std::copy_n(&in_[at(t, b) * inputs], inputs,
+                  &read_[(std::size_t(b) * std::size_t(start) + std::size_t(t)) * inputs]);
     trace_[std::size_t(b)].leave();
   }
 }
@@ -156,7 +156,7 @@ template <class T>
 void DeviceMember<T>::imagine(int t, int start) {
   const T *const of_plan = tail_.data(), *const bias = of_plan + planned * head, *const out = bias + head;
   for (int b = 0; b < batch_; ++b) {
-    const auto here = std::size_t(t * batch_ + b);
+    const auto here = at(t, b);
     T* const a = &a_[here * head];
     T d = out[head];
     for (int j = 0; j < head; ++j) {
@@ -170,7 +170,7 @@ void DeviceMember<T>::imagine(int t, int start) {
     LossTrace<T>& trace = trace_[std::size_t(b)];
     T* const x = &in_[here * inputs];
     trace.write(trace.imagine(change_[here]), x, 1);
-    x[7] = in_[std::size_t((start - 1) * batch_ + b) * inputs + 7];
+    x[7] = in_[at(start - 1, b) * inputs + 7];
     level_[here] = trace.level;
   }
 }
@@ -194,8 +194,8 @@ void DeviceMember<T>::forward(int start, int end) {
   down(host_, of_head);
   for (int t = 1; t <= start; ++t)
     for (int w = 0; w < batch_; ++w)
-      std::copy_n(&host_[std::size_t(w * start + t - 1) * head], head,
-                  &a_[std::size_t(t * batch_ + w) * head]);
+      std::copy_n(&host_[(std::size_t(w) * std::size_t(start) + std::size_t(t) - 1) * head], head,
+                  &a_[at(t, w) * head]);
   for (int t = first_head; t < start; ++t) imagine(t, start);
   for (int t = start; t < end; ++t) {
     if (t > start) {
@@ -226,7 +226,7 @@ void DeviceMember<T>::head_gradient(int t, const std::vector<T>& of_d) {
   T *const of_plan = tail_gradient_.data(), *const bias = of_plan + planned * head,
            *const of_out = bias + head;
   for (int b = 0; b < batch_; ++b) {
-    const auto here = std::size_t(t * batch_ + b);
+    const auto here = at(t, b);
     const T g = T(0.1) * of_d[std::size_t(b)];
     of_out[head] += g;
     for (int j = 0; j < head; ++j) {
@@ -302,8 +302,8 @@ void DeviceMember<T>::backward(int start, int end) {
   of_read_.assign(std::size_t(b * start * head), T(0));
   for (int t = first_head; t <= start; ++t)
     for (int w = 0; w < batch_; ++w)
-      std::copy_n(&a_[std::size_t(t * batch_ + w) * head], head,
-                  &of_read_[std::size_t(w * start + t - 1) * head]);
+      std::copy_n(&a_[at(t, w) * head], head,
+                  &of_read_[(std::size_t(w) * std::size_t(start) + std::size_t(t) - 1) * head]);
   const Tensor of_head = part_of<T>(of_head_, 0, {b * start, head});
   up(of_head, of_read_);
   matmul({.a = of_head, .b = weights_.of_state, .y = part_of<T>(of_states_, 0, {b * start, n})}, stream_);

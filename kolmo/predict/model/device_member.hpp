@@ -32,6 +32,8 @@ class DeviceMember {
   struct Parts {
     Tensor all, ih, hh, bias_ih, bias_hh, of_state, tail;
   };
+  /// The place of a block of a window on the host.
+  std::size_t at(int block, int w) const { return std::size_t(block) * std::size_t(batch_) + std::size_t(w); }
   Tensor take(std::initializer_list<std::int64_t> shape);
   Parts parts();
   void up(const Tensor& to, std::vector<T>& from) { stream_.copy(to, tensor(from.data(), {to.size()})); }

@@ -131,7 +131,7 @@ class Tape {
       for (int l = 0; l < lanes; ++l) {
         of_d[l] = 0;
         if (imagined) {
-          const auto x = [&](int i) { return inner ? of_x_[std::size_t(i * lanes + l)] : T(0); };
+          const auto x = [&](int i) { return inner ? of_x_[std::size_t(i) * lanes + std::size_t(l)] : T(0); };
           const T fast = of_fast[l] + 10 * x(2), slow = of_slow[l] + 5 * x(3);
           of_level[l] += x(0) - 10 * x(2) - 5 * x(3) + LossTrace<T>::fast * fast + LossTrace<T>::slow * slow +
                          slope(level_[at(t, 1) + std::size_t(l)] - y[l], closed * weight[l] / T(share));
