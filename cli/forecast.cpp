@@ -33,9 +33,7 @@ std::string step_text(const std::optional<std::int64_t>& step) {
 }
 
 void print_decision(const Decision& d) {
-  std::cout << "decision: " << d.action;
-  if (d.length) std::cout << " of " << d.length << " steps";
-  std::cout << "; " << d.reason;
+  std::cout << "decision: " << d.text();
   if (!std::isnan(d.forecast))
     std::cout << " (loss " << significant(d.forecast) << " at the end of the decay, probability "
               << percent(d.probability, 2) << ", margin " << significant(d.margin, 2) << ')';

@@ -133,6 +133,9 @@ class Forecast(CommandTest):
         self.assertAlmostEqual(reached["margin"], 1.1 - reached["forecast"], delta=1e-12)
         self.assertIn("decision: go on; a decay in 50 steps", kolmo("forecast", LOG, "--decide", "--target", 1.1).stdout)
         self.assertNotIn("decision", result("forecast", LOG, "--target", 1.1))
+        run = kolmo("forecast", LOG, "--decide", "--target", 1.1, "--budget", 760, "--report", "page.html", cwd=self.path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("Decision: start decay of 33 steps; the decay to the end", (self.path / "page.html").read_text(encoding="utf-8"))
 
     def test_figures_and_pages(self):
         run = kolmo("forecast", LOG, "--plot", "f.svg", "--report", "page.html", "--plan", "decay@now:233", cwd=self.path)

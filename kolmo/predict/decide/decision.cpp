@@ -108,6 +108,10 @@ std::int64_t decision_horizon(std::int64_t steps, std::optional<std::int64_t> re
   return remaining ? std::clamp(*remaining, block, std::max(block, most)) : most;
 }
 
+std::string Decision::text() const {
+  return fmt::format("{}{}; {}", action, length ? fmt::format(" of {} steps", length) : "", reason);
+}
+
 Decision choose(const Situation& s) {
   if (s.target) {
     const double goal = *s.target * (1 - least_gain);

@@ -24,6 +24,9 @@ struct Decision {
   double forecast = unknown;     ///< the median of the loss at the end of a decay
   std::string driver;            ///< the forecaster
   std::string reason;
+
+  /// The action and its reason in words.
+  std::string text() const;
 };
 
 /// What is decided on.

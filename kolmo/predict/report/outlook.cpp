@@ -26,6 +26,7 @@ TrainingOutlook outlook(const TrainingLog& log, const ForecastRequest& request, 
   const auto with = [&](const std::string& plan, std::int64_t horizon) {
     ForecastRequest other = request;
     other.rates.clear(), other.plan = plan, other.horizon = horizon;
+    other.decide = false, other.budget.reset();
     return forecast_log(log, other, file);
   };
   const std::int64_t steps = log.last_step(), block = log.length();

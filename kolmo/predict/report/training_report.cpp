@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "kolmo/flow/result/markup.hpp"
 #include "kolmo/predict/analysis/fans.hpp"
 #include "kolmo/predict/report/frame.hpp"
@@ -39,6 +41,13 @@ std::string headline(const TrainingOutlook& o) {
     out +=
         fmt::format(" A decay of {} steps that begins now ends at {} ({}), where holding the rate gives {}.",
                     best->length, number(best->loss()), interval(best->decayed.forecast), number(best->held));
+  if (r.decision) {
+    out += " Decision: " + r.decision->text();
+    out += std::isnan(r.decision->forecast)
+               ? "."
+               : fmt::format(" (loss {} at the end of the decay, probability {:.0f} %).",
+                             number(r.decision->forecast), 100 * r.decision->probability);
+  }
   return escape(out);
 }
 
