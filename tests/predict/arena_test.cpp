@@ -98,7 +98,7 @@ TEST(Arena, AMeanOfPartsIsAsWideFarAheadAsTheyAreApart) {
     TrainingLog log;
     for (std::size_t t = 0; t < seen; ++t) log.append(whole.rows()[t]);
     request.horizon = std::int64_t(seen);
-    const Quantiles& q = forecast_log(log, request).forecast.quantiles.back();
+    const Quantiles q = forecast_log(log, request).forecast.quantiles.back();
     const double came = whole.blocks().loss.back();
     held += q[1] <= came && came <= q[17];
   }
