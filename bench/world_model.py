@@ -109,7 +109,7 @@ def whole_step() -> tuple[Call, Call, float]:
     return (lambda: ours(kolmo.state_encode(*parts)), lambda: theirs(torch.from_numpy(numpy_encode(*parts).astype(np.float32))), 1e-4)
 
 
-# What is measured: the operator and the case that `kolmo bench` times on a GPU, the two calls, and who stands beside Kolmo.
+# Each row names the operator and the case that `kolmo bench` times on a GPU, the two calls, and the peer beside Kolmo.
 CASES = [("gru_forward", f"50 steps of {n} units, f32", lambda n=n: gru(n), PYTORCH) for n in (64, 128, 256, 512, 1024)]
 CASES += [("rssm_rollout", f"{steps} steps of {f'{m} members' if m > 1 else 'one member'} of {n} units, f32", lambda s=steps, m=m, n=n: rollout(s, m, n),
            "PyTorch, `nn.GRUCell` of each member") for steps, m, n in ((10, 5, 256), (50, 5, 256), (100, 5, 256), (50, 1, 256), (50, 10, 256),

@@ -5,7 +5,7 @@
 
 namespace kolmo::python {
 
-/// As long as it lives, other threads of Python run. When the interpreter ends, a daemon thread begins no such work, and one
+/// Lets other threads of Python run as long as it lives. When the interpreter ends, a daemon thread begins no such work, and one
 /// that comes back waits for the end of the process: Python would end it by an unwinding that aborts in C++. Work that was
 /// begun is waited for, a second at most: libraries that it uses clean up at the end of the process.
 class Released {

@@ -84,8 +84,8 @@ TEST(Arena, ALawDrivesFarAhead) {
   }
 }
 
-// As many steps again as were seen, of power laws without a floor: the damped trend flattens and the law is right, so that their mean is
-// off by half of their distance. 80 % intervals hold at least 75 % of the 80 values; those of past errors alone hold none.
+// Power laws without a floor are forecast for as many steps again as were seen. The damped trend flattens and the law is right, so that
+// their mean is off by half of their distance. 80 % intervals hold at least 75 % of the 80 values; those of past errors alone hold none.
 TEST(Arena, AMeanOfPartsIsAsWideFarAheadAsTheyAreApart) {
   ForecastRequest request;
   request.forecaster = "lag_law_and_trend";

@@ -16,7 +16,7 @@ std::vector<SpreadAt> spreads_at(std::size_t seen, int count, double step) {
   return all;
 }
 
-// Of 21 spreads the 95 % quantile is the 20th; the third stage has too few of its own.
+// The 95 % quantile of 21 spreads is the 20th; the third stage has too few of its own.
 TEST(Likeness, LimitsAreQuantilesOfEachStage) {
   std::vector<SpreadAt> all = spreads_at(10, 11, .1);
   for (const SpreadAt& s : spreads_at(19, 10, .1)) all.push_back({s.seen, s.spread + 1.1});

@@ -8,7 +8,7 @@ namespace kolmo {
 /// Describes an option as JSON: name, alias, kind, default, bounds, choices, help. `usual` is a request with the usual values.
 nlohmann::ordered_json describe(const OptionInfo& option, const void* usual);
 
-/// What a command says of itself.
+/// The texts with which a command describes itself.
 struct CommandTexts {
   std::string_view name, function, summary, about, example, source;
 };

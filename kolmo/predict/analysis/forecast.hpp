@@ -47,8 +47,8 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
                             const std::string& file = "log");
 /// The learning rates to come, as a request says. `log`: of the training so far.
 Plan plan_of(const ForecastRequest& request, const TrainingLog& log);
-/// What to do to reach the target of the request first, or to end lowest within its budget, where averages of the weights are not
-/// known. A decay falls linearly from the planned rates to 0. Throws InvalidArgument without a target and a budget.
+/// Decides how to reach the target of the request first, or to end lowest within its budget. Averages of the weights are not
+/// known here. A decay falls linearly from the planned rates to 0. Throws InvalidArgument without a target and a budget.
 Decision decide(const TrainingLog& log, const ForecastRequest& request, const std::string& file = "log");
 /// Forecasts the log in a file as forecast_log() does.
 ForecastResult forecast_file(const std::string& path, const ForecastRequest& request);

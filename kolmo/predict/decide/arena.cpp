@@ -160,7 +160,7 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
     Quantiles q = calibrator.at(i + 1, seen.count);
     const double median = q[quantile_count / 2], unit = error_unit(noise, prediction, i);
     const double gain = law.loss.empty() ? 0 : law.gain_deviation[i] / std::max(law.loss[i], 1e-300);
-    // What past errors do not show of this horizon: the parts of a mean may go on to part.
+    // Past errors end before this horizon, and the parts of a mean may go on to part.
     const double unshown = std::sqrt(std::max(0., 1 - double(shown) / double(i + 1)));
     const double other = prediction.apart.empty() ? gain : std::hypot(gain, unshown * prediction.apart[i]);
     for (std::size_t k = 0; k < quantile_count; ++k)

@@ -10,7 +10,7 @@
 
 namespace kolmo::predict {
 
-/// What to do with a training at a step.
+/// A decision on a training at a step.
 struct Decision {
   static constexpr std::string_view go_on = "go on", start_decay = "start decay",
                                     return_average = "return the average", stop = "stop", alarm = "alarm";
@@ -29,7 +29,7 @@ struct Decision {
   std::string text() const;
 };
 
-/// What is decided on.
+/// The state of a training and the forecasts that a decision rests on.
 struct Situation {
   std::int64_t steps = 0;                 ///< so far
   std::optional<double> target;           ///< the loss to reach
@@ -43,7 +43,7 @@ struct Situation {
 
 /// The steps after which it is decided again.
 std::int64_t decision_stride(std::int64_t steps, std::int64_t block);
-/// How many steps `going_on` must be known for: decays that end later are not looked at.
+/// The number of steps for which `going_on` must be known. Decays that end later are not looked at.
 std::int64_t decision_horizon(std::int64_t steps, std::optional<std::int64_t> remaining, std::int64_t stride,
                               std::int64_t block);
 

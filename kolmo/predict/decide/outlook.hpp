@@ -7,7 +7,7 @@
 
 namespace kolmo::predict {
 
-/// What a forecast says of any step to come, seen from the step `now`. Between the steps of the forecast, and between its levels,
+/// Reads a forecast at any step to come, seen from the step `now`. Between the steps of the forecast, and between its levels,
 /// quantiles are interpolated linearly; before the first step and after the last they stay.
 class Outlook {
  public:

@@ -5,7 +5,7 @@
 
 namespace kolmo::predict {
 
-/// What a page says at its top and at its end. All texts are HTML.
+/// The texts at the top and at the end of a page, as HTML.
 struct Frame {
   std::string_view kind;  ///< of report: "training"
   std::string title, headline, tiles, command;
