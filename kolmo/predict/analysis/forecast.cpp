@@ -43,7 +43,7 @@ std::size_t blocks_of(const ForecastRequest& request, const TrainingLog& log, co
   std::int64_t steps = std::max({usual_horizon, 10 * length, end_of(plan, last) - last});
   if (request.target) steps = std::max(steps, last);
   if (request.horizon) steps = *request.horizon;
-  const std::int64_t blocks = (last + steps - log.blocks().end + length - 1) / length;
+  const auto blocks = std::int64_t(blocks_ahead(log, steps));
   require(!request.horizon || blocks <= 100 * most_blocks, "forecast: a horizon of " + std::to_string(steps) +
                                                                " steps is more than " +
                                                                std::to_string(100 * most_blocks) + " blocks");
@@ -73,6 +73,15 @@ Competitors::Competitors(const std::string& store) {
   if (model && standing) forecasters.push_back(model);
 }
 
+std::size_t blocks_ahead(const TrainingLog& log, std::int64_t steps) {
+  return std::size_t((log.last_step() + steps - log.blocks().end + log.length() - 1) / log.length());
+}
+
+Arena arena_of(const Competitors& competitors, std::size_t longest) {
+  return {competitors.forecasters, longest, usual_stride,
+          competitors.standing ? &*competitors.standing : nullptr};
+}
+
 Plan plan_of(const ForecastRequest& request, const TrainingLog& log) {
   if (!request.rates.empty()) return Plan::rates(request.rates);
   std::error_code error;
@@ -91,8 +100,7 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   const std::size_t blocks = blocks_of(request, log, plan);
   const Competitors competitors(request.store);
   result.notes = competitors.notes;
-  Arena arena(competitors.forecasters, blocks, usual_stride,
-              competitors.standing ? &*competitors.standing : nullptr);
+  Arena arena = arena_of(competitors, blocks);
   arena.update(log);
   result.forecast = request.forecaster.empty() ? arena.forecast(log, plan, blocks)
                                                : arena.forecast_by(request.forecaster, log, plan, blocks);
@@ -104,7 +112,7 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   result.loss = log.blocks().loss.back();
   result.standings = arena.standings();
   if (request.target) result.time = time_to(result.forecast, *request.target);
-  if (request.decide) result.decision = decide(log, request, file);
+  if (request.decide) result.decision = decide(log, request, competitors);
   const bool rates = std::any_of(log.rows().begin(), log.rows().end(),
                                  [](const LogRow& row) { return !std::isnan(row.rate); });
   if (!rates) result.notes.push_back("the log has no rates, which are taken to be constant");

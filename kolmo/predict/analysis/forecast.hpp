@@ -45,11 +45,15 @@ StoreResult train_store_on(const std::string& runs, const ForecastRequest& reque
 /// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,
                             const std::string& file = "log");
+/// The blocks that hold the next `steps` steps.
+std::size_t blocks_ahead(const TrainingLog& log, std::int64_t steps);
+/// The arena of competitors, for horizons up to so many blocks.
+Arena arena_of(const Competitors& competitors, std::size_t longest);
 /// The learning rates to come, as a request says. `log`: of the training so far.
 Plan plan_of(const ForecastRequest& request, const TrainingLog& log);
 /// Decides how to reach the target of the request first, or to end lowest within its budget. Averages of the weights are not
 /// known here. A decay falls linearly from the planned rates to 0. Throws InvalidArgument without a target and a budget.
-Decision decide(const TrainingLog& log, const ForecastRequest& request, const std::string& file = "log");
+Decision decide(const TrainingLog& log, const ForecastRequest& request, const Competitors& competitors);
 /// Forecasts the log in a file as forecast_log() does.
 ForecastResult forecast_file(const std::string& path, const ForecastRequest& request);
 
