@@ -109,7 +109,7 @@ void write_steps(const KsgProblem<T>& p, Shared<T>& s, std::int64_t points, int 
   }
   parallel_for(threads, points, [&](std::int64_t i, int) {
     for (std::int64_t e = i * s.length; e < i * s.length + s.listed[i]; ++e)
-      s.far[e] = std::int16_t(std::min(s.distance[e] * per_step, T(32767)));
+      s.far[e] = std::int16_t(s.in_steps(s.distance[e]));
   });
 }
 
