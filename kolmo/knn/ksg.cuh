@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kolmo/base/sums.hpp"
+#include "kolmo/knn/distance.cuh"
 #include "kolmo/knn/finite.hpp"
 #include "kolmo/knn/ksg.hpp"
 #include "kolmo/knn/psi_sum.hpp"
@@ -77,6 +78,14 @@ struct KsgPlan {
     const int g = group[r];
     return {g, segments[g], segments[g + 1]};
   }
+  /// How an estimate of alternative `of` of x rearranges the rows of a problem.
+  __device__ SurrogateMap surrogate(const Range& range, std::int64_t of, std::int64_t number) const {
+    const std::int64_t stream = range.problem * b + of;
+    SurrogateOptions options = surrogate_options;
+    if (min_shifts) options.min_shift = min_shifts[stream];
+    return {options, range.end - range.begin, std::uint64_t(streams ? streams[stream] : stream),
+            std::uint64_t(number)};
+  }
   __device__ const T* key() const { return sort.key[0]; }
   __device__ std::uint32_t row(std::int64_t point) const { return sort.row[0][point]; }
   /// A column of an alternative of x, in ascending order within each problem.
@@ -98,22 +107,6 @@ struct KsgPlan {
     return in_theiler_window(row_i, row_j, time, theiler);
   }
 };
-
-template <class T>
-__device__ T distance_of(T a, T b) {
-  return fabs(a - b);
-}
-template <class T>
-__device__ T larger(T a, T b) {
-  return a > b ? a : b;
-}
-/// The largest distance over `count` columns.
-template <class T>
-__device__ T distance_of(const T* column, int count, std::int64_t column_step, int a, int b) {
-  T far = 0;
-  for (int c = 0; c < count; ++c, column += column_step) far = larger(far, distance_of(column[a], column[b]));
-  return far;
-}
 
 /// Checks the segments, in one block. If they do not ascend from 0 to n, all problems become empty, since
 /// other segments would lead to accesses out of range.
@@ -198,11 +191,7 @@ __device__ void rearrange(const KsgPlan<T>& p, std::int64_t l, std::int64_t firs
   for (std::int64_t r = first; r < end; ++r) {
     const auto range = p.problem_of(r);
     if (range.problem != made_for) {
-      const std::int64_t rows = range.end - range.begin, stream = range.problem * p.b + b;
-      SurrogateOptions options = p.surrogate_options;
-      if (p.min_shifts) options.min_shift = p.min_shifts[stream];
-      map = SurrogateMap(options, rows, std::uint64_t(p.streams ? p.streams[stream] : stream),
-                         std::uint64_t(number));
+      map = p.surrogate(range, b, number);
       made_for = range.problem, run_end = 0;
     }
     const auto row = std::uint32_t(r - range.begin);

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "kolmo/base/arena.hpp"
 #include "kolmo/knn/ksg_lists.cuh"
 #include "kolmo/knn/list_length.hpp"
 #include "kolmo/knn/listed.hpp"
 #include "kolmo/op/impl.hpp"
-#include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
+#include "kolmo/ops/info/ksg_conditional_mutual_information/trees.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
 
 namespace kolmo {
@@ -18,19 +17,18 @@ using cuda::NeighbourList;
 
 // Variant 0 lists each point's neighbours in (y, z) once, and each lane of a warp computes one estimate of
 // the point. It serves many estimates of the same y and z. In variant 1 a warp computes one point of one
-// estimate.
-constexpr Row<NoConfig> variants[] = {{"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}};
-constexpr int listed = 0, block = cuda::ksg_block;
+// estimate. In variant 2 a warp searches trees for 32 points of one estimate.
+constexpr Row<NoConfig> variants[] = {
+    {"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}, {"trees"}};
+constexpr int listed = 0, by_trees = 2, block = cuda::ksg_block;
 constexpr int most_columns = 3;                  // of x
 constexpr double lane_memory[] = {32e6, 512e6};  // bytes of rearranged x at a time
-
-int columns(const Tensor& t) { return t.given() ? int(t.extent[std::size_t(t.rank - 1)]) : 0; }
 
 template <class T>
 std::int64_t lanes_at_once(const Args& a, int variant) {
   const std::int64_t unit = variant == listed ? 32 : 1, most = 65535 * unit;  // rows of the launch grid
   const std::int64_t all = (a.x.extent[0] * (1 + a.surrogates) + unit - 1) / unit * unit;
-  const double each = double(a.y.extent[0]) * double(columns(a.x)) * sizeof(T);
+  const double each = double(a.y.extent[0]) * double(columns_of(a.x)) * sizeof(T);
   const std::int64_t room = std::max(unit, std::int64_t(lane_memory[variant] / each) / unit * unit);
   return std::min({all, most, room});
 }
@@ -39,34 +37,17 @@ std::int64_t lanes_at_once(const Args& a, int variant) {
 template <class T>
 KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
   const auto n = std::size_t(a.y.extent[0]);
-  KsgPlan<T> p{};
-  p.n = a.y.extent[0], p.b = a.x.extent[0], p.e = 1 + a.surrogates;
-  p.t = int(a.segments.given() ? a.segments.extent[0] - 1 : 1);
-  p.dx = columns(a.x), p.dy = columns(a.y), p.dz = columns(a.z), p.k = int(a.k), p.theiler = a.theiler;
-  p.first_kind = a.algorithm == KsgAlgorithm::ksg1;
-  p.time = a.time.as<std::int64_t>();
-  p.streams = a.streams.as<std::int64_t>(), p.surrogate_options = surrogate_options(a);
-  p.min_shifts = a.min_shifts.as<std::int64_t>();
-  p.source_x = a.x.as<T>(), p.source_y = a.y.as<T>(), p.source_z = a.z.as<T>();
-  p.value = a.value.as<double>(), p.local = a.local.as<double>();
-
+  KsgPlan<T> p = plan_of<T>(a, arena);
   const bool lists = variant == listed, sorted_x = lists || (p.dz == 0 && p.dx == 1);
   const std::size_t lanes = std::size_t(lanes_at_once<T>(a, variant)), x_columns = std::size_t(p.b * p.dx);
-  p.sort.n = p.n, p.sort.arrays = sorted_x ? 1 + p.b * p.dx : 1;
+  p.sort.arrays = sorted_x ? 1 + p.b * p.dx : 1;
   for (int i = 0; i < 2; ++i) {
     p.sort.key[i] = arena.take<T>(n * std::size_t(p.sort.arrays));
     p.sort.row[i] = arena.take<std::uint32_t>(n * std::size_t(p.sort.arrays));
   }
-  if (a.segments.given()) {
-    p.segments = p.offsets = arena.take<std::int64_t>(std::size_t(p.t) + 1);
-    p.sort.group = p.group = arena.take<std::int32_t>(n);
-  }
   p.at = arena.take<std::uint32_t>(n);
   p.yz = arena.take<T>(n * std::size_t(p.dy + p.dz));
   p.x = arena.take<T>(n * std::size_t(p.dx) * lanes);
-  p.terms = arena.take<PsiTerm>(n + 1);
-  p.sums = arena.take<PsiSum>(std::size_t(p.t) * std::size_t(p.b * p.e));
-  p.constants = arena.take<double>(std::size_t(p.t));
   p.row_step = lists ? 32 : 1, p.column_step = p.n * p.row_step;
   if (!lists) return p;
   p.cap =
@@ -149,11 +130,21 @@ void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
 }
 
 void launch(const Args& a, Arena scratch, Stream& s, int variant) {
-  visit<double, float>(a.x.dtype, [&]<class T> { launch_all<T>(a, scratch, s, variant); });
+  visit<double, float>(a.x.dtype, [&]<class T> {
+    if (variant == by_trees)
+      TreePlan<T>(a, scratch).run(a, s);
+    else
+      launch_all<T>(a, scratch, s, variant);
+  });
 }
 
 void lay(Arena& arena, const Args& a, const Site& site) {
-  visit<double, float>(a.x.dtype, [&]<class T> { make_plan<T>(a, site.row, arena); });
+  visit<double, float>(a.x.dtype, [&]<class T> {
+    if (site.row == by_trees)
+      TreePlan<T>(a, arena);
+    else
+      make_plan<T>(a, site.row, arena);
+  });
 }
 
 /// The most rows of a problem without a condition for the variant with lists. With more rows the lists are
@@ -162,11 +153,13 @@ constexpr std::int64_t most_listed_pairs = 10000;
 
 bool fits(const Args& a, int variant) {
   const std::int64_t n = a.y.extent[0], problems = a.segments.given() ? a.segments.extent[0] - 1 : 1;
+  if (variant == by_trees) return trees_fit(a);
   if (variant != listed) return true;
-  if (n * (1 + a.x.extent[0] * columns(a.x)) > std::numeric_limits<std::uint32_t>::max()) return false;
-  if (!a.z.given() && (columns(a.x) > 1 || n > most_listed_pairs * problems)) return false;
+  if (n * (1 + a.x.extent[0] * columns_of(a.x)) > std::numeric_limits<std::uint32_t>::max()) return false;
+  if (!a.z.given() && (columns_of(a.x) > 1 || n > most_listed_pairs * problems)) return false;
   return a.algorithm == KsgAlgorithm::ksg1 && a.k <= 16 && n <= knn::most_listed_rows &&
-         columns(a.x) <= most_columns && a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
+         columns_of(a.x) <= most_columns &&
+         a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
 }
 
 }  // namespace

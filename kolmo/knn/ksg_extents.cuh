@@ -1,0 +1,48 @@
+#pragma once
+// The radii of ksg2 by a tree: slightly more than the extents of the k neighbours in x, y and z.
+#include "kolmo/knn/ksg_tree.cuh"
+
+namespace kolmo::cuda {
+namespace {
+
+/// Runs after tree_nearest. Of several points exactly at the k-th distance, those with the lowest rows count as
+/// neighbours.
+template <int D, class T>
+__global__ void __launch_bounds__(tree_block) tree_extents(TreeEstimate<T> e, Space<T> s) {
+  const KsgPlan<T>& p = e.p;
+  const std::int64_t leaf = thread_index() / 32;
+  if (leaf >= s.tree.leaves) return;
+  const TreePoint<D, T> me(p, s, leaf);
+  const T eps = e.x_radius[me.row], reach = above(eps);
+  const auto limit = [&] { return reach; };
+  int nearer = 0, ties = 0;
+  me.around(limit, [&](std::int64_t, T far) { nearer += far < eps, ties += far == eps; });
+  std::int64_t last_row = p.n;
+  if (__any_sync(~0u, ties > p.k - nearer)) {
+    last_row = -1;
+    for (int found = 0; __any_sync(~0u, found < p.k - nearer); ++found) {
+      std::int64_t next = p.n;
+      me.around(limit, [&](std::int64_t at, T far) {
+        const std::int64_t row = s.tree.row[at];
+        if (far == eps && row > last_row && row < next) next = row;
+      });
+      if (found < p.k - nearer) last_row = next;
+    }
+  }
+  T x = 0, y = 0, z = 0;
+  me.around(limit, [&](std::int64_t at, T far) {
+    if (!(far < eps || std::int64_t(s.tree.row[at]) <= last_row)) return;
+    const T* const points = me.packet.points(at / 32);
+#pragma unroll
+    for (int c = 0; c < D; ++c) {
+      const T apart = distance_of(points[c * 32 + at % 32], me.packet.own[c]);
+      T& extent = c < p.dx ? x : c < p.dx + p.dy ? y : z;
+      extent = larger(extent, apart);
+    }
+  });
+  if (!me.packet.spare())
+    e.x_radius[me.row] = above(x), e.y_radius[me.row] = above(y), e.z_radius[me.row] = above(z);
+}
+
+}  // namespace
+}  // namespace kolmo::cuda

@@ -1,0 +1,195 @@
+#pragma once
+// Estimates by trees: a warp searches for 32 points that are near each other.
+#include "kolmo/knn/ksg_point.cuh"
+#include "kolmo/knn/ksg_space.cuh"
+
+namespace kolmo::cuda {
+namespace {
+
+/// One estimate: its observed alternative of x and what all kernels of it share.
+template <class T>
+struct TreeEstimate {
+  KsgPlan<T> p;
+  std::int64_t number;  // counts the alternatives and their estimates
+  // How far the marginal counts of each row reach. These are one array if the distance of the k-th neighbour decides.
+  T *x_radius, *y_radius, *z_radius;
+  std::int64_t* term;  // of each row, for local values; may be null
+
+  /// Adds the terms of the rows that the lanes of a warp have found. A lane without a row has problem -1.
+  __device__ void add(std::int64_t row, int problem, std::int64_t value) const {
+    if (term && problem >= 0) term[row] += value;
+    const int first = __shfl_sync(~0u, problem, 0);
+    if (!__all_sync(~0u, problem == first || problem < 0)) {
+      if (problem >= 0) add(problem, value);
+      return;
+    }
+    value = warp_sum(problem < 0 ? 0 : value);  // at most 32 * 2^57
+    if (first >= 0 && threadIdx.x % 32 == 0) add(first, value);
+  }
+
+ private:
+  __device__ void add(int problem, std::int64_t value) const {
+    PsiSum part;
+    part.add(value);
+    PsiSum* const to = p.sums + problem * p.b * p.e + number;
+    atomicAdd(reinterpret_cast<unsigned long long*>(&to->high), static_cast<unsigned long long>(part.high));
+    atomicAdd(reinterpret_cast<unsigned long long*>(&to->low), static_cast<unsigned long long>(part.low));
+  }
+};
+
+/// The point of one lane in the joint space.
+template <int D, class T>
+struct TreePoint {
+  const KsgPlan<T>& p;
+  const Packet<D, T> packet;
+  std::int64_t row, begin, end;
+
+  __device__ TreePoint(const KsgPlan<T>& plan, const Space<T>& s, std::int64_t leaf)
+      : p(plan), packet(s.tree, leaf), row(s.tree.row[packet.position]) {
+    const auto range = p.problem_of(packet.position);
+    begin = range.begin, end = range.end;
+  }
+  __device__ bool neighbour(std::int64_t at) const {
+    return at != packet.position && at >= begin && at < end &&
+           (!p.theiler || !p.excluded(row, packet.tree.row[at]));
+  }
+  /// Calls f(position, distance) for the neighbours nearer than limit(), which may fall meanwhile.
+  template <class Limit, class F>
+  __device__ void around(Limit limit, F f) const {
+    T reach = warp_max(limit());
+    packet.walk([&](int) { return reach; },
+                [&](int level, std::int64_t index) {
+                  return __any_sync(~0u, packet.overlap(level, index, [&](int) { return limit(); }).some);
+                },
+                [&](std::int64_t leaf) {
+                  const T* const points = packet.points(leaf);
+#pragma unroll 4
+                  for (int j = 0; j < 32; ++j) {
+                    const T far = packet.distance(points, j);
+                    if (far < limit() && neighbour(leaf * 32 + j)) f(leaf * 32 + j, far);
+                  }
+                  reach = warp_max(limit());
+                });
+  }
+};
+
+/// Finds the distance of the k-th neighbour of each point.
+template <int K, int D, class T>
+__global__ void __launch_bounds__(tree_block) tree_nearest(TreeEstimate<T> e, Space<T> s) {
+  const KsgPlan<T>& p = e.p;
+  const std::int64_t leaf = thread_index() / 32;
+  if (leaf >= s.tree.leaves) return;
+  const TreePoint<D, T> me(p, s, leaf);
+  Smallest<K, T> nearest;
+#pragma unroll
+  for (int i = 0; i < K; ++i)
+    if (i < K - p.k) nearest.best[i] = -T(INFINITY);  // so that the last one is the k-th
+  me.around([&] { return nearest.best[K - 1]; }, [&](std::int64_t, T far) { nearest.add(far); });
+  if (!me.packet.spare()) e.x_radius[me.row] = nearest.best[K - 1];
+}
+
+/// Which term of the estimator a marginal's counts give.
+enum class Marginal { condition, first, second };
+template <class T>
+__device__ std::int64_t term_of(const KsgPlan<T>& p, Marginal m, int count) {
+  const PsiTerm& t = p.terms[count < 0 ? 0 : count];  // data that are not finite can make it negative
+  return m == Marginal::condition ? t.condition : -t.marginal;
+}
+
+/// The radii of the columns of a marginal, of which the first are those of x or y.
+template <class T>
+struct MarginalRadii {
+  int first;
+  T of_first, of_z;
+  __device__ MarginalRadii(const TreeEstimate<T>& e, const Space<T>& s, Marginal m, std::int64_t row)
+      : first(m == Marginal::condition ? 0 : s.columns - e.p.dz),
+        of_first((m == Marginal::second ? e.y_radius : e.x_radius)[row]),
+        of_z(e.z_radius[row]) {}
+  __device__ T operator()(int column) const { return column < first ? of_first : of_z; }
+};
+
+/// The number of rows within the radii that are no neighbours: the row itself, and its Theiler window.
+template <int D, class T>
+__device__ int count_excluded(const KsgPlan<T>& p, const Space<T>& s, const T (&own)[D], std::int64_t row,
+                              const MarginalRadii<T>& radii, std::int64_t begin, std::int64_t end) {
+  int count = T(0) < radii(0) && T(0) < radii(D - 1);
+  if (!p.theiler) return count;
+  const auto add = [&](std::int64_t other) {
+    bool in = true;
+#pragma unroll
+    for (int c = 0; c < D; ++c) in = in && distance_of(s.value(c, other), own[c]) < radii(c);
+    count += in;
+  };
+  for (std::int64_t other = row + 1; other < end && p.excluded(row, other); ++other) add(other);
+  for (std::int64_t other = row - 1; other >= begin && p.excluded(row, other); --other) add(other);
+  return count;
+}
+
+/// Counts the neighbours of each point in a marginal of several columns.
+template <int D, class T>
+__global__ void __launch_bounds__(tree_block) tree_count(TreeEstimate<T> e, Space<T> s, Marginal m) {
+  const KsgPlan<T>& p = e.p;
+  const std::int64_t leaf = thread_index() / 32;
+  if (leaf >= s.tree.leaves) return;
+  const Packet<D, T> me(s.tree, leaf);
+  const auto range = p.problem_of(me.position);
+  const std::int64_t row = s.tree.row[me.position];
+  const MarginalRadii<T> radii(e, s, m, row);
+  MarginalRadii<T> reach = radii;
+  reach.of_first = warp_max(reach.of_first), reach.of_z = warp_max(reach.of_z);
+  int count = 0;
+  me.walk(
+      reach,
+      [&](int level, std::int64_t index) {
+        const auto overlap = me.overlap(level, index, radii);
+        const std::int64_t size = std::int64_t(32) << 5 * level, first = index * size;
+        const std::int64_t last = first + size < s.tree.n ? first + size : s.tree.n;
+        const bool some = overlap.some && first < range.end && last > range.begin;
+        const bool all = some && overlap.all && first >= range.begin && last <= range.end;
+        if (__any_sync(~0u, some && !all)) return true;
+        if (all) count += int(last - first);
+        return false;
+      },
+      [&](std::int64_t other) {
+        const T* const points = me.points(other);
+#pragma unroll 4
+        for (int j = 0; j < 32; ++j) {
+          const std::int64_t at = other * 32 + j;
+          count += me.within(points, j, radii) && at >= range.begin && at < range.end;
+        }
+      });
+  count -= count_excluded(p, s, me.own, row, radii, range.begin, range.end);
+  e.add(row, me.spare() ? -1 : range.problem, term_of(p, m, count));
+}
+
+/// Counts the neighbours of each point in a marginal of one column. The points are taken in the order of a tree, so that
+/// the lanes of a warp search in the same places.
+template <class T>
+__global__ void __launch_bounds__(tree_block)
+    column_count(TreeEstimate<T> e, Space<T> s, const std::uint32_t* order, Marginal m) {
+  const KsgPlan<T>& p = e.p;
+  const std::int64_t i = thread_index(), last = p.n - 1;
+  if (i - threadIdx.x % 32 > last) return;
+  const std::int64_t row = order[i < last ? i : last];
+  const auto range = p.problem_of(row);
+  const MarginalRadii<T> radii(e, s, m, row);
+  const T own[1] = {s.value(0, row)};
+  const Places in = places_within(s.ascending, range.begin, range.end, own[0], radii(0));
+  const int count = in.end - in.begin - count_excluded(p, s, own, row, radii, range.begin, range.end);
+  e.add(row, i > last ? -1 : range.problem, term_of(p, m, count));
+}
+
+template <class T>
+__global__ void tree_start(TreeEstimate<T> e) {
+  for (std::int64_t r = thread_index(); r < e.p.n; r += thread_count()) e.term[r] = 0;
+}
+template <class T>
+__global__ void tree_local(TreeEstimate<T> e) {
+  const KsgPlan<T>& p = e.p;
+  for (std::int64_t r = thread_index(); r < p.n; r += thread_count())
+    p.local[e.number / p.e * p.n + r] =
+        one_nan(PsiSum::local(e.term[r], p.constants[p.problem_of(r).problem]));
+}
+
+}  // namespace
+}  // namespace kolmo::cuda

@@ -1,0 +1,129 @@
+// The variant for GPUs that searches trees, on the emulated GPU, compared bit by bit with the CPU on difficult data.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "kolmo/op/registry.hpp"
+#include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
+
+namespace kolmo {
+namespace {
+
+enum class Data { normal, discrete, heavy_tails, smooth, constant_z, duplicates, tiny_range };
+struct Setting {
+  std::int64_t n;
+  int dx, dy, dz;
+  std::int64_t k = 4, theiler = 0, surrogates = 0, b = 1;
+  Data data = Data::normal;
+  SurrogateType type = SurrogateType::circular;
+  bool times = false;
+  std::vector<std::int64_t> segments = {};
+  KsgAlgorithm algorithm = KsgAlgorithm::ksg1;
+};
+
+template <class T>
+class Estimates {
+ public:
+  explicit Estimates(const Setting& s)
+      : s_(s), x_(fill(s.b * s.n, s.dx)), y_(fill(s.n, s.dy)), z_(fill(s.n, s.dz)), segments_(s.segments) {
+    if (s.data == Data::constant_z) std::fill(z_.begin(), z_.end(), T(3));
+    for (std::int64_t t = 0; t < s.n; ++t) time_.push_back(t + t / 50 * 3);
+  }
+  /// The estimates, followed by the local values.
+  std::vector<double> on(Device device, int variant) {
+    const auto problems = std::int64_t(s_.segments.empty() ? 1 : s_.segments.size() - 1);
+    std::vector<double> value(std::size_t(problems * s_.b * (1 + s_.surrogates))),
+        local(std::size_t(s_.b * s_.n));
+    Stream stream(device);
+    KsgConditionalMutualInformationArgs a{.x = tensor(x_.data(), {s_.b, s_.n, s_.dx}, device),
+                                          .y = tensor(y_.data(), {s_.n, s_.dy}, device)};
+    if (s_.dz) a.z = tensor(z_.data(), {s_.n, s_.dz}, device);
+    if (s_.times) a.time = tensor(time_.data(), {s_.n}, device);
+    if (problems > 1) a.segments = tensor(segments_.data(), {problems + 1}, device);
+    a.value = tensor(value.data(), {problems, s_.b, 1 + s_.surrogates}, device);
+    a.local = tensor(local.data(), {s_.b, s_.n}, device);
+    a.k = s_.k, a.theiler = s_.theiler, a.surrogates = s_.surrogates, a.surrogate_type = s_.type, a.seed = 7;
+    a.algorithm = s_.algorithm;
+    ksg_conditional_mutual_information(a, stream, {.variant = variant});
+    stream.synchronize();
+    value.insert(value.end(), local.begin(), local.end());
+    return value;
+  }
+
+ private:
+  std::vector<T> fill(std::int64_t rows, int columns) {
+    std::vector<T> v;
+    std::normal_distribution<double> normal;
+    double state = 0;
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+      const double g = normal(random_);
+      state = 0.99 * state + g;
+      v.push_back(T(s_.data == Data::discrete      ? std::round(2 * g)
+                    : s_.data == Data::heavy_tails ? g / normal(random_)
+                    : s_.data == Data::smooth      ? state
+                    : s_.data == Data::tiny_range  ? 1e6 + 1e-9 * g
+                                                   : g));
+      const std::int64_t half = rows / 2 * columns;
+      if (s_.data == Data::duplicates && i >= half) v.back() = v[std::size_t(i - half)];
+    }
+    return v;
+  }
+  std::mt19937_64 random_{5};
+  Setting s_;
+  std::vector<T> x_, y_, z_;
+  std::vector<std::int64_t> time_, segments_;
+};
+
+int trees() { return entry_of(ksg_conditional_mutual_information).find_variant(DeviceKind::simt, "trees"); }
+
+class GpuTrees : public testing::TestWithParam<Setting> {};
+const Setting settings[] = {
+    {.n = 6, .dx = 1, .dy = 1, .dz = 1},
+    {.n = 31, .dx = 1, .dy = 1, .dz = 0},
+    {.n = 32, .dx = 1, .dy = 1, .dz = 1},
+    {.n = 33, .dx = 1, .dy = 1, .dz = 1, .surrogates = 2},
+    {.n = 65, .dx = 2, .dy = 1, .dz = 0, .k = 1},
+    {.n = 1000, .dx = 1, .dy = 1, .dz = 0, .surrogates = 1},
+    {.n = 1000, .dx = 1, .dy = 1, .dz = 1, .theiler = 3, .surrogates = 1, .type = SurrogateType::permute},
+    {.n = 1025, .dx = 1, .dy = 1, .dz = 2, .k = 16, .theiler = 5, .times = true},
+    {.n = 1100, .dx = 2, .dy = 1, .dz = 2, .k = 3, .surrogates = 1, .b = 2, .type = SurrogateType::block},
+    {.n = 900, .dx = 3, .dy = 1, .dz = 3},
+    {.n = 500, .dx = 1, .dy = 7, .dz = 0, .k = 5, .theiler = 40},
+    {.n = 500, .dx = 3, .dy = 3, .dz = 2},
+    {.n = 5000, .dx = 1, .dy = 1, .dz = 1},
+    {.n = 800, .dx = 1, .dy = 1, .dz = 1, .surrogates = 1, .data = Data::discrete},
+    {.n = 400, .dx = 2, .dy = 1, .dz = 2, .theiler = 2, .data = Data::discrete},
+    {.n = 800, .dx = 1, .dy = 1, .dz = 1, .surrogates = 1, .data = Data::heavy_tails},
+    {.n = 800, .dx = 2, .dy = 1, .dz = 2, .theiler = 20, .data = Data::smooth},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 1, .data = Data::constant_z},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 2, .data = Data::duplicates},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 1, .k = 1, .data = Data::duplicates},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 1, .data = Data::tiny_range},
+    {.n = 1500, .dx = 1, .dy = 1, .dz = 1, .surrogates = 1, .segments = {0, 40, 1100, 1130, 1500}},
+    {.n = 700, .dx = 1, .dy = 2, .dz = 2, .theiler = 4, .b = 2, .times = true, .segments = {0, 333, 700}},
+    {.n = 33, .dx = 1, .dy = 1, .dz = 0, .surrogates = 1, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 1000, .dx = 1, .dy = 1, .dz = 1, .k = 3, .surrogates = 1, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 400, .dx = 1, .dy = 1, .dz = 1, .data = Data::discrete, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 0, .k = 7, .data = Data::discrete, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 600, .dx = 2, .dy = 2, .dz = 2, .k = 9, .theiler = 3, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 300, .dx = 2, .dy = 1, .dz = 1, .data = Data::duplicates, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 600, .dx = 1, .dy = 1, .dz = 2, .segments = {0, 250, 600}, .algorithm = KsgAlgorithm::ksg2},
+};
+INSTANTIATE_TEST_SUITE_P(All, GpuTrees, testing::ValuesIn(settings));
+
+TEST_P(GpuTrees, GiveTheBitsOfTheCpu) {
+  if (trees() < 0) GTEST_SKIP() << "this build has no emulated GPU";
+  Estimates<double> run(GetParam());
+  EXPECT_EQ(run.on({DeviceKind::simt}, trees()), run.on({}, -1));
+}
+
+TEST_P(GpuTrees, GiveTheBitsOfTheCpuInSinglePrecision) {
+  if (trees() < 0) GTEST_SKIP() << "this build has no emulated GPU";
+  Estimates<float> run(GetParam());
+  EXPECT_EQ(run.on({DeviceKind::simt}, trees()), run.on({}, -1));
+}
+
+}  // namespace
+}  // namespace kolmo
