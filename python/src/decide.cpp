@@ -1,10 +1,9 @@
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "kolmo/predict/decide/alarm.hpp"
-#include "kolmo/predict/decide/decision.hpp"
+#include "kolmo/predict/decide/outlook.hpp"
 #include "python/src/module.hpp"
 
 namespace kolmo::python {
@@ -13,14 +12,6 @@ namespace {
 using namespace predict;
 using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-nb::dict dict_of(const Decision& d) {
-  nb::dict all;
-  all["step"] = d.step, all["action"] = nb::str(d.action.data(), d.action.size()), all["length"] = d.length;
-  all["probability"] = d.probability, all["margin"] = d.margin, all["forecast"] = d.forecast;
-  all["driver"] = d.driver, all["reason"] = d.reason;
-  return all;
-}
 
 }  // namespace
 
@@ -46,25 +37,11 @@ void add_decide(nb::module_& module) {
            "In how many steps the median is first at or below ``loss``; infinite if it is not within the "
            "forecast.");
   module.def(
-      "choose",
-      [](std::int64_t steps, std::optional<double> target, std::optional<std::int64_t> remaining,
-         std::int64_t stride, const Outlook& going_on, const nb::callable& decaying, double offset) {
-        return dict_of(choose({steps, target, remaining, stride, going_on,
-                               [&](std::int64_t start, std::int64_t length) {
-                                 return nb::cast<Outlook>(decaying(start, length));
-                               },
-                               offset}));
-      },
-      "steps"_a, "target"_a.none(), "remaining"_a.none(), "stride"_a, "going_on"_a, "decaying"_a,
-      "offset"_a = 0.);
-  module.def(
       "alarm_of",
       [](const Values& losses) {
         return alarm_of({losses.data(), losses.size()});
       },
       "losses"_a, "Why the mean losses of the blocks so far are alarming, or nothing.");
-  module.def("decision_stride", decision_stride, "steps"_a, "block"_a);
-  module.def("decision_horizon", decision_horizon, "steps"_a, "remaining"_a.none(), "stride"_a, "block"_a);
 }
 
 }  // namespace kolmo::python

@@ -52,6 +52,8 @@ void rethrow(const nb::python_error& error) {
   if (error.matches(invalid_argument)) fail<InvalidArgument>(what);
   if (error.matches(unsupported)) fail<Unsupported>(what);
   if (error.matches(PyExc_MemoryError)) fail<OutOfMemory>(what);
+  if (error.matches(device_error)) fail<DeviceError>(what);
+  if (error.matches(base)) fail<Error>(what);
   throw error;
 }
 

@@ -17,6 +17,7 @@ NB_MODULE(_kolmo, module) {
   add_flow(module);
   add_predict(module);
   add_decide(module);
+  add_control(module);
   add_topology(module);
   add_command(module);
   add_streams(module);

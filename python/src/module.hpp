@@ -13,6 +13,7 @@ void add_errors(nb::module_& module);
 void add_flow(nb::module_& module);
 void add_predict(nb::module_& module);
 void add_decide(nb::module_& module);
+void add_control(nb::module_& module);
 void add_cases(nb::module_& module);
 void add_kernels(nb::module_& module);
 void add_management(nb::module_& module);

@@ -13,6 +13,8 @@ constexpr std::size_t before = 20, least_before = 5, least_quarter = 20;
 constexpr double deviation_of_median =
     1.4826;  // of a normal variable: its standard deviation over its median deviation
 
+constexpr std::string_view drifts = "the loss drifts upwards";
+
 bool finite(double x) { return std::isfinite(x); }
 
 double median(std::vector<double> x) {
@@ -52,6 +54,7 @@ std::string alarm_of(std::span<const double> losses) {
   if (usual.size() >= least_before) {
     const double middle = median(usual);
     std::vector<double> deviations;
+    deviations.reserve(usual.size());
     for (const double loss : usual) deviations.push_back(std::abs(loss - middle));
     const double spread = deviation_of_median * median(deviations);
     if (last > middle + 10 * spread && last > middle + std::abs(middle) / 2)
@@ -64,7 +67,9 @@ std::string alarm_of(std::span<const double> losses) {
     return "";
   const double error = std::sqrt(variance_of_mean(then) + variance_of_mean(now));
   if (mean(now) - mean(then) <= 5 * error + 1e-12 * std::abs(mean(then))) return "";
-  return fmt::format("the loss drifts upwards: {:.4g} on average, then {:.4g}", mean(then), mean(now));
+  return fmt::format("{}: {:.4g} on average, then {:.4g}", drifts, mean(then), mean(now));
 }
+
+bool only_drifts(std::string_view reason) { return reason.starts_with(drifts); }
 
 }  // namespace kolmo::predict

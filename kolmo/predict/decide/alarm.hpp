@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace kolmo::predict {
 
@@ -9,5 +10,7 @@ namespace kolmo::predict {
 /// the quarter before by 5 standard errors, which count the autocorrelation of order 1. Diverging trainings are rare, and no alarm
 /// has been tried on more than simulated ones.
 std::string alarm_of(std::span<const double> losses);
+/// Whether the reason of an alarm is a drift, which is slow and needs no rescue.
+bool only_drifts(std::string_view reason);
 
 }  // namespace kolmo::predict

@@ -5,8 +5,6 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-GO_ON, START_DECAY, RETURN_AVERAGE, STOP, ALARM = "go on", "start decay", "return the average", "stop", "alarm"
-
 
 @dataclass
 class Decision:

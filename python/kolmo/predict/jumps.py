@@ -120,6 +120,5 @@ class Jumps:
     def load_state_dict(self, state: dict[str, Any], c: Controller) -> None:
         self.tried, self.accepted, self.undone = state["tried"], state["accepted"], state["undone"]
         self._scale, self._wait, trial = state["scale"], state["wait"], state["trial"]
-        start = c.restored(trial[0]) if trial else None
-        self._trial = None if start is None else (start, trial[1], trial[2])
+        self._trial = (c.restored(trial[0]), trial[1], trial[2]) if trial else None
         self._last = None if state["last"] is None else (state["last"][0], list(state["last"][1]))

@@ -52,9 +52,9 @@ class Log:
         """Step and rate of the last row."""
         return int(self._columns["step"][-1]), self._columns["rate"][-1]
 
-    def losses(self, first: int, count: int) -> list[float]:
-        """Of ``count`` rows, from the row ``first`` on."""
-        return list(self._columns["loss"][first:first + count])
+    def losses(self, first: int) -> list[float]:
+        """Of the rows from ``first`` on."""
+        return list(self._columns["loss"][first:])
 
     def cut(self, step: int) -> None:
         """Forgets what came after this step, which is as if it had not been."""

@@ -85,14 +85,11 @@ class Watch:
             optimizer = inner
         self.optimizer, self.model, self.scheduler, self.store = optimizer, model, scheduler, store
         self.target, self.budget = target, budget
-        self.log, self.steps = Log(), 0
-        self.seconds = dict.fromkeys(("record", "averages", "forecasts", "evaluations", "snapshots"), 0.0)
+        self.log = Log()
         self._recorder, self._forecaster, self._live = Recorder(self.log), forecaster, Live(name)
         names = ("power:0.1",) if average is True else (average,) if isinstance(average, str) else tuple(average or ())
         self.averages = Averages(self._tensors(), names, stride) if names else None
         self._micro: list[Any] = []
-        self._started: float | None = None
-        self._elapsed = 0.0
         parts = [*state, scheduler] if scheduler is not None and not any(s is scheduler for s in state) else list(state)
         self.controller = Controller(self, control, evaluate, every, parts, data, warmup, overhead, jumps)
 
@@ -113,30 +110,28 @@ class Watch:
         """Records a step, after ``optimizer.step()``. ``loss``: a number or a tensor with one, which is not waited for on a GPU.
         ``gradient_norm``: the norm before clipping; by default that of the gradients as they are, at every 50th step."""
         started = perf_counter()
-        if self._started is None:
-            self._started = started
         if loss is None:
             if not self._micro:
                 raise InvalidArgument("kolmo.predict.Watch.step: without a loss there must be losses of add() since the last step")
             loss = sum(self._micro) / len(self._micro)
         self._micro = []
-        self.steps += 1
-        closing = self.steps % BLOCK == 0
+        step = self.steps + 1
         norm: Any = math.nan
         if gradient_norm is not None:
             norm = scalar(gradient_norm)
-        elif self.steps % NORM_EVERY == 0:
+        elif step % NORM_EVERY == 0:
             norm = norm_of_gradients(self.optimizer)
-        self._recorder.open.append((self.steps, scalar(loss), norm, self._rate()))
-        if closing:
+        self._recorder.open.append((step, scalar(loss), norm, self._rate()))
+        if step % BLOCK == 0:
             self._recorder.close()
             self._live.block(self.log, BLOCK, self.overhead)
+        core = self.controller.core
         averaging = perf_counter()
-        self.seconds["record"] += averaging - started
+        core.charge("record", averaging - started)
         if self.averages is not None:
             self.averages.step(self._tensors() if self.averages.due() else None)
-            self.seconds["averages"] += perf_counter() - averaging
-        self.controller.after_step(closing)
+            core.charge("averages", perf_counter() - averaging)
+        core.step(self.controller)
 
     def _rate(self) -> Any:
         used = self.controller.rate_used()
@@ -147,7 +142,7 @@ class Watch:
         of = average or (self.averages.inside if self.averages is not None else None) or ""
         value = float(loss.detach() if isinstance(loss, Tensor) else loss)
         self.log.validations.append((self.steps, value, of))
-        self.controller.after_validation(value, of)
+        self.controller.core.validated(self.controller, of, value)
 
     # -- averages
 
@@ -170,33 +165,43 @@ class Watch:
 
     @property
     def decisions(self) -> list[Decision]:
+        """All decisions so far, with what has come of them."""
         return self.controller.decisions
+
+    @property
+    def steps(self) -> int:
+        """The steps so far, without those that were rolled back."""
+        return self.controller.core.steps
 
     @property
     def phase(self) -> str:
         """"warmup", "full", "predict" or "correct"."""
-        return self.controller.phase
+        return self.controller.core.phase
 
     @property
     def done(self) -> bool:
         """Whether a decision ended the training: its rate is 0 from then on with ``control=True``."""
-        return self.controller.done
+        return self.controller.core.done
 
     @property
     def charged(self) -> int:
         """All steps that were taken, those that were rolled back included."""
-        return self.steps + self.controller.rolled_back
+        return self.controller.core.charged
 
     @property
     def wall(self) -> float:
         """Seconds since the first step."""
-        return self._elapsed + (0.0 if self._started is None else perf_counter() - self._started)
+        return self.controller.core.wall
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds for record, averages, forecasts, evaluations and snapshots."""
+        return self.controller.core.seconds
 
     @property
     def overhead(self) -> float:
         """The share of the wall time that the watch took on this thread, without ``evaluate`` and without what a GPU did meanwhile."""
-        own = sum(t for name, t in self.seconds.items() if name != "evaluations")
-        return own / self.wall if self.wall else 0.0
+        return self.controller.core.overhead
 
     def columns(self) -> Columns:
         """The log as arrays: step, loss, gradient_norm, rate; and validation and averaged where they are known, NaN elsewhere."""
@@ -242,13 +247,13 @@ class Watch:
                 self._live.forecast(forecast)
             return forecast
         finally:
-            self.seconds["forecasts"] += perf_counter() - began
+            self.controller.core.charge("forecasts", perf_counter() - began)
 
     def planned(self, horizon: int) -> np.ndarray[Any, Any]:
         """The rates of the steps to come without a decision: the scheduler's, or the present one."""
         if self.scheduler is not None:
-            return scheduled(self.scheduler, horizon) * self.controller.base_factor
-        return np.full(horizon, float(self.optimizer.param_groups[0]["lr"]) * self.controller.base_factor)
+            return scheduled(self.scheduler, horizon) * self.controller.core.base_factor
+        return np.full(horizon, float(self.optimizer.param_groups[0]["lr"]) * self.controller.core.base_factor)
 
     def _columns_of(self, of: str) -> Columns:
         columns = self.columns()
@@ -277,7 +282,7 @@ class Watch:
             with same_generators():
                 yield
         finally:
-            self.seconds[name] += perf_counter() - began
+            self.controller.core.charge(name, perf_counter() - began)
 
     # -- to a file and back
 
@@ -286,21 +291,19 @@ class Watch:
         optimizer, scheduler and generators is not in it. With ``control=True`` the snapshots to which the training may go back are, up to
         three, each as large as weights, optimizer's state and averages."""
         self._recorder.everything()
-        return {"version": 2, "steps": self.steps, "wall": self.wall, "seconds": dict(self.seconds), "log": self.log.state_dict(),
+        return {"version": 3, "log": self.log.state_dict(),
                 "averages": self.averages.state_dict() if self.averages is not None else None, "controller": self.controller.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Into a watch that was made with the same arguments."""
-        if state.get("version") != 2:
-            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 2")
+        if state.get("version") != 3:
+            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 3")
         if (self.averages is None) != (state["averages"] is None):
             raise InvalidArgument("kolmo.predict.Watch: averages are in one of state and watch only; make the watch with the same average=")
         if self.averages is not None:
             self.averages.load_state_dict(state["averages"])
         self.log.load_state_dict(state["log"])
         self._recorder.forget()
-        self.steps, self._elapsed, self._started = state["steps"], state["wall"], None
-        self.seconds.update(state["seconds"])
         self.controller.load_state_dict(state["controller"])
 
     def close(self) -> None:

@@ -1,0 +1,358 @@
+#include "kolmo/predict/decide/controller.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "kolmo/base/error.hpp"
+
+namespace kolmo::predict {
+namespace {
+
+/// A training of one weight x, whose loss is 1 + x: each step takes it a fifth of the way to the rate's factor, so a constant rate keeps
+/// the loss at 2. Its forecasts say that decays end at `promise`.
+struct Training : Host {
+  double x = 1, factor = 1, promise = 1.5, average = NAN, above = 0, bad_from = INFINITY, seconds = 0,
+         clock = 0;
+  bool evaluates = true, memory = true;
+  std::int64_t evaluations = 0, alarms = 0, quiet = 0;
+  std::vector<double> log, held_out, factors;
+  std::map<std::int64_t, std::pair<double, std::size_t>> states;
+  std::vector<Question> questions;
+  std::string adopted;
+  Controller* charged = nullptr;
+
+  std::vector<double> losses(std::int64_t from, bool) override { return {log.begin() + from, log.end()}; }
+  std::vector<double> validations(const std::string& of) override {
+    return of.empty() ? held_out : std::vector<double>{};
+  }
+  std::optional<Losses> evaluate() override {
+    ++evaluations;
+    if (!evaluates) return Losses{};
+    if (!memory) return {};
+    held_out.push_back(1 + x + above);
+    Losses losses{{"", held_out.back()}};
+    if (!std::isnan(average)) losses.emplace_back("power", average);
+    return losses;
+  }
+  Outlook forecast(const Question& q) override {
+    questions.push_back(q);
+    if (charged) charged->charges().add(Charge::forecasts, seconds);
+    std::vector<double> ahead, quantiles;
+    for (std::int64_t step = 1; step <= q.horizon; ++step) {
+      ahead.push_back(double(step));
+      for (std::size_t i = 0; i < quantile_count; ++i)
+        quantiles.push_back((q.start && step >= *q.start + q.length ? promise : 2) +
+                            .01 * (quantile_level(i) - .5));
+    }
+    return {ahead, quantiles, "test"};
+  }
+  bool keep(std::int64_t step) override {
+    if (memory) states[step] = {x, held_out.size()};
+    return memory;
+  }
+  void forget_except(std::span<const std::int64_t> steps) override {
+    std::erase_if(
+        states, [&](const auto& s) { return std::find(steps.begin(), steps.end(), s.first) == steps.end(); });
+  }
+  void restore(std::int64_t step, bool) override {
+    x = states.at(step).first;
+    held_out.resize(states.at(step).second);
+    log.resize(std::size_t(step));
+    states.erase(states.upper_bound(step), states.end());
+  }
+  void set_rate_factor(double f) override { factor = f; }
+  void adopt(const std::string& name) override { adopted = name; }
+  void quiet_block() override { ++quiet; }
+  void alarmed() override { ++alarms; }
+
+  void step(Controller& c) {
+    c.before_step(*this);
+    factors.push_back(factor);
+    x += .2 * (factor - x);
+    log.push_back(double(log.size()) >= bad_from ? NAN : 1 + x);
+    clock += .003;
+    c.step(*this);
+  }
+  void steps(Controller& c, int count) {
+    for (int i = 0; i < count && !c.done(); ++i) step(c);
+  }
+};
+
+ControlOptions to_target(double target) {
+  return {.control = true, .evaluates = true, .target = target, .every = 20, .warmup = 40, .overhead = {}};
+}
+std::vector<std::string_view> actions(const Controller& c) {
+  std::vector<std::string_view> all;
+  for (const Decided& d : c.decisions()) all.push_back(d.action);
+  return all;
+}
+
+using Phase = Controller::Phase;
+
+TEST(Controllers, TakeADecayThatReachesTheTargetThroughItsPhases) {
+  Training t;
+  Controller c(to_target(1.55));
+  t.steps(c, 39);
+  EXPECT_EQ(c.phase(), Phase::warmup);
+  EXPECT_TRUE(c.decisions().empty());
+  EXPECT_EQ(t.evaluations, 0);
+  t.step(c);
+  ASSERT_EQ(c.decisions().size(), 1u) << "the shortest decay, .12 of 40 steps, is at least 20";
+  EXPECT_EQ(c.decisions()[0].action, Decision::start_decay);
+  EXPECT_EQ(c.decisions()[0].length, 20);
+  EXPECT_NEAR(c.decisions()[0].margin, .05, 1e-12);
+  EXPECT_EQ(c.phase(), Phase::predict);
+  t.steps(c, 19);
+  EXPECT_EQ(c.phase(), Phase::predict);
+  t.step(c);
+  EXPECT_TRUE(c.done());
+  for (int i = 0; i < 20; ++i) EXPECT_NEAR(t.factors[std::size_t(40 + i)], 1 - i / 20., 1e-15);
+  // x follows the falling factor 4 steps behind: .2 + .05 - what is left of the start
+  double x = 1;
+  for (int i = 0; i < 20; ++i) x += .2 * (1 - i / 20. - x);
+  const Outcome& outcome = c.decisions()[0].outcome;
+  EXPECT_DOUBLE_EQ(*outcome.measured, 1 + x);
+  EXPECT_NEAR(*outcome.error, x - .5, 1e-12);
+  EXPECT_FALSE(*outcome.rolled_back);
+  EXPECT_EQ(c.decisions()[1].reason, "the target is reached");
+  EXPECT_EQ(c.charged(), 60);
+  EXPECT_EQ(t.factor, 0) << "a training that is over stands still";
+}
+
+TEST(Controllers, RollBackADecayThatMissesAndChargeIt) {
+  Training t;
+  t.promise = .5;
+  Controller c(to_target(.6));
+  t.steps(c, 60);
+  const Decided& decay = c.decisions()[0];
+  EXPECT_TRUE(*decay.outcome.rolled_back);
+  EXPECT_EQ(c.phase(), Phase::full);
+  EXPECT_EQ(c.steps(), 40);
+  EXPECT_EQ(c.charged(), 60);
+  EXPECT_EQ(t.x, 1);
+  EXPECT_EQ(t.factor, 1);
+  EXPECT_EQ(t.log.size(), 40u);
+  EXPECT_EQ(c.offset(), *decay.outcome.error);
+  EXPECT_NEAR(c.offset(), *decay.outcome.measured - .5, 1e-12);
+  EXPECT_EQ(c.kept(), std::vector<std::int64_t>{0}) << "the start of the decay is no longer needed";
+  t.steps(c, 200);
+  const std::vector<std::string_view> all = actions(c);
+  EXPECT_EQ(std::count(all.begin(), all.end(), Decision::start_decay), 1)
+      << "with what the forecast was wrong by, no later decay reaches the target";
+}
+
+TEST(Controllers, EndABudgetWithItsDecay) {
+  Training t;
+  ControlOptions options = to_target(0);
+  options.target.reset(), options.budget = 300;
+  Controller c(options);
+  t.steps(c, 500);
+  ASSERT_TRUE(c.done());
+  EXPECT_EQ(c.steps(), 300);
+  EXPECT_EQ(c.decisions().back().reason, "the decay ends the budget");
+  const Decided& decay = c.decisions()[c.decisions().size() - 2];
+  EXPECT_EQ(decay.action, Decision::start_decay);
+  EXPECT_EQ(decay.step + decay.length, 300);
+}
+
+TEST(Controllers, OnlyAdviseWithoutControl) {
+  Training t;
+  ControlOptions options = to_target(1.55);
+  options.control = false;
+  Controller c(options);
+  t.steps(c, 200);
+  EXPECT_EQ(t.x, 1);
+  EXPECT_TRUE(t.states.empty());
+  EXPECT_EQ(c.phase(), Phase::full);
+  EXPECT_EQ(actions(c), std::vector<std::string_view>(9, Decision::start_decay)) << "40, 60, ..., 200";
+}
+
+TEST(Controllers, ReturnTheBestAverageAndPassOverLossesThatAreNoNumbers) {
+  for (const double above : {0., double(NAN)}) {
+    Training t;
+    t.average = 1.2, t.above = above;
+    Controller c(to_target(1.3));
+    t.steps(c, 40);
+    ASSERT_TRUE(c.done());
+    EXPECT_EQ(c.decisions()[0].action, Decision::return_average);
+    EXPECT_EQ(c.decisions()[0].outcome.average, "power");
+    EXPECT_EQ(t.adopted, "power");
+    if (above == 0) {
+      EXPECT_NEAR(c.decisions()[0].margin, .8, 1e-12);
+    }
+  }
+}
+
+TEST(Controllers, GoBackToTheVerifiedStateAfterABadLossAndStopAfterThree) {
+  Training t;
+  Controller c(to_target(.1));  // out of reach
+  t.steps(c, 150);
+  EXPECT_EQ(c.kept(), std::vector<std::int64_t>{100}) << "a candidate at 100, verified by the block to 110";
+  t.bad_from = 150;
+  t.steps(c, 10);
+  const Decided first = c.decisions().back();
+  EXPECT_EQ(first.action, Decision::alarm);
+  EXPECT_EQ(*first.outcome.returned_to, 100);
+  EXPECT_EQ(*first.outcome.rate_factor, .5);
+  EXPECT_EQ(c.steps(), 100);
+  EXPECT_EQ(c.charged(), 160);
+  EXPECT_EQ(t.factor, .5);
+  EXPECT_EQ(t.alarms, 1);
+  t.bad_from = 100;
+  t.steps(c, 20);
+  EXPECT_TRUE(c.done());
+  EXPECT_EQ(c.decisions().back().reason, "3 alarms, the last: the loss is not a finite number");
+  EXPECT_EQ(c.base_factor(), .125);
+}
+
+TEST(Controllers, GoBackToTheStartOfADecayInWhichTheLossIsBad) {
+  Training t;
+  Controller c(to_target(1.55));
+  t.steps(c, 45);
+  t.bad_from = 47;
+  t.steps(c, 5);
+  EXPECT_EQ(c.steps(), 40);
+  EXPECT_EQ(c.phase(), Phase::full);
+  EXPECT_TRUE(*c.decisions()[0].outcome.rolled_back);
+  EXPECT_EQ(c.decisions()[0].outcome.reason, "the loss is not a finite number");
+  EXPECT_EQ(*c.decisions()[1].outcome.returned_to, 40);
+}
+
+TEST(Controllers, LeaveOutWhatThereIsNoMemoryFor) {
+  Training t;
+  Controller c(to_target(1.55));
+  t.steps(c, 39);
+  t.memory = false;
+  t.step(c);
+  EXPECT_EQ(c.decisions()[0].reason, "there was no memory for the evaluation");
+  Training u;
+  u.evaluates = false;
+  Controller d(to_target(1.55));
+  u.steps(d, 39);
+  u.memory = false;
+  u.step(d);
+  EXPECT_EQ(d.decisions()[0].reason, "there is no memory for the snapshot that a decay starts from");
+  EXPECT_EQ(d.phase(), Phase::full);
+  u.memory = true;
+  u.steps(d, 20);
+  EXPECT_EQ(d.phase(), Phase::predict);
+}
+
+/// A decision asks for at most 7 forecasts of 1 ms, so with a share of .005 it needs 2.8 s of wall time, which are 933 steps of 3 ms.
+TEST(Controllers, KeepForecastsWithinHalfOfTheShareOfTheWallTime) {
+  for (const bool guarded : {true, false}) {
+    Training t;
+    t.seconds = .001;
+    ControlOptions options = to_target(.1);
+    options.overhead = guarded ? std::optional(.005) : std::nullopt;
+    Controller c(options, [&] { return t.clock; });
+    t.charged = &c;
+    t.steps(c, 10000);
+    const double share = c.charges().seconds(Charge::forecasts) / c.charges().wall();
+    if (guarded) {
+      EXPECT_LE(share, .0025);
+      EXPECT_GE(share, .0020);
+      EXPECT_GE(c.decisions().front().step, 2660)
+          << "a first decision is taken to cost 20 ms, half a percent of 8 s halved";
+    } else {
+      EXPECT_GT(share, .05);
+    }
+    EXPECT_NEAR(c.charges().wall(), 9999 * .003, 1e-9);
+  }
+}
+
+/// Killed in warmup, at the start of a decay, within it, after its rollback, and with a candidate that is not verified yet.
+TEST(Controllers, GoOnFromTheirStateAsIfNeverKilled) {
+  for (const int killed : {7, 40, 47, 60, 121, 129}) {
+    Training t;
+    t.promise = .5;
+    Controller c(to_target(.6), [&] { return t.clock; });
+    t.steps(c, killed);
+    Training u = t;
+    Controller d(to_target(.6), [&] { return u.clock; });
+    d.load(c.state());
+    EXPECT_EQ(d.state(), c.state());
+    t.steps(c, 150), u.steps(d, 150);
+    EXPECT_EQ(t.x, u.x);
+    EXPECT_EQ(t.factors, u.factors);
+    ASSERT_EQ(d.decisions().size(), c.decisions().size());
+    EXPECT_EQ(d.charged(), c.charged());
+    for (std::size_t i = 0; i < c.decisions().size(); ++i)
+      EXPECT_EQ(text_of(d.decisions()[i]), text_of(c.decisions()[i]));
+  }
+}
+
+TEST(Controllers, AreUnchangedByAStateThatIsDamaged) {
+  Training t;
+  Controller c(to_target(1.55));
+  t.steps(c, 45);
+  const std::string was = c.state();
+  std::string bad = was;
+  bad.replace(bad.find("\"decay\":[0,40]"), 14, "\"decay\":[9,40]");
+  for (const std::string& text : {std::string("{"), std::string("{}"), bad})
+    EXPECT_THROW(c.load(text), InvalidArgument);
+  const Controller& same = c;
+  EXPECT_EQ(same.steps(), 45);
+  EXPECT_EQ(c.phase(), Phase::predict);
+}
+
+TEST(Controllers, ForgetAVerifiedStateThatTheHostWentBackBehind) {
+  Training t;
+  Controller c(to_target(.1));
+  t.steps(c, 150);
+  t.restore(100, true), c.went_back(90);
+  EXPECT_EQ(c.charged(), 150);
+  EXPECT_TRUE(c.kept().empty());
+  t.x = .25, t.log.resize(90);
+  c.before_step(t);
+  EXPECT_EQ(c.kept(), std::vector<std::int64_t>{90});
+}
+
+/// The host says what rank 0 says.
+TEST(Controllers, FollowTheFirstOfSeveralProcesses) {
+  struct Second : Training {
+    std::vector<std::string> said;
+    std::size_t next = 0;
+    std::string agree(std::string) override { return said.at(next++); }
+  };
+  struct First : Training {
+    std::vector<std::string> said;
+    std::string agree(std::string value) override { return said.push_back(value), value; }
+  };
+  First a;
+  Controller first(to_target(1.55));
+  a.steps(first, 60);
+  Second b;
+  b.said = a.said, b.promise = 3, b.bad_from = 15;
+  Controller second(to_target(1.55));
+  b.steps(second, 60);
+  EXPECT_EQ(b.factors, a.factors);
+  EXPECT_EQ(actions(second), actions(first));
+  EXPECT_EQ(b.next, b.said.size());
+}
+
+TEST(Controllers, RefuseOptionsThatLeaveNothingToDo) {
+  EXPECT_THROW(Controller({.control = true}), InvalidArgument);
+  EXPECT_THROW(Controller({.every = 0}), InvalidArgument);
+  EXPECT_THROW(Controller({.overhead = 0.}), InvalidArgument);
+  EXPECT_THROW(charge_of("coffee"), InvalidArgument);
+}
+
+TEST(Controllers, EndWhereAReportedLossReachesTheTarget) {
+  Training t;
+  ControlOptions options = to_target(1.55);
+  options.evaluates = false;
+  t.evaluates = false;
+  Controller c(options);
+  t.steps(c, 10);
+  c.validated(t, "", 1.6);
+  EXPECT_FALSE(c.done());
+  c.validated(t, "power", 1.5);
+  EXPECT_TRUE(c.done());
+  EXPECT_EQ(t.adopted, "power");
+}
+
+}  // namespace
+}  // namespace kolmo::predict
