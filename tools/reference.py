@@ -115,7 +115,7 @@ def option_row(option: dict) -> list[str]:
     names = f"`{option['name']}`" + (f", `{option['alias']}`" if "alias" in option else "")
     kind = ", ".join(option["choices"]) if "choices" in option else option["kind"]
     if "min" in option:
-        kind += f", {option['min']} to {option['max']}"
+        kind += f", {option['min']} to {option['max']}" + (f", or {option['or']}" if "or" in option else "")
     default = "needed" if option["required"] else "" if option["default"] is None else f"`{json.dumps(option['default'])}`"
     use = "" if option["use"] == "always" else f"; of {option['use']}"
     left_out = f"; if left out: {option['if_left_out']}" if "if_left_out" in option else ""

@@ -18,7 +18,7 @@ from kolmo import _kolmo
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import machine  # noqa: E402
 
-NEIGHBORS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+NEIGHBORS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, "auto")
 ROWS = (100, 300, 1000, 3000, 10000)
 DIMENSIONS = (2, 3, 4, 5, 6)
 

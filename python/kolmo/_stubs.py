@@ -81,7 +81,8 @@ def parameter_type(option: dict[str, Any]) -> str:
     if option["kind"] == "choice":
         return f"Literal[{', '.join(repr(c) for c in option['choices'])}] | str | None"
     kinds = {"integer": "int", "natural": "int | Any", "real": "float", "flag": "bool", "text": "str | os.PathLike[str]"}
-    return f"{kinds.get(option['kind'], 'Any')} | None"
+    word = f"Literal[{option['or']!r}] | " if "or" in option else ""
+    return f"{kinds.get(option['kind'], 'Any')} | {word}None"
 
 
 def analysis_stub(name: str) -> str:

@@ -84,7 +84,7 @@ void set(const OptionInfo& o, void* request, nb::handle value) {
       o.words(request) = nb::cast<std::string>(value);
       return;
     default:
-      if (o.kind == FieldKind::choice && PyUnicode_Check(value.ptr()))
+      if ((o.kind == FieldKind::choice || !o.chosen.empty()) && PyUnicode_Check(value.ptr()))
         o.set_text(request, nb::cast<std::string>(value));
       else
         o.set_value(request, value_of(o, value));

@@ -78,3 +78,17 @@ def test_a_second_name_is_the_same_option():
     net = kolmo.TransferEntropyNetwork(k=7, random_state=3)
     assert (net.get_params()["neighbors"], net.get_params()["seed"]) == (7, 3)
     assert net.set_params(k=8).neighbors == 8
+
+
+def test_neighbors_may_be_chosen_by_the_rule():
+    x, y = np.random.default_rng(3).normal(size=(2, 1000))
+    chosen = kolmo.mutual_information(x, y, k="auto")
+    assert chosen.value == kolmo.mutual_information(x, y, neighbors=20).value
+    net = kolmo.TransferEntropyNetwork(neighbors="auto", surrogates=19, device="cpu")
+    assert net.get_params()["neighbors"] == "auto"
+    fitted = net.fit(np.column_stack([x, y])).to_dict()
+    assert fitted["options"]["neighbors"] == 10
+    with pytest.raises(kolmo.InvalidArgument, match="or auto"):
+        kolmo.mutual_information(x, y, k="many")
+    with pytest.raises(kolmo.InvalidArgument, match="1 to 64, or auto"):
+        kolmo.mutual_information(x, y, k=0)

@@ -138,5 +138,44 @@ class Estimators(CommandTest):
         self.assertEqual(sorted(p.name for p in self.path.iterdir()), ["bits.csv", "real.csv"])
 
 
+class Neighbors(CommandTest):
+    """--neighbors auto: k from rows and columns, in every analysis."""
+
+    def test_each_analysis_uses_and_names_what_the_rule_chooses(self):
+        data = self.file("d.csv", csv(numbers(1001, 3), ["a", "b", "c"]))
+        for k, *analysis in ((20, "mi", data, "--x", "a", "--y", "b"), (10, "mi", data, "--x", "a", "--y", "b", "--given", "c"),
+                             (20, "ais", data, "--x", "a"), (10, "te", data, "--source", "a", "--target", "b", "--surrogates", 9),
+                             (4, "te", data, "--source", "a", "--target", "b", "--target-lags", "1,2,3,4"), (50, "entropy", data, "--x", "a")):
+            chosen, given = result(*analysis, "--neighbors", "auto"), result(*analysis, "--neighbors", k)
+            self.assertEqual((chosen["value"], chosen.get("p_value")), (given["value"], given.get("p_value")), analysis)
+            self.assertEqual((chosen["neighbors"], given["neighbors"]), (k, k), analysis)
+            said = kolmo(*analysis, "--k", "auto").stderr
+            self.assertIn(f"--neighbors auto: {k} nearest neighbours", said)
+
+    def test_a_network_has_one_k_whatever_the_order_of_columns(self):
+        rows = numbers(301, 3)
+        for method in (["--method", "pairwise"], ["--method", "multivariate", "--max-lag", 2]):
+            seen = []
+            for order in ((0, 1, 2), (2, 0, 1)):
+                data = self.file("d.csv", csv([[row[i] for i in order] for row in rows], ["abc"[i] for i in order]))
+                found = result("network", data, *method, "--surrogates", 19, "--neighbors", "auto", "--device", "cpu")
+                self.assertEqual(found["options"]["neighbors"], 5)
+                self.assertIn("with k = 5, chosen by rows and columns", found["methods"]["text"])
+                seen.append({(link["source"], link["target"]): (link["value"], link["p_value"]) for link in found["links"]})
+                for link in found["links"]:
+                    if "command" in link:
+                        self.assertIn("--neighbors 5", link["command"])
+            self.assertEqual(*seen)
+
+    def test_what_is_no_number_of_neighbours_is_refused(self):
+        for bad, said in (("0", "is 0, accepted are 1 to 64, or auto"), ("65", "accepted are 1 to 64, or auto"), ("many", "expected an integer, or auto")):
+            self.refused("mi", self.real, "--x", "a", "--y", "b", "--neighbors", bad, mentions=["--neighbors", said])
+        self.refused("mi", self.real, "--x", "a", "--y", "b", "--neighbors", "auto", "--estimator", "gaussian", mentions=["--estimator ksg"])
+
+    def setUp(self):
+        super().setUp()
+        self.real = self.file("real.csv", csv(numbers(120, 3), ["a", "b", "c"]))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@
 #include "kolmo/flow/analysis/variables.hpp"
 #include "kolmo/flow/estimate/analytic_test.hpp"
 #include "kolmo/flow/estimate/entropy.hpp"
+#include "kolmo/flow/estimate/neighbors.hpp"
 #include "kolmo/flow/infer/choose_embedding.hpp"
 #include "kolmo/flow/infer/pairwise_search.hpp"
 #include "kolmo/flow/infer/prepare.hpp"
@@ -147,6 +148,15 @@ void finish(EstimateResult& r, const TestedRequest& request, const EstimatorOpti
   r.warnings = session.warnings, r.notes = session.notes;
 }
 
+/// The request with the neighbours that are used.
+template <class R>
+R with_neighbors(const R& asked, std::size_t rows, std::size_t columns, Session& session) {
+  R request = asked;
+  request.estimator = kolmo::with_neighbors(asked.estimator, std::int64_t(rows), std::int64_t(columns));
+  session.note_neighbors(request.estimator);
+  return request;
+}
+
 /// Puts the lags that source_lags and target_lags name in place of the embeddings, and into `times` the rows that reach back far
 /// enough.
 void take_named_lags(EstimationTask& task, std::vector<std::int64_t>& times,
@@ -173,10 +183,12 @@ void take_named_lags(EstimationTask& task, std::vector<std::int64_t>& times,
 
 template <class R>
 EstimateResult measure(const std::string& name, const std::string& what, const EstimationTask& whole,
-                       Json roles, const R& request, Session& session, const Series& series,
+                       Json roles, const R& asked, Session& session, const Series& series,
                        const Streams& streams) {
   EstimationTask task = whole;
-  task.times = tested_times(series, whole.times, request.estimator);
+  task.times = tested_times(series, whole.times, asked.estimator);
+  const std::size_t columns = task.x[0].size() + task.y.size() + task.z.size();
+  const R request = with_neighbors(asked, task.times.size(), columns, session);
   session.warn(trials_cut(task.times.size(), whole.times.size()), request);
   EstimatorOptions observed = request.estimator;
   observed.surrogates = 0;
@@ -200,16 +212,17 @@ EstimateResult measure(const std::string& name, const std::string& what, const E
 
 }  // namespace
 
-EstimateResult analyse(const EntropyRequest& request, Session& session, const Streams& streams) {
-  session.prepare(request);
+EstimateResult analyse(const EntropyRequest& asked, Session& session, const Streams& streams) {
+  session.prepare(asked);
   Variables v(session.table);
-  const auto x = v.add(request.x);
-  const Series series = session.series(v.columns(), request);
+  const auto x = v.add(asked.x);
+  const Series series = session.series(v.columns(), asked);
+  const std::vector<std::int64_t> rows = embeddable(series, 0);
+  const EntropyRequest request = with_neighbors(asked, rows.size(), x.size(), session);
   Clock clock("entropy", session);
   const double value =
       streams.on_one([&](Stream& stream) { return entropy(series, present(x), request.estimator, stream); });
   EstimateResult r = result_of("entropy", v.labels(x), request, request.estimator, session, series, streams);
-  const std::vector<std::int64_t> rows = embeddable(series, 0);
   r.value = value, r.samples = std::int64_t(rows.size()), r.seconds = clock.stop();
   r.roles = {{"x", request.x.text}};
   r.warnings = session.warnings, r.notes = session.notes;
@@ -240,17 +253,25 @@ EstimateResult analyse(const StorageRequest& request, Session& session, const St
                  series, streams);
 }
 
-EstimateResult analyse(const TransferEntropyRequest& request, Session& session, const Streams& streams) {
-  session.prepare(request);
-  NetworkOptions asked = network_options(request);
+EstimateResult analyse(const TransferEntropyRequest& wanted, Session& session, const Streams& streams) {
+  session.prepare(wanted);
+  NetworkOptions asked = network_options(wanted);
   Variables v(session.table);
-  const std::int32_t source = v.add_one(request.source_column, "--source"),
-                     target = v.add_one(request.target_column, "--target");
+  const std::int32_t source = v.add_one(wanted.source_column, "--source"),
+                     target = v.add_one(wanted.target_column, "--target");
   require(source != target, "te: source and target are the same column");
   asked.variables = {source, target};
-  asked.given = conditions(request.given, v, asked.variables);
-  v.add(request.complete);
-  const Series series = session.series(v.columns(), request);
+  asked.given = conditions(wanted.given, v, asked.variables);
+  v.add(wanted.complete);
+  const Series series = session.series(v.columns(), wanted);
+  const auto named = [](const std::string& lags, const char* option, std::int64_t history) {
+    return lags.empty() ? std::size_t(history) : lags_of(lags, option).size();
+  };
+  const std::size_t columns = 1 + named(wanted.source_lags, "--source-lags", asked.source.history) +
+                              named(wanted.target_lags, "--target-lags", asked.target.history) +
+                              asked.given.size();
+  const auto request = with_neighbors(wanted, std::size_t(mean_rows(series)), columns, session);
+  asked.estimator = request.estimator;
   const PreparedNetwork prepared = prepare_network(series, asked);
   const NetworkOptions& n = prepared.options;
   EstimatorOptions used = n.estimator;

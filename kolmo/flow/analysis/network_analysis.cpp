@@ -55,6 +55,7 @@ NetworkAnalysis::NetworkAnalysis(const NetworkRequest& request, Session& session
   series_ = session.series(v.columns(), request);
   prepared_.emplace(prepare_network(series_, o));
   request_.estimator = options().estimator;
+  session.note_neighbors(request_.estimator);
   if (request.groups.empty()) return;
   std::vector<std::string> names;
   for (const std::int32_t x : o.variables) names.push_back(series_.names[std::size_t(x)]);

@@ -56,6 +56,10 @@ void Session::note(const std::string& text) {
   notes.push_back(text);
 }
 
+void Session::note_neighbors(const EstimatorOptions& o) {
+  if (o.neighbors_chosen) note("--neighbors auto: " + std::to_string(o.neighbors) + " nearest neighbours");
+}
+
 void Session::note_losses(const Streams& streams) {
   for (const Streams::Loss& loss : streams.losses())
     note(to_string(loss.device) + " was lost, and other devices did its work: " + loss.why);

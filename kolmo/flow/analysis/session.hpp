@@ -39,6 +39,8 @@ class Session {
   /// Tells and keeps warnings; for a strict request throws InvalidArgument for the first.
   void warn(const std::vector<Warning>& more, const AnalysisRequest& request);
   void note(const std::string& text);
+  /// Notes the nearest neighbours that the rule has chosen.
+  void note_neighbors(const EstimatorOptions& options);
   /// Notes the devices that were lost, whose work the others did.
   void note_losses(const Streams& streams);
 

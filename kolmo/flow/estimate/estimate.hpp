@@ -36,7 +36,9 @@ constexpr std::span<const std::string_view> names_of(TheilerCount) { return thei
 inline constexpr std::int64_t max_rows = 1000000000;
 
 struct EstimatorOptions {
-  std::int64_t neighbors = 4, theiler = 0, surrogates = 0;
+  std::int64_t neighbors = 4;     ///< 0: with_neighbors() chooses
+  bool neighbors_chosen = false;  ///< with_neighbors() chose them
+  std::int64_t theiler = 0, surrogates = 0;
   TheilerScope theiler_scope = TheilerScope::recording;
   TheilerCount theiler_count = TheilerCount::allowed;
   std::int64_t min_shift = 0;     ///< for circular surrogates; 0 has settled() choose
@@ -50,8 +52,10 @@ struct EstimatorOptions {
 
   static constexpr auto neighbor_fields() {
     return list_of(
-        value_option<&EstimatorOptions::neighbors>("neighbors", 1, 64, "nearest neighbours")
+        value_option<&EstimatorOptions::neighbors>("neighbors", 1, 64,
+                                                   "nearest neighbours; auto: from rows and columns")
             .also("k")
+            .or_chosen_by("auto")
             .of(OptionUse::ksg)
             .in_methods(),
         value_option<&EstimatorOptions::theiler>(

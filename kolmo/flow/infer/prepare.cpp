@@ -7,6 +7,7 @@
 
 #include "kolmo/flow/data/autocorrelation.hpp"
 #include "kolmo/flow/estimate/discrete.hpp"
+#include "kolmo/flow/estimate/neighbors.hpp"
 #include "kolmo/flow/infer/pairwise_search.hpp"
 
 namespace kolmo {
@@ -140,10 +141,19 @@ void check_network(const Series& series, const NetworkOptions& o) {
           "network: embedding ragwitz predicts by nearest neighbours, and is for the estimator ksg only");
 }
 
+/// The columns of the smallest estimate of a link or candidate: its own, the target, and the least condition.
+std::int64_t least_columns(const NetworkOptions& o) {
+  const auto given = std::int64_t(o.given.size());
+  if (o.method != NetworkMethod::pairwise) return given + (o.greedy.measure == GreedyMeasure::te ? 3 : 2);
+  const auto others = o.conditional_all ? (std::int64_t(o.variables.size()) - 2) * o.lags() : 0;
+  return 1 + o.source.history + (o.embedding == EmbeddingRule::given ? o.target.history : 1) + others + given;
+}
+
 }  // namespace
 
 PreparedNetwork prepare_network(const Series& series, const NetworkOptions& options) {
   NetworkOptions o = options;
+  o.estimator = with_neighbors(o.estimator, mean_rows(series), least_columns(o));
   if (o.estimator.surrogates && o.estimator.surrogate_type == SurrogateMethod::block)
     o.estimator = settled(o.estimator, series, network_reach(o, longest_embedding(o)));
   check_network(series, o);

@@ -1,6 +1,7 @@
 #include "kolmo/flow/infer/transfer_entropy_windows.hpp"
 
 #include "kolmo/flow/estimate/inspect_series.hpp"
+#include "kolmo/flow/estimate/neighbors.hpp"
 #include "kolmo/flow/test/inspect_test.hpp"
 
 namespace kolmo {
@@ -16,6 +17,9 @@ TransferEntropyWindows::TransferEntropyWindows(const Table& head, std::span<cons
       pipeline_(
           device, estimate_stages<Window>(), [this](auto& r) { finish(r); }, pipeline) {
   require(options.window >= 2 && options.step >= 1, "windows: window must be 2 or more rows, step 1 or more");
+  const auto columns_of_task =
+      1 + options.source_past.history + options.target_past.history + std::int64_t(options.given.size());
+  options_.estimator = with_neighbors(options.estimator, options.window, columns_of_task);
   head_.file = head.file, head_.names = head.names, head_.named = head.named;
   head_.columns.resize(head.names.size());
 }

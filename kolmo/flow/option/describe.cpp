@@ -31,6 +31,7 @@ Json describe(const OptionInfo& o, const void* usual) {
   Json j{{"name", o.name}, {"kind", kind_name(o)}, {"default", o.json(usual)}, {"help", o.help}};
   if (!o.alias.empty()) j["alias"] = o.alias;
   if (!o.automatic.empty()) j["if_left_out"] = o.automatic;
+  if (!o.chosen.empty()) j["or"] = o.chosen;
   if (o.option_kind == OptionKind::value && o.kind == FieldKind::integer)
     j["min"] = o.min.integer, j["max"] = o.max.integer;
   if (o.option_kind == OptionKind::value && o.kind == FieldKind::choice) j["choices"] = o.choices;

@@ -59,20 +59,37 @@ const void* OptionInfo::holder(const void* request) const {
   return request;
 }
 
+bool OptionInfo::is_chosen(const void* request) const {
+  return !chosen.empty() && FieldInfo::value(holder(request)).integer == 0;
+}
+
 Json OptionInfo::json(const void* request) const {
+  if (is_chosen(request)) return chosen;
   if (option_kind == OptionKind::value) return json_of(*this, FieldInfo::value(holder(request)));
   return words(request).empty() ? Json() : Json(words(request));
 }
 
 void OptionInfo::set_value(void* request, const Value& value) const {
-  FieldInfo::set(holder(request), value);
+  naming_chosen([&] { FieldInfo::set(holder(request), value); });
 }
 
 void OptionInfo::set_text(void* request, std::string_view text) const {
   if (option_kind != OptionKind::value) return void(words(request) = text);
+  if (!chosen.empty() && text == chosen)
+    return FieldInfo::set_value(holder(request), Value::of(ValueKind::integer, 0));
   std::string word(text);
   if (kind == FieldKind::choice) word = with_hyphens(word);
-  set_value(request, parse(word));
+  naming_chosen([&] { FieldInfo::set(holder(request), parse(word)); });
+}
+
+template <class F>
+void OptionInfo::naming_chosen(const F& set) const {
+  try {
+    set();
+  } catch (const InvalidArgument& e) {
+    if (chosen.empty()) throw;
+    throw InvalidArgument(std::string(e.what()) + ", or " + std::string(chosen), e.where());
+  }
 }
 
 void OptionInfo::set_json(void* request, const Json& value) const {
@@ -93,6 +110,7 @@ void OptionInfo::set_json(void* request, const Json& value) const {
 }
 
 std::string OptionInfo::text(const void* request) const {
+  if (is_chosen(request)) return std::string(chosen);
   return option_kind == OptionKind::value ? FieldInfo::text(FieldInfo::value(holder(request)))
                                           : words(request);
 }

@@ -40,6 +40,8 @@ struct OptionInfo : FieldInfo {
   std::string_view form{};       ///< what the value of a text looks like, in the command's help: "START:END"
   std::string_view alias{};      ///< a second name, which every interface takes: "k" of neighbors
   std::string_view automatic{};  ///< what is used where an optional value is left out
+  std::string_view
+      chosen{};  ///< the word by which the analysis chooses an integer, which is 0 until then: "auto"
   OptionUse use = OptionUse::always;
   bool required = false;  ///< columns that must be named
   bool common = false;    ///< most analyses have it: the command's help lists it in a group of its own
@@ -68,6 +70,7 @@ struct OptionInfo : FieldInfo {
   constexpr OptionInfo needed() const { return with(&OptionInfo::required, true); }
   constexpr OptionInfo beside_the_result() const { return with(&OptionInfo::aside, true); }
   constexpr OptionInfo names_file(PathUse use) const { return with(&OptionInfo::path, use); }
+  constexpr OptionInfo or_chosen_by(std::string_view word) const { return with(&OptionInfo::chosen, word); }
   constexpr OptionInfo for_files() const { return with(&OptionInfo::of_files, true); }
   constexpr OptionInfo in_methods() const { return with(&OptionInfo::told, true); }
   constexpr OptionInfo if_left_out(std::string_view text) const {
@@ -94,6 +97,9 @@ struct OptionInfo : FieldInfo {
   bool called(std::string_view word) const;
 
  private:
+  bool is_chosen(const void* request) const;
+  template <class F>
+  void naming_chosen(const F& set) const;  ///< sets; errors also name the word `chosen`
   const void* holder(const void* request) const;
   void* holder(void* request) const { return const_cast<void*>(holder(static_cast<const void*>(request))); }
 };

@@ -55,8 +55,9 @@ std::string estimator_sentence(const NetworkDocument& d) {
     out += fmt::format(
         ", by the nearest-neighbour estimator of Kraskov et al. (2004), algorithm {}, in its conditional "
         "form "
-        "(Frenzel and Pompe 2007), with k = {}",
-        e.algorithm == KsgAlgorithm::ksg1 ? 1 : 2, e.neighbors);
+        "(Frenzel and Pompe 2007), with k = {}{}",
+        e.algorithm == KsgAlgorithm::ksg1 ? 1 : 2, e.neighbors,
+        e.neighbors_chosen ? ", chosen by rows and columns (exponent of Mack and Rosenblatt 1979)" : "");
   else
     out += fmt::format(", by the estimator {}", estimator_names[std::size_t(e.estimator)]);
   return out + ". ";

@@ -103,7 +103,7 @@ def type_text(option: dict[str, Any]) -> str:
         return "{" + ", ".join(map(repr, option["choices"])) + f"}}, default {option['default']!r}"
     kind = KINDS[option["kind"]]
     if "min" in option:
-        kind += f", {option['min']} to {option['max']}"
+        kind += f", {option['min']} to {option['max']}" + (f", or {option['or']!r}" if "or" in option else "")
     return f"{kind}, default {option['default']!r}"
 
 
