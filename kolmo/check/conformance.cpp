@@ -6,6 +6,7 @@
 #include "kolmo/check/compare.hpp"
 #include "kolmo/check/placement.hpp"
 #include "kolmo/check/refusals.hpp"
+#include "kolmo/check/sanitized.hpp"
 #include "kolmo/check/self_check.hpp"
 #include "kolmo/runtime/device.hpp"
 
@@ -14,11 +15,6 @@ namespace {
 
 std::string text(std::string_view s) { return std::string(s); }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 /// Which aspects are checked. The emulated GPU takes a thousand times as long as a GPU. There only the
 /// results are checked of heavy cases, for one draw of the inputs, and with AddressSanitizer of all cases;
 /// the other aspects would run the same kernels again.

@@ -84,7 +84,7 @@ def test_neighbors_may_be_chosen_by_the_rule():
     x, y = np.random.default_rng(3).normal(size=(2, 1000))
     chosen = kolmo.mutual_information(x, y, k="auto")
     assert chosen.value == kolmo.mutual_information(x, y, neighbors=20).value
-    net = kolmo.TransferEntropyNetwork(neighbors="auto", surrogates=19, device="cpu")
+    net = kolmo.TransferEntropyNetwork(neighbors="auto", surrogates=39, device="cpu")
     assert net.get_params()["neighbors"] == "auto"
     fitted = net.fit(np.column_stack([x, y])).to_dict()
     assert fitted["options"]["neighbors"] == 10

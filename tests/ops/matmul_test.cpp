@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kolmo/check/oracle.hpp"
+#include "kolmo/check/sanitized.hpp"
 #include "kolmo/op/host_call.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/tune/tune_call.hpp"
@@ -82,12 +83,6 @@ struct Product {
   }
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
 class MatmulEverywhere : public testing::TestWithParam<DeviceKind> {};
 
 // With a shift by one element, no copies by packs are possible. Under AddressSanitizer all of this would take
@@ -107,7 +102,7 @@ TEST_P(MatmulEverywhere, EveryVariantAddsIntegersExactly) {
         Product p(sizes, t, device, turns & 1, turns & 2, turns % 3 == 0 ? 0 : 1);
         for (const int v : entry.fitting(&p.args, device.kind)) {
           const bool cuts = rows[std::size_t(v)].name.find("k in") != std::string_view::npos;
-          if (sanitized && ran.contains(v) && (turns >= 2 || (sizes.k == deep.k && !cuts))) continue;
+          if (check::sanitized && ran.contains(v) && (turns >= 2 || (sizes.k == deep.k && !cuts))) continue;
           stream.fill(p.args.y, 0xFF);
           matmul(p.args, stream, {.variant = v});
           EXPECT_EQ(p.wrong(want), 0)
