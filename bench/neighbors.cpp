@@ -24,7 +24,7 @@ struct Kind {
   int dx, dy, dz;
 };
 constexpr Kind kinds[] = {{"MI(1,1)", 1, 1, 0}, {"MI(1,3)", 1, 3, 0},    {"MI(1,7)", 1, 7, 0},
-                          {"TE(1,1)", 1, 1, 1}, {"CMI(1,1|2)", 1, 1, 2}, {"TE(2,2)", 2, 1, 2},
+                          {"TE(1,1)", 1, 1, 1}, {"CMI(1,1;2)", 1, 1, 2}, {"TE(2,2)", 2, 1, 2},
                           {"TE(3,3)", 3, 1, 3}};
 
 /// An autoregressive x, and an autoregressive y that follows it.
@@ -93,15 +93,16 @@ int run(int argc, char** argv) {
   app.add_option("--kind", only, "only the estimate of this name, e.g. TE(3,3)");
   app.add_option("--variant", variant, "only this variant");
   app.add_option("--samples", samples, "of each time; fewer after a second")->capture_default_str();
-  app.add_option("--limit", limit, "seconds of a size after which a variant is not tried with more rows")
+  app.add_option("--limit", limit, "seconds; a variant that going by fewer rows takes longer is left out")
       ->capture_default_str();
   app.add_option("--device", device, "cuda, cuda:N or simt")->capture_default_str();
   app.add_option("--record", record, "write every sample to this JSON file");
   CLI11_PARSE(app, argc, argv);
 
   Stream stream(parse_device(device));
-  const ImplBase& impl = *entry_of(ksg_conditional_mutual_information).impl(stream.device().kind);
-  std::map<std::pair<std::string, int>, double> last;
+  const OpEntry& entry = entry_of(ksg_conditional_mutual_information);
+  const ImplBase& impl = *entry.impl(stream.device().kind);
+  std::map<std::pair<std::string, int>, std::pair<std::int64_t, double>> last;  // rows and seconds
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (const std::int64_t n : rows) {
     const Series series(n + 8);
@@ -111,15 +112,15 @@ int run(int argc, char** argv) {
       std::vector<double> expected;
       for (int v = impl.rows().size() - 1; v >= 0; --v) {
         const std::string name(impl.rows()[v].name);
-        double& before = last[{kind.name, v}];
-        if (!impl.fits(&estimate.args, v) || before > limit || (!variant.empty() && variant != name))
-          continue;
+        auto& [before, seconds] = last[{kind.name, v}];
+        const bool too_long = before && seconds * double(n) / double(before) > limit;
+        if (too_long || !impl.fits(&estimate.args, v) || (!variant.empty() && variant != name)) continue;
         std::vector<double> times;
         double spent = 0;
-        if (before < 0.1) estimate.seconds(v);  // loads kernels and allocates memory
+        if (seconds < 0.1) estimate.seconds(v);  // loads kernels and allocates memory
         while (int(times.size()) < samples && (times.empty() || spent < 1))
           times.push_back(estimate.seconds(v)), spent += times.back();
-        before = tune::median(times);
+        before = n, seconds = tune::median(times);
         const std::vector<double> values = estimate.values();
         if (expected.empty()) expected = values;
         for (std::size_t i = 0; i < values.size(); ++i)
@@ -127,12 +128,13 @@ int run(int argc, char** argv) {
             fail<Error>(std::string(kind.name) + " of " + std::to_string(n) + " rows: " + name +
                         " gives another value");
         std::cout << kind.name << ' ' << n << " rows, " << 1 + surrogates << " estimates, " << name << ": "
-                  << before << " s" << std::endl;
+                  << seconds << " s" << std::endl;
         lines.push_back({{"estimate", kind.name},
+                         {"in_use", v == entry.default_variant(&estimate.args, stream.device().kind)},
                          {"rows", n},
                          {"estimates", 1 + surrogates},
                          {"variant", name},
-                         {"median", before},
+                         {"median", seconds},
                          {"seconds", times}});
       }
     }

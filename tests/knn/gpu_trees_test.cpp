@@ -1,6 +1,7 @@
 // The variant for GPUs that searches trees, on the emulated GPU, compared bit by bit with the CPU on difficult data.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -123,6 +124,34 @@ TEST_P(GpuTrees, GiveTheBitsOfTheCpuInSinglePrecision) {
   if (trees() < 0) GTEST_SKIP() << "this build has no emulated GPU";
   Estimates<float> run(GetParam());
   EXPECT_EQ(run.on({DeviceKind::simt}, trees()), run.on({}, -1));
+}
+
+/// The variant in use for n rows.
+std::string in_use(std::int64_t n, int dx, int dy, int dz, std::int64_t surrogates = 0, std::int64_t k = 4,
+                   std::int64_t problems = 1) {
+  KsgConditionalMutualInformationArgs a{.x = tensor(static_cast<double*>(nullptr), {1, n, dx}),
+                                        .y = tensor(static_cast<double*>(nullptr), {n, dy})};
+  if (dz) a.z = tensor(static_cast<double*>(nullptr), {n, dz});
+  if (problems > 1) a.segments = tensor(static_cast<std::int64_t*>(nullptr), {problems + 1});
+  a.surrogates = surrogates, a.k = k;
+  const OpEntry& entry = entry_of(ksg_conditional_mutual_information);
+  return std::string(entry.impl(DeviceKind::simt)->rows()[entry.default_variant(&a, DeviceKind::simt)].name);
+}
+
+TEST(GpuTrees, AreInUseForManyRows) {
+  if (trees() < 0) GTEST_SKIP() << "this build has no emulated GPU";
+  const std::string walks = "lanes are neighbours";
+  for (const auto& [dx, dy, dz] :
+       {std::array{1, 1, 0}, {1, 3, 0}, {1, 7, 0}, {1, 1, 1}, {1, 1, 2}, {3, 1, 3}}) {
+    for (const std::int64_t n : {100, 1000, 10000}) EXPECT_EQ(in_use(n, dx, dy, dz), walks);
+    for (const std::int64_t n : {50000, 1000000, 10000000}) EXPECT_EQ(in_use(n, dx, dy, dz), "trees");
+    EXPECT_EQ(in_use(1000000, dx, dy, dz, 100), "trees");
+    EXPECT_EQ(in_use(1000000, dx, dy, dz, 0, 17), walks) << "k";
+  }
+  EXPECT_EQ(in_use(1000000, 1, 8, 0), walks) << "nine columns";
+  EXPECT_EQ(in_use(1000000, 1, 1, 1, 0, 4, 1000), walks) << "1000 rows in each problem";
+  EXPECT_EQ(in_use(1000000, 1, 1, 1, 0, 4, 2), "trees");
+  EXPECT_EQ(in_use(50000, 1, 1, 1, 100), "neighbour lists, lanes are estimates");
 }
 
 }  // namespace

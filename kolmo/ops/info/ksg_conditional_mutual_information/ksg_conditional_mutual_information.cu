@@ -162,9 +162,12 @@ bool fits(const Args& a, int variant) {
          a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
 }
 
+/// Lists are preferred where they fit, since estimates share them.
+int preferred(const Args& a) { return !fits(a, listed) && trees_pay(a) ? by_trees : -1; }
+
 }  // namespace
 
 extern constinit const Impl<Args> ksg_conditional_mutual_information_cuda{
-    {.rows = variants, .launch = launch, .lay = lay, .fits = fits}};
+    {.rows = variants, .launch = launch, .lay = lay, .fits = fits, .preferred = preferred}};
 
 }  // namespace kolmo
