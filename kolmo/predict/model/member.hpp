@@ -3,31 +3,10 @@
 #include <span>
 #include <vector>
 
+#include "kolmo/ops/training/world_model_gradient/member_sizes.hpp"
 #include "kolmo/predict/model/lanes.hpp"
 
 namespace kolmo::predict {
-
-/// The sizes of a member of the ensemble, and where its parameters are in one array.
-///   gates n, r, z, m of a unit: bias + (input' x for n, r, z) + (recurrent' h for r, z, m)
-///   c = tanh(n + sigmoid(r) m);  h' = c + sigmoid(z) (h - c)          the GRU of torch.nn.GRU, whose biases of r and z are summed
-///   a = head_bias + head' (h', planned);  d = (out' a sigmoid(a) + out_bias) / 10
-struct MemberSizes {
-  static constexpr int inputs = 8;   ///< of a block that was seen or imagined
-  static constexpr int planned = 3;  ///< what is known of the next block
-  static constexpr int head = 32;
-
-  int hidden = 48;
-
-  std::ptrdiff_t input() const { return 0; }                                 // inputs x 3 hidden: n, r, z
-  std::ptrdiff_t recurrent() const { return inputs * 3 * hidden; }           // hidden x 3 hidden: r, z, m
-  std::ptrdiff_t bias() const { return recurrent() + 3 * hidden * hidden; }  // 4 hidden
-  std::ptrdiff_t of_state() const { return bias() + 4 * hidden; }            // hidden x head
-  std::ptrdiff_t of_plan() const { return of_state() + hidden * head; }      // planned x head
-  std::ptrdiff_t head_bias() const { return of_plan() + planned * head; }
-  std::ptrdiff_t out() const { return head_bias() + head; }
-  std::ptrdiff_t out_bias() const { return out() + head; }
-  std::ptrdiff_t count() const { return out_bias() + 1; }
-};
 
 /// One member: its parameters, and what it computes for `Lanes` trainings at once. Arrays are [unit][lane].
 template <class T>

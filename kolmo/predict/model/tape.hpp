@@ -13,16 +13,6 @@ namespace kolmo::predict {
 /// The place at which a window begins in its run, after it was moved.
 using Place = Windows::Window;
 
-/// The derivative of the Huber loss of an error. Errors above 0.05 weigh by their size, those below by their square.
-inline constexpr double huber_turn = 0.05;
-template <class T>
-inline T huber_slope(T error, T weight) {
-  return weight * std::clamp(error / T(huber_turn), T(-1), T(1));
-}
-
-/// The factor that clips a gradient at norm 1, given the sum of its squares.
-inline double clip_scale(double squares) { return std::min(1.0, 1 / (std::sqrt(squares) + 1e-6)); }
-
 /// Reads windows in 16 lanes, predicts, and back-propagates. The loss of a window is the mean over the blocks that are read of the
 /// Huber loss of the next block's prediction, and `closed` times the sum of that of the blocks in closed loop.
 template <class T>
@@ -61,7 +51,7 @@ class Tape {
 
  private:
   static constexpr int lanes = training_lanes;
-  static constexpr int first_head = 5;  // blocks that a member reads before it predicts
+  static constexpr int first_head = MemberSizes::first_head;
 
   static std::size_t at(int steps, int units) { return std::size_t(steps) * std::size_t(units) * lanes; }
   T* of(std::vector<T>& v, int step, int units) const { return v.data() + at(step, units); }
@@ -112,9 +102,7 @@ class Tape {
 
   /// The derivative of the Huber loss of an error, which is added to the loss.
   T slope(T error, T weight) {
-    constexpr T turn = T(huber_turn);
-    const T size = std::abs(error);
-    loss_ += double(weight * (size < turn ? error * error / (2 * turn) : size - turn / 2));
+    loss_ += double(huber_loss(error, weight));
     return huber_slope(error, weight);
   }
 

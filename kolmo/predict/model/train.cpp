@@ -7,7 +7,7 @@
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/base/philox.hpp"
-#include "kolmo/predict/model/device_member.hpp"
+#include "kolmo/predict/model/device_members.hpp"
 #include "kolmo/predict/model/inputs.hpp"
 #include "kolmo/predict/model/tape.hpp"
 #include "kolmo/runtime/cpu/vectors.hpp"
@@ -83,13 +83,14 @@ class LaneMember {
         tape_(windows, sizes),
         adam_(parameters_.size(), options.weight_decay) {}
 
-  void update(std::span<const Place> places, int start, double rate) {
+  void update(const Update& u) {
+    const std::span<const Place> places(u.places);
     std::fill(gradient_.begin(), gradient_.end(), T(0));
     for (std::size_t i = 0; i < places.size(); i += training_lanes)
       tape_.add_gradient({sizes_, parameters_.data()},
-                         places.subspan(i, std::min<std::size_t>(training_lanes, places.size() - i)), start,
+                         places.subspan(i, std::min<std::size_t>(training_lanes, places.size() - i)), u.start,
                          int(places.size()), closed_, gradient_.data());
-    adam_.step(parameters_, gradient_, rate);
+    adam_.step(parameters_, gradient_, u.rate);
   }
   const std::vector<T>& parameters() const { return parameters_; }
 
@@ -127,6 +128,50 @@ std::vector<int> bootstrap(const Windows& windows, Draws& draws) {
   return sample;
 }
 
+/// The updates of a member, and the parameters that it begins with.
+template <class T>
+class Course {
+ public:
+  Course(const Windows& windows, const TrainingOptions& options, std::uint64_t number)
+      : windows_(windows),
+        rate_(options.rate),
+        draws_(options.seed, number),
+        parameters(first_parameters<T>({options.hidden}, draws_)) {
+    if (!windows.count()) return;
+    sample_ = bootstrap(windows, draws_);
+    batches_ = std::max(1, windows.count() / batch);
+    updates = std::min(std::int64_t(options.epochs) * batches_, options.most_updates);
+  }
+  Update next() {
+    const int count = windows_.count();
+    const auto part = std::size_t(done_ % batches_);
+    if (!part)
+      for (int i = count - 1; i > 0; --i)
+        std::swap(sample_[std::size_t(i)], sample_[std::size_t(draws_.below(i + 1))]);
+    Update update{.start = ahead + draws_.below(window - 2 * ahead - 2),
+                  .rate = one_cycle(rate_, double(done_), double(updates))};
+    for (const int i :
+         std::span<const int>(sample_).subspan(part * batch, std::size_t(std::min(count, batch)))) {
+      const Windows::Window& w = windows_.windows[std::size_t(i)];
+      const int room = windows_.runs[std::size_t(w.run)].blocks() - least_window - w.first;
+      update.places.push_back({w.run, w.first + draws_.below(std::min(window / 2, room + 1))});
+    }
+    ++done_;
+    return update;
+  }
+
+ private:
+  const Windows& windows_;
+  double rate_;
+  Draws draws_;
+  std::vector<int> sample_;
+  std::int64_t batches_ = 1, done_ = 0;
+
+ public:
+  std::vector<T> parameters;
+  std::int64_t updates = 0;
+};
+
 }  // namespace
 
 void TrainingOptions::check() const {
@@ -151,40 +196,28 @@ Windows::Windows(std::span<const Blocks* const> all) {
 }
 
 template <class T>
-std::vector<T> train_member(const Windows& windows, const TrainingOptions& options, std::uint64_t number) {
-  const MemberSizes sizes{options.hidden};
-  Draws draws(options.seed, number);
-  std::vector<T> parameters = first_parameters<T>(sizes, draws);
-  const int count = windows.count();
-  if (!count) return parameters;
-  std::vector<int> sample = bootstrap(windows, draws);
-  const int batches = std::max(1, count / batch), share = std::min(count, batch);
-  const std::int64_t updates = std::min(std::int64_t(options.epochs) * batches, options.most_updates);
-  const auto learn = [&](auto& learner) {
-    for (std::int64_t update = 0; update < updates; ++update) {
-      const auto part = std::size_t(update % batches);
-      if (!part)
-        for (int i = count - 1; i > 0; --i)
-          std::swap(sample[std::size_t(i)], sample[std::size_t(draws.below(i + 1))]);
-      const int start = ahead + draws.below(window - 2 * ahead - 2);
-      std::vector<Place> places;
-      for (const int i : std::span<const int>(sample).subspan(part * batch, std::size_t(share))) {
-        const Windows::Window& w = windows.windows[std::size_t(i)];
-        const int room = windows.runs[std::size_t(w.run)].blocks() - least_window - w.first;
-        places.push_back({w.run, w.first + draws.below(std::min(window / 2, room + 1))});
-      }
-      learner.update(places, start, one_cycle(options.rate, double(update), double(updates)));
+std::vector<std::vector<T>> train_members(const Windows& windows, const TrainingOptions& options,
+                                          std::span<const std::uint64_t> numbers) {
+  std::vector<std::vector<T>> members;
+  std::vector<std::vector<Update>> courses;
+  for (const std::uint64_t number : numbers) {
+    Course<T> course(windows, options, number);
+    if (options.device.kind == DeviceKind::cpu) {
+      LaneMember<T> member(windows, {options.hidden}, course.parameters, options);
+      for (std::int64_t u = 0; u < course.updates; ++u) member.update(course.next());
+      members.push_back(member.parameters());
+      continue;
     }
-    return learner.parameters();
-  };
-  if (options.device.kind == DeviceKind::cpu) {
-    LaneMember<T> member(windows, sizes, parameters, options);
-    return learn(member);
+    members.push_back(course.parameters);
+    courses.emplace_back();
+    for (std::int64_t u = 0; u < course.updates; ++u) courses.back().push_back(course.next());
   }
-  DeviceMember<T> member(windows, sizes, parameters, share, options);
-  return learn(member);
+  if (courses.empty()) return members;
+  return train_on_device<T>(windows, options, std::move(members), courses);
 }
-template std::vector<float> train_member<float>(const Windows&, const TrainingOptions&, std::uint64_t);
-template std::vector<double> train_member<double>(const Windows&, const TrainingOptions&, std::uint64_t);
+template std::vector<std::vector<float>> train_members(const Windows&, const TrainingOptions&,
+                                                       std::span<const std::uint64_t>);
+template std::vector<std::vector<double>> train_members(const Windows&, const TrainingOptions&,
+                                                        std::span<const std::uint64_t>);
 
 }  // namespace kolmo::predict

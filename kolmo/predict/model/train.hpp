@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kolmo/base/tensor.hpp"
@@ -46,11 +47,16 @@ struct Windows {
   explicit Windows(std::span<const Blocks* const> runs);
 };
 
-/// Trains one member on a bootstrap sample of the runs: AdamW, gradients clipped at norm 1, a one-cycle rate. A batch of 64 windows,
+/// Trains members, each on a bootstrap sample of the runs: AdamW, gradients clipped at norm 1, a one-cycle rate. A batch of 64 windows,
 /// each moved by a random number of blocks, is read up to a random block, where each next block is predicted from the real ones; then 10
-/// blocks follow in closed loop, in which predictions take the place of losses. The result depends on the options, the windows and `number` alone; that of another device than the CPU differs in the order of
-/// sums. Float or double.
+/// blocks follow in closed loop, in which predictions take the place of losses. A member depends on the options, the windows and its number
+/// alone; on another device than the CPU, where members are trained side by side, it differs in the order of sums. Float or double.
 template <class T>
-std::vector<T> train_member(const Windows& windows, const TrainingOptions& options, std::uint64_t number);
+std::vector<std::vector<T>> train_members(const Windows& windows, const TrainingOptions& options,
+                                          std::span<const std::uint64_t> numbers);
+template <class T>
+std::vector<T> train_member(const Windows& windows, const TrainingOptions& options, std::uint64_t number) {
+  return std::move(train_members<T>(windows, options, {&number, 1})[0]);
+}
 
 }  // namespace kolmo::predict

@@ -123,11 +123,21 @@ WorldModel WorldModel::train(std::span<const Blocks* const> runs, const Training
   // The members of the ensemble, and those that forecast one half after training on the other.
   const int own = options.members, cross = halves[0].count() && halves[1].count() ? (own + 1) / 2 : 0;
   std::vector<std::vector<float>> found(std::size_t(own + 2 * cross));
-  parallel_for(options.threads > 0 ? options.threads : hardware_threads(), std::int64_t(found.size()),
-               [&](std::int64_t i, int) {
-                 const Windows& w = i < own ? all : halves[std::size_t(i - own) % 2];
-                 found[std::size_t(i)] = train_member<float>(w, options, std::uint64_t(i));
-               });
+  // A thread of the CPU trains one member, a stream of another device all that learn from the same windows.
+  std::vector<std::vector<std::uint64_t>> jobs;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::size_t group = i < std::size_t(own) ? 0 : 1 + (i - std::size_t(own)) % 2,
+                      job = options.device.kind == DeviceKind::cpu ? i : group;
+    jobs.resize(std::max(jobs.size(), job + 1));
+    jobs[job].push_back(i);
+  }
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  parallel_for(threads, std::int64_t(jobs.size()), [&](std::int64_t j, int) {
+    const auto& job = jobs[std::size_t(j)];
+    const Windows& w = job[0] < std::uint64_t(own) ? all : halves[(job[0] - std::uint64_t(own)) % 2];
+    auto trained = train_members<float>(w, options, job);
+    for (std::size_t i = 0; i < job.size(); ++i) found[job[i]] = std::move(trained[i]);
+  });
   Residuals errors(ahead);
   for (std::size_t h = 0; h < 2 && cross; ++h) {
     std::vector<std::vector<float>> others;

@@ -26,7 +26,7 @@ struct GramTile {
   }
 };
 
-/// Stores the products of a tile, and their mirror images.
+/// Stores the products of a tile on and above the diagonal, and their mirror images.
 struct StoreGramTile {
   double* gram;
   std::int64_t m, tiles;
@@ -37,7 +37,7 @@ struct StoreGramTile {
     double* const to = gram + matrix * m * m;
     for (int p = 0; p < gram_products; ++p) {
       const std::int64_t i = tile.row + p / gram_side, j = tile.column + p % gram_side;
-      if (i < m && j < m) to[i * m + j] = to[j * m + i] = one_nan(s.value[p]);
+      if (i <= j && j < m) to[i * m + j] = to[j * m + i] = one_nan(s.value[p]);
     }
   }
 };
@@ -55,6 +55,25 @@ struct GramChunks {
   struct Terms {
     const T *weights, *base;
     std::int64_t row, column, m, n, count;
+
+    /// What the products of a term are computed from; 0 for a vector or a term that there is not.
+    struct Fetched {
+      T left[gram_side], right[gram_side], base;
+    };
+    template <bool Diagonal>
+    KOLMO_HD void fetch(std::int64_t i, Fetched& to) const {
+      const auto of = [&](std::int64_t vector) {
+        return vector < m && i < count ? weights[vector * n + i] : T(0);
+      };
+      for (int k = 0; k < gram_side; ++k) {
+        to.left[k] = of(row + k);
+        if constexpr (!Diagonal) to.right[k] = of(column + k);
+      }
+      to.base = base && i < count ? base[i] : T(0);
+    }
+    KOLMO_HD double off(T value, T from) const {
+      return exact_add(double(Compute<T>(value)), -double(Compute<T>(from)));
+    }
 
     KOLMO_HD double element(std::int64_t vector, std::int64_t i) const {
       const double value = vector < m ? double(Compute<T>(weights[vector * n + i])) : 0;

@@ -23,7 +23,7 @@ struct WeightsGramArgs {
 /// f16, bf16. Differences, products and sums are computed in double; the order of summation depends on n alone (base/sums.hpp),
 /// so that the bits are the same on every device, and the matrix is exactly symmetric:
 ///   |error| <= (28 + n / 2^19) 2^-53 sum_t |w_it - b_t| |w_jt - b_t|
-/// Each vector is read from memory once if m <= 4; above, neighbouring blocks read it again, from the cache. n = 0 gives zeros.
+/// Each vector is read from memory once if m <= 4; above, neighbouring warps read it again, from the cache. n = 0 gives zeros.
 /// Source: Higham, SIAM J. Sci. Comput. 1993 (pairwise sums).
 extern const Op<WeightsGramArgs> weights_gram;
 
