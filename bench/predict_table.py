@@ -43,6 +43,24 @@ def gpt(record: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+def gpt2(record: dict) -> str:
+    r = record["found"]
+    steps = r["steps"]
+    lines = ["| | |", "|---|---|", f"| weights | {r['weights']:,} |", f"| a step | {1e3 * r['step_seconds']:.1f} ms |",
+             f"| share of the wall time that the watch took, forecasts included | {100 * r['overhead']:.2f} % |",
+             "| time with the watch over time without, pairs of 20 steps | " + ", ".join(f"{v:.4f}" for v in r["watched_over_bare"]) + " |",
+             f"| memory of weights, AdamW and one average, estimated | {r['state_bytes_estimated'] / 1e9:.2f} GB |",
+             f"| the same and the text, measured | {r['state_bytes'] / 1e9:.2f} GB |", f"| most memory in a step, measured | {r['most_bytes'] / 1e9:.1f} GB |",
+             f"| a forecast | {1e3 * r['forecast_seconds']:.0f} ms |"]
+    lines += [f"| {h} steps ahead: inside the 90 % interval, median error | {round(c['covered'] * c['forecasts'])} of {c['forecasts']}, {100 * c['median_error']:.1f} % |"
+              for h, c in r["coverage"].items()]
+    lines += [f"| decision at step {steps} with a budget of {steps + 2 * r['decay']} | {r['decision']['action']}: {r['decision']['reason']} |",
+              f"| loss before, 50 steps | {r['before']:.3f} |",
+              f"| forecast of the end of a decay over {r['decay']} steps, by `{r['driver']}` | {r['forecast']:.3f} ({r['low']:.3f} to {r['high']:.3f}) |",
+              f"| its last 10 steps | {r['after']:.3f} |", f"| error, and that of a forecast that does not know of the decay | {r['error']:.3f}, {r['blind_error']:.3f} |"]
+    return "\n".join(lines) + "\n"
+
+
 H200 = {"const": "constant", "const+ema": "constant + average", "cosine(T)": "cosine, tuned", "cosine(T)+ema": "cosine, tuned + average",
         "decay oracle": "best decay known afterwards", "schedule-free": "schedule-free", "plateau-triggered decay": "plateau",
         "forecast: EMA or decay, margin": "a forecast chooses average or decay", "ema+gated jumps": "constant + average + jumps behind a gate"}
