@@ -11,6 +11,7 @@ These markers hold tables that scripts of bench/ make of the records that they n
   <!-- beside-unfused: BENCH -->                  beside_unfused.py
   <!-- cpu-pytorch: RECORD -->                    cpu_table.py
   <!-- gpu-bounds: RECORD -->                     gpu_bounds.py
+  <!-- gpu-neighbors: RECORD... -->               neighbors_table.py
   <!-- predict-ladder: RECORD -->, predict-overhead, predict-gpt, predict-gpt2, predict-h200, predict-curves    predict_table.py
   <!-- topology: RECORD -->                       topology_table.py
   <!-- world-model: RECORD BENCH -->, world-model-memory: RECORD, world-model-upload: RECORD PIPELINE, world-model-shared: BENCH
@@ -35,6 +36,7 @@ from beside_pytorch import by_operator, shown, table as beside_pytorch, times  #
 from beside_unfused import table as beside_unfused  # noqa: E402
 from cpu_table import table as cpu_pytorch  # noqa: E402
 from gpu_bounds import table as gpu_bounds  # noqa: E402
+from neighbors_table import table as gpu_neighbors  # noqa: E402
 from predict_table import curves, gpt, gpt2, h200, ladder, overhead  # noqa: E402
 from results import Result, load  # noqa: E402
 from table import NONE, TABLES, quote  # noqa: E402
@@ -45,6 +47,7 @@ SOURCE = re.compile(r"<!-- bench-results: (\S+) -->")
 SPAN = re.compile(r"(<!-- bench:(\S+) -->)(.*?)(<!-- /bench -->)", re.S)
 MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "operators-beside-pytorch": by_operator,
         "beside-cublaslt": beside_cublaslt, "beside-unfused": beside_unfused, "cpu-pytorch": cpu_pytorch, "gpu-bounds": gpu_bounds,
+        "gpu-neighbors": gpu_neighbors,
         "predict-ladder": ladder, "predict-overhead": overhead, "predict-gpt": gpt, "predict-gpt2": gpt2, "predict-h200": h200,
         "predict-curves": curves, "topology": topology,
         "world-model": parts, "world-model-memory": memory, "world-model-upload": upload, "world-model-shared": shared}
