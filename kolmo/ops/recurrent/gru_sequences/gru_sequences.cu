@@ -1,6 +1,7 @@
 #include <iterator>
 
 #include "kolmo/ops/recurrent/gru_sequences/resident.cuh"
+#include "kolmo/ops/recurrent/gru_sequences/side_by_side.cuh"
 #include "kolmo/skeleton/each_team.cuh"
 #include "kolmo/skeleton/item_steps.cuh"
 
@@ -14,7 +15,7 @@ using SmallClusterRanks = cuda::ClusterRanks<256>;  // each of its threads may u
 using GridRanks = cuda::GridRanks<256>;
 using HeldInGrid = cuda::Held<1, 32>;
 
-enum class Way { block, cluster, registers, grid, steps };
+enum class Way { block, cluster, registers, grid, steps, side };
 struct Plan {
   Way way;
   int ranks;
@@ -27,6 +28,18 @@ constexpr Row<Plan> plans[] = {
     {.name = "weights in registers of 128 blocks", .config = {Way::grid, 128}, .hardware_only = true},
     {.name = "step by step", .config = {Way::steps, 1}, .naive = true},
 };
+/// The ways of a rollout: those of gru_forward, and plans side by side.
+constexpr Row<Plan> rollout_plans[] = {
+    plans[0],
+    plans[1],
+    plans[2],
+    plans[3],
+    plans[4],
+    plans[5],
+    {"plans side by side in a block", {Way::side, 1}},
+    {.name = "plans side by side in a cluster of 8", .config = {Way::side, 8}, .hardware_only = true},
+};
+constexpr int side_in_block = 6, side_in_cluster = 7;
 constexpr int in_block = 0, small_cluster = 1, large_cluster = 2, in_registers = 3, in_grid = 4,
               step_by_step = 5;
 constexpr std::size_t block_limit = 64 * 1024;  // shared memory that every GPU has
@@ -178,8 +191,38 @@ void lay_forward(Arena& arena, const Forward& a, const Site& site) {
   input_product(arena, a).lay(arena, site);
 }
 
+using OneRank = cuda::BlockRanks<1, cuda::side_threads>;
+using SideRanks = cuda::ClusterRanks<cuda::side_threads>;
+
+/// Whether ranks have room for the units, and the rollout has nothing that they do not compute.
+bool side_holds(const Rollout& a, int ranks) {
+  const std::int64_t n = a.h.dim(-1);
+  return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 && n > 0 &&
+         (!a.controls.given() || a.controls.dim(-1) <= cuda::side_controls) &&
+         n <= ranks * cuda::side_units && cuda::SideMemory::bytes(n) <= cluster_limit;
+}
+bool device_runs_side(int device, int ranks, std::int64_t n) {
+  if (ranks == 1) return cuda::block_may_have(device, cuda::SideMemory::bytes(n));
+  static const bool runs =
+      cuda::clusters_fit(device, cuda::run_side_by_side<SideRanks>, 8, cuda::side_threads, cluster_limit);
+  return runs;
+}
+/// Few plans without planned inputs are faster one by one.
+constexpr std::int64_t few_plans = 4;
+
+void run_side(const cuda::SideJob& job, int ranks, Stream& s) {
+  const std::size_t shared = cuda::SideMemory::bytes(job.size.n);
+  const unsigned groups = cuda::blocks(job.size.members * job.groups(), 1, many);
+  if (ranks == 1)
+    cuda::launch(cuda::run_side_by_side<OneRank>, groups, cuda::side_threads, shared, cuda::native(s), job,
+                 OneRank{});
+  else
+    cuda::launch_clusters(cuda::run_side_by_side<SideRanks>, ranks, groups, cuda::side_threads, shared,
+                          cuda::native(s), job, SideRanks{});
+}
+
 void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
-  const Plan& p = plans[row].config;
+  const Plan& p = rollout_plans[row].config;
   const cuda::ItemSteps each{s};
   visit<double, float>(a.h.dtype, [&]<class T> {
     if (p.way == Way::steps) return rollout_by_steps<T>(a, arena, s, each, CudaTeams{s});
@@ -187,6 +230,15 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
     const RolloutInput w(arena, a);
     const MemberInput<T> in = w.prepare<T>(a, arena, s, each);
     const bool before = a.reset == GruReset::before;
+    if (p.way == Way::side) {
+      if constexpr (std::is_same_v<T, float>)
+        run_side(
+            {w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
+             a.head_hidden.as<T>(), a.head_stochastic.as<T>(), a.controls.as<T>(), a.weight_controls.as<T>(),
+             a.controls.given() ? int(a.controls.dim(-1)) : 0, RolloutOutputs<T>(a), a.last.as<T>(), before},
+            p.ranks, s);
+      return each(Summary<T>(w.size, a));
+    }
     run_resident<T>(cuda::RolloutJob<T>{w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(),
                                         a.bias_hh.as<T>(), a.head_hidden.as<T>(), a.head_stochastic.as<T>(),
                                         RolloutOutputs<T>(a), a.last.as<T>(), before},
@@ -195,7 +247,7 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
   });
 }
 void lay_rollout(Arena& arena, const Rollout& a, const Site& site) {
-  const Plan& p = plans[site.row].config;
+  const Plan& p = rollout_plans[site.row].config;
   if (p.way == Way::steps) return RolloutSteps(arena, a).lay(arena, site);
   take_words(arena, a.h, p);
   RolloutInput(arena, a).lay(arena, site);
@@ -216,19 +268,26 @@ bool needs_steps(const Forward&) { return false; }
 bool needs_steps(const Rollout& a) { return RolloutSteps::changes(a) || a.sample; }
 template <class A>
 bool fits(const A& a, int row) {
+  const Plan& p = rollout_plans[row].config;
   bool fit = false;
-  if (plans[row].config.way != Way::steps && needs_steps(a)) return false;
-  visit_job(a, [&]<class T, class Job> {
-    fit = resident_fits<T, Job>(a.h.dim(-1), plans[row].config, a.h.device);
-  });
+  if constexpr (std::is_same_v<A, Rollout>)
+    if (p.way == Way::side)
+      return side_holds(a, p.ranks) && device_runs_side(a.h.device.index, p.ranks, a.h.dim(-1));
+  if (p.way != Way::steps && needs_steps(a)) return false;
+  visit_job(a, [&]<class T, class Job> { fit = resident_fits<T, Job>(a.h.dim(-1), p, a.h.device); });
   return fit;
 }
 template <class A>
 int preferred(const A& a) {
+  const std::int64_t n = a.h.dim(-1), sequences = n ? a.h.size() / n : 0;
+  if constexpr (std::is_same_v<A, Rollout>) {
+    const bool side = a.controls.given() || (sequences >= few_plans * a.h.dim(-2) && n > cuda::side_units);
+    if (side && side_holds(a, 1)) return side_in_block;
+    if (side && side_holds(a, 8)) return side_in_cluster;
+  }
   if (needs_steps(a)) return step_by_step;
   int row = 0;
-  const std::int64_t n = a.h.dim(-1);
-  visit_job(a, [&]<class T, class Job> { row = preferred_plan<T>(n, n ? a.h.size() / n : 0); });
+  visit_job(a, [&]<class T, class Job> { row = preferred_plan<T>(n, sequences); });
   return row;
 }
 
@@ -239,7 +298,7 @@ extern constinit const Impl<Forward> gru_forward_cuda{{.rows = plans,
                                                        .lay = lay_forward,
                                                        .fits = fits<Forward>,
                                                        .preferred = preferred<Forward>}};
-extern constinit const Impl<Rollout> rssm_rollout_cuda{{.rows = plans,
+extern constinit const Impl<Rollout> rssm_rollout_cuda{{.rows = rollout_plans,
                                                         .launch = rollout,
                                                         .lay = lay_rollout,
                                                         .fits = fits<Rollout>,

@@ -17,6 +17,7 @@
 // In a grid (`by_words`) values pass through global memory:
 //   send(place, value, exchange)      sends to all ranks. Nothing more may be sent to a place before all have gathered it.
 //   gather(to, n, place, exchange)    waits for what is sent to place + i in this exchange, and stores it in to[i], i < n
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -65,9 +66,14 @@ __device__ inline std::uint32_t address_in(int rank, const void* p) {
 }
 template <class T>
 __device__ void cluster_store(T* p, int rank, T value) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
   const std::uint32_t there = address_in(rank, p);
-  if constexpr (sizeof(T) == 4)
+  if constexpr (sizeof(T) == 16) {
+    const auto word = std::bit_cast<std::array<unsigned, 4>>(value);
+    asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word[0]), "r"(word[1]),
+                 "r"(word[2]), "r"(word[3])
+                 : "memory");
+  } else if constexpr (sizeof(T) == 4)
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(std::bit_cast<unsigned>(value))
                  : "memory");
   else
@@ -177,6 +183,8 @@ struct GridRanks {
 };
 
 #ifdef SIMT
+/// Whether a block of a device may have so much shared memory.
+inline bool block_may_have(int, std::size_t shared) { return shared <= 227 * 1024; }
 /// How many blocks of a kernel can run at once on a device and wait for each other; 0: they cannot.
 template <class Kernel>
 int blocks_together(int, Kernel*, int, std::size_t) {
@@ -196,6 +204,14 @@ void launch_clusters(void (*)(P...), int, unsigned, int, std::size_t, cudaStream
   fail<Unsupported>("simt: has no clusters");
 }
 #else
+/// Whether a block of a device may have so much shared memory.
+inline bool block_may_have(int device, std::size_t shared) {
+  int most = 0;
+  if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess)
+    return shared <= std::size_t(most);
+  (void)cudaGetLastError();  // the next launch would report it
+  return false;
+}
 /// How many blocks of a kernel can run at once on a device, which is the current one, and wait for each other; 0: they cannot.
 template <class Kernel>
 int blocks_together(int device, Kernel* kernel, int block, std::size_t shared) {
