@@ -10,6 +10,7 @@
 #include "kolmo/io/file.hpp"
 #include "kolmo/predict/forecast/forecasters.hpp"
 #include "kolmo/predict/record/sealed_file.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo::predict {
 namespace {
@@ -55,20 +56,30 @@ Errors errors_of(const WorldModel& model, const std::vector<const Blocks*>& runs
 }
 
 Errors errors_of(const Forecaster& forecaster, const std::vector<const Blocks*>& runs, std::size_t least) {
-  Errors all;
-  each_origin(runs, least, [&](std::size_t r, std::size_t t) {
-    const Blocks& run = *runs[r];
-    const Seen seen{run, t};
+  struct Origin {
+    std::size_t run, seen;
+    std::vector<std::pair<std::size_t, Error>> errors;  // by horizon
+  };
+  std::vector<Origin> origins;
+  each_origin(runs, least, [&](std::size_t r, std::size_t t) { origins.push_back({r, t, {}}); });
+  parallel_for(hardware_threads(), std::int64_t(origins.size()), [&](std::int64_t i, int) {
+    Origin& o = origins[std::size_t(i)];
+    const Blocks& run = *runs[o.run];
+    const Seen seen{run, o.seen};
     if (!forecaster.able(seen)) return;
-    const std::size_t ahead = std::min(standing_horizons().back(), run.loss.size() - t);
-    const Prediction prediction = forecaster.predict(seen, rates_of(run, t, ahead));
+    const std::size_t ahead = std::min(standing_horizons().back(), run.loss.size() - o.seen);
+    const Prediction prediction = forecaster.predict(seen, rates_of(run, o.seen, ahead));
     const double noise = noise_of(seen);
     for (const std::size_t h : standing_horizons()) {
       if (h > ahead) break;
-      const double unit = error_unit(noise, prediction, h - 1);
-      all[h].push_back({r, t, (std::log(run.loss[t + h - 1]) - prediction.centres[h - 1]) / unit, unit});
+      const double unit = error_unit(noise, prediction, h - 1),
+                   error = std::log(run.loss[o.seen + h - 1]) - prediction.centres[h - 1];
+      o.errors.emplace_back(h, Error{o.run, o.seen, error / unit, unit});
     }
   });
+  Errors all;
+  for (const Origin& o : origins)
+    for (const auto& [h, error] : o.errors) all[h].push_back(error);
   return all;
 }
 

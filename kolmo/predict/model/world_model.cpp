@@ -56,7 +56,7 @@ void roll(const Member<T>& member, const Seen& seen, std::span<const RateBlocks>
   });
 }
 
-/// The errors of an ensemble on a training, appended to those of other trainings.
+/// Adds the errors of an ensemble on a training.
 void add_errors(const WorldModel& model, const Blocks& run, Residuals& to) {
   const std::size_t blocks = run.loss.size(), step = std::max<std::size_t>(5, blocks / 16);
   for (std::size_t t = model.least(); t + 1 <= blocks; t += step) {
@@ -143,7 +143,13 @@ WorldModel WorldModel::train(std::span<const Blocks* const> runs, const Training
     std::vector<std::vector<float>> others;
     for (std::size_t i = std::size_t(own) + 1 - h; i < found.size(); i += 2) others.push_back(found[i]);
     const WorldModel model(options.hidden, std::move(others), {});
-    for (const Blocks* run : half[h]) add_errors(model, *run, errors);
+    std::vector<Residuals> of_run(half[h].size(), Residuals(ahead));
+    parallel_for(threads, std::int64_t(of_run.size()), [&](std::int64_t r, int) {
+      add_errors(model, *half[h][std::size_t(r)], of_run[std::size_t(r)]);
+    });
+    for (const Residuals& of : of_run)
+      for (std::size_t i = 0; i < of.size(); ++i)
+        errors[i].insert(errors[i].end(), of[i].begin(), of[i].end());
   }
   found.resize(std::size_t(own));
   return {options.hidden, std::move(found), std::move(errors)};
