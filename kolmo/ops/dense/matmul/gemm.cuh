@@ -25,7 +25,8 @@ struct Gemm {
   Sum* partial;
   Sum alpha, beta;
   Activation activation;
-  bool y_is_f32;  ///< whether y is float although T is not
+  bool y_is_f32;                ///< whether y is float although T is not
+  const Sum* before = nullptr;  ///< sums so far, which are added; of 16-bit factors only
 
   __device__ std::int64_t size() const { return batch * m * n; }
 
@@ -101,6 +102,8 @@ struct Gemm {
   /// The argument of the activation for y[at], an element of `column`, from its complete sum of products.
   __device__ Sum combined(std::int64_t at, int column, Sum sum) const {
     sum *= alpha;
+    if constexpr (sizeof(T) == 2)
+      if (before) sum += before[at];
     if (c) sum += beta * Sum(c[at]);
     if (bias) sum += Sum(bias[column]);
     return sum;
@@ -110,6 +113,11 @@ struct Gemm {
   __device__ void combine(Pack<Sum, W>& sums, std::int64_t at, int column) const {
 #pragma unroll
     for (Sum& sum : sums.value) sum *= alpha;
+    if constexpr (sizeof(T) == 2)
+      if (before) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) sums.value[w] += before[at + w];
+      }
     if (c) {
       const auto summands = elements<W>(c + at);
 #pragma unroll

@@ -3,6 +3,7 @@
 // how these are called.
 #include <algorithm>
 
+#include "kolmo/base/arena.hpp"
 #include "kolmo/device/grid.cuh"
 #include "kolmo/ops/dense/matmul/gemm.cuh"
 #include "kolmo/runtime/cuda/launch.cuh"
@@ -15,6 +16,8 @@ struct MatmulPlan {
   enum Engine : std::uint8_t {
     warpgroups,
     tensor_cores,
+    split_warpgroups,
+    split_tensor_cores,
     few_rows,
     few_rows_f32,
     tiles_f32,
@@ -99,10 +102,13 @@ namespace on_cuda {
 void launch_tiles_f32(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_tiles_f64(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
 void launch_doubles(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
-void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s);
+/// `before`: sums that are added.
+void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s,
+                 const float* before = nullptr);
 void launch_few_rows(const MatmulArgs& x, Stream& s);
 void launch_few_rows_f32(const MatmulArgs& x, Stream& s);
-void launch_warpgroups(const MatmulArgs& x, const MatmulPlan& plan, Stream& s);
+void launch_warpgroups(const MatmulArgs& x, const MatmulPlan& plan, Stream& s, const float* before = nullptr);
+void launch_split(const MatmulArgs& x, const MatmulPlan& plan, Arena& scratch, Stream& s);
 
 }  // namespace on_cuda
 }  // namespace kolmo

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/dense/matmul/matmul_cpu.hpp"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
@@ -25,6 +26,9 @@ void check(const A& x) {
     refuse("bias is " + shape_string(x.bias) + ", the product has " + std::to_string(s.n) + " columns");
   if (x.output == MatmulOutput::f32 && x.a.dtype == DType::f64)
     refuse("output is f32 and the inputs are f64");
+  if (!(x.accuracy >= 1))
+    refuse("accuracy is how many times the error bound of the inputs' dtype is allowed, so at least 1, not " +
+           number_text(x.accuracy));
 }
 
 void sizes(const A& x, Dims& dims) {
@@ -57,6 +61,7 @@ void turn_a(A& x) { x.transpose_a = true; }
 void turn_b(A& x) { x.transpose_b = true; }
 void turn_both(A& x) { x.transpose_a = x.transpose_b = true; }
 void scaled(A& x) { x.alpha = -0.5, x.beta = 2; }
+void less_accurate(A& x) { x.accuracy = 4; }
 void wide(A& x) { x.output = MatmulOutput::f32; }
 
 constexpr Case<A> benchmark(std::string_view name, std::int64_t batch, std::int64_t m, std::int64_t n,
@@ -69,6 +74,11 @@ constexpr Case<A> benchmark(std::string_view name, std::int64_t batch, std::int6
 }
 constexpr Case<A> cube(std::string_view name, std::int64_t n, DType dtype, std::string_view alias = {}) {
   return benchmark(name, 1, n, n, n, dtype, alias);
+}
+constexpr Case<A> with_less(std::string_view name, std::int64_t n) {
+  Case<A> all = cube(name, n, DType::f32);
+  all.setup = less_accurate;
+  return all;
 }
 
 // The sizes are near those of the tiles (one less, one more) or much smaller.
@@ -206,12 +216,25 @@ constexpr Case<A> cases[] = {
      .optional = "bias",
      .setup = [](A& x) { x.activation = Activation::relu; },
      .alias = "tensor_core_matmul"},
+    {.name = "129 66 47 f32, accuracy 4",
+     .sizes = {{"...", 1}, {"a0", 129}, {"a1", 47}, {"b0", 47}, {"b1", 66}},
+     .dtype = DType::f32,
+     .tolerance = 4 * bound(47, f32),
+     .setup = less_accurate},
+    {.name = "2 of 37 20 1100 f32, both transposed, gelu(-a b / 2 + 2 c + bias), accuracy 4",
+     .sizes = {{"...", 2}, {"a0", 1100}, {"a1", 37}, {"b0", 20}, {"b1", 1100}, {"m", 37}, {"n", 20}},
+     .dtype = DType::f32,
+     .tolerance = 4 * bound(1100, f32),
+     .optional = "c bias",
+     .setup = [](A& x) { scaled(x), turn_both(x), less_accurate(x), x.activation = Activation::gelu; }},
     cube("256 cube f32", 256, DType::f32),
     cube("1024 cube f32", 1024, DType::f32),
     cube("4096 cube f32", 4096, DType::f32),
     cube("8192 cube f32", 8192, DType::f32),
     cube("1024 cube f64", 1024, DType::f64),
     cube("4096 cube f64", 4096, DType::f64),
+    with_less("4096 cube f32, accuracy 4", 4096),
+    with_less("8192 cube f32, accuracy 4", 8192),
     benchmark("65536 64 64 f32", 1, 65536, 64, 64, DType::f32),
     benchmark("16 4096 4096 f32", 1, 16, 4096, 4096, DType::f32),
     benchmark("64 64 65536 f32", 1, 64, 64, 65536, DType::f32),

@@ -9,6 +9,7 @@
 #include "kolmo/ops/dense/matmul/few_rows.cuh"
 #include "kolmo/ops/dense/matmul/few_rows_f32.cuh"
 #include "kolmo/ops/dense/matmul/launches.cuh"
+#include "kolmo/ops/dense/matmul/matmul_split.hpp"
 #include "kolmo/ops/dense/matmul/tensor_cores.cuh"
 #include "kolmo/ops/dense/matmul/tiles.cuh"
 #ifndef SIMT
@@ -51,6 +52,10 @@ constexpr Row<Plan> plans[] = {
     {.name = "tensor wgmma 128x256", .config = {Engine::warpgroups, 0}, .hardware_only = true},
     {.name = "tensor wgmma 128x128", .config = {Engine::warpgroups, 1}, .hardware_only = true},
     {.name = "tensor wgmma 128x64", .config = {Engine::warpgroups, 2}, .hardware_only = true},
+    {"f32 by bf16, wmma 128x128", {Engine::split_tensor_cores, 0}},
+    {"f32 by bf16, wmma 64x64", {Engine::split_tensor_cores, 1}},
+    {.name = "f32 by bf16, wgmma 128x256", .config = {Engine::split_warpgroups, 0}, .hardware_only = true},
+    {.name = "f32 by bf16, wgmma 128x128", .config = {Engine::split_warpgroups, 1}, .hardware_only = true},
     {.name = "cublaslt", .config = {Engine::vendor}, .hardware_only = true, .vendor = true},
     {.name = "naive", .config = {Engine::naive}, .naive = true},
 };
@@ -119,13 +124,18 @@ std::size_t workspace_bytes(const MatmulArgs& x, int variant) {
   return plan.parts > 1 ? std::size_t(plan.parts) * std::size_t(x.y.size()) * sum : 0;
 }
 
+bool splits(const Plan& plan) {
+  return plan.engine == Engine::split_warpgroups || plan.engine == Engine::split_tensor_cores;
+}
+
 void* take_workspace(Arena& arena, const MatmulArgs& x, int variant) {
   return arena.take<std::byte>(std::int64_t(workspace_bytes(x, variant)));
 }
 
 void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
-  void* const workspace = take_workspace(scratch, x, variant);
   const Plan plan = plans[variant].config;
+  if (splits(plan)) return on_cuda::launch_split(x, plan, scratch, s);
+  void* const workspace = take_workspace(scratch, x, variant);
   switch (plan.engine) {
     case Engine::warpgroups:
 #ifndef SIMT
@@ -149,12 +159,16 @@ void launch(const MatmulArgs& x, Arena scratch, Stream& s, int variant) {
     case Engine::vendor:
       return cuda::vendor_matmul(vendor_call(x), workspace, s);
     case Engine::naive:
-      launch_naive(x, s);
+      return launch_naive(x, s);
+    case Engine::split_warpgroups:
+    case Engine::split_tensor_cores:
+      break;
   }
 }
 
 #ifdef SIMT
 bool warpgroups_fit(const MatmulArgs&, int) { return false; }
+bool split_warpgroups_fit(const MatmulArgs&, int) { return false; }
 #else
 /// Whether the copy engine can copy the factors: their rows must begin at multiples of 16 bytes.
 bool warpgroups_fit(const MatmulArgs& x, int shape) {
@@ -163,6 +177,16 @@ bool warpgroups_fit(const MatmulArgs& x, int shape) {
   const std::int64_t clusters = clusters_of(x, warpgroup_shapes[shape]);
   return (x.a.dtype == DType::f16 || x.a.dtype == DType::bf16) && s.k > 0 && x.alpha != 0 &&
          whole_packs(x.a) && whole_packs(x.b) && s.batch < limit && clusters > 0 && clusters < limit &&
+         cuda::is_hopper(x.y.device.index);
+#else
+  return (void)x, (void)shape, false;
+#endif
+}
+/// The parts of the factors always lie as the copy engine needs them.
+bool split_warpgroups_fit(const MatmulArgs& x, int shape) {
+#ifdef KOLMO_SM90A
+  const std::int64_t clusters = clusters_of(x, warpgroup_shapes[shape]);
+  return MatmulSizes(x).batch < limit && clusters > 0 && clusters < limit &&
          cuda::is_hopper(x.y.device.index);
 #else
   return (void)x, (void)shape, false;
@@ -179,7 +203,20 @@ bool shape_fits(const MatmulArgs& x, const Shape& shape, const Plan& plan) {
          (plan.parts == 1 || MatmulSizes(x).k > std::int64_t(plan.parts - 1) * shape.depth);
 }
 
-void lay(Arena& arena, const MatmulArgs& x, const Site& site) { take_workspace(arena, x, site.row); }
+/// Whether f32 may be multiplied by products of bf16, with the workspace that this takes.
+bool split_fits(const MatmulArgs& x) {
+  constexpr double most_bytes = 1 << 30;
+  const MatmulSizes s(x);
+  return x.a.dtype == DType::f32 && x.accuracy >= MatmulSplit::accuracy && s.k > 0 && x.alpha != 0 &&
+         x.y.size() > 0 && MatmulSplit::bytes(x) <= most_bytes;
+}
+
+void lay(Arena& arena, const MatmulArgs& x, const Site& site) {
+  if (splits(plans[site.row].config))
+    MatmulSplit(arena, x);
+  else
+    take_workspace(arena, x, site.row);
+}
 
 bool fits(const MatmulArgs& x, int variant) {
   const MatmulSizes s(x);
@@ -191,6 +228,10 @@ bool fits(const MatmulArgs& x, int variant) {
       return x.y.device.kind != DeviceKind::simt && warpgroups_fit(x, plan.shape);
     case Engine::tensor_cores:
       return (t == DType::f16 || t == DType::bf16) && shape_fits(x, warp_tile_shapes[plan.shape], plan);
+    case Engine::split_warpgroups:
+      return x.y.device.kind != DeviceKind::simt && split_fits(x) && split_warpgroups_fit(x, plan.shape);
+    case Engine::split_tensor_cores:
+      return split_fits(x) && shape_fits(x, warp_tile_shapes[plan.shape], plan);
     case Engine::few_rows:
       return (t == DType::f16 || t == DType::bf16) && s.m <= FewRows::rows && whole_packs(x.b) &&
              shape_fits(x, FewRows{}, plan);
@@ -234,6 +275,19 @@ double estimated_dots(const MatmulArgs& x) {
   return of_round + double(x.b.size()) * double(size_of(x.b.dtype)) * of_byte;
 }
 
+/// Of three kernels for each chunk of k, which pass the parts of the factors through memory.
+template <class Shape>
+double estimated_split(const MatmulArgs& x, const Shape& shape, const Plan& plan, double of_element) {
+  constexpr double of_byte = 2.5e-7, of_kernels = 6;
+  const MatmulSizes s(x);
+  const double chunks = std::ceil(double(s.k) / MatmulSplit::chunk);
+  const double bytes = 16. * double(s.batch) * double(s.m + s.n) * double(s.k);
+  const double tiles =
+      chunks * std::ceil(double(blocks_of(x, shape, plan)) / cuda::multiprocessors(x.y.device.index));
+  return MatmulSplit::products * estimate(x, shape, plan, 0) +
+         tiles * shape.rows * shape.columns * of_element + bytes * of_byte + chunks * of_kernels;
+}
+
 double estimate(const MatmulArgs& x, const Plan& plan) {
   // The time until the first pieces are there, if they have many stages or come by the copy engine.
   constexpr double of_pipeline = 1.5;
@@ -247,6 +301,12 @@ double estimate(const MatmulArgs& x, const Plan& plan) {
 #endif
     case Engine::tensor_cores:
       return estimate(x, warp_tile_shapes[plan.shape], plan, 1.6e-4);
+#ifndef SIMT
+    case Engine::split_warpgroups:
+      return estimated_split(x, warpgroup_shapes[plan.shape], plan, 0.8e-4);
+#endif
+    case Engine::split_tensor_cores:
+      return estimated_split(x, warp_tile_shapes[plan.shape], plan, 1.6e-4);
     case Engine::few_rows:
       return estimate(x, FewRows{}, plan, 0);
     case Engine::few_rows_f32:

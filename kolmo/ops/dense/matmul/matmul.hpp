@@ -16,6 +16,7 @@ struct MatmulArgs {
   bool transpose_a = false, transpose_b = false;
   Activation activation = Activation::none;
   MatmulOutput output = MatmulOutput::same;
+  double accuracy = 1;
 
   static constexpr auto fields() {
     using A = MatmulArgs;
@@ -31,6 +32,10 @@ struct MatmulArgs {
         option<&A::transpose_b>("transpose_b", "b is given transposed"),
         option<&A::activation>("activation", "applied to the sum"),
         option<&A::output>("output", "dtype of y: that of the inputs, or f32"),
+        option<&A::accuracy>(
+            "accuracy",
+            "how many times the error bound of products in the dtype of the inputs is allowed; from 4 on "
+            "f32 may be multiplied by tensor cores"),
     };
   }
 };
@@ -41,7 +46,9 @@ struct MatmulArgs {
 /// Dtypes: f64, f32, f16 or bf16, one for all inputs; y has the same, or f32. 16-bit inputs are multiplied
 /// and summed in f32, and y is rounded once. If alpha or beta is 0 its term is 0, even for NaN and
 /// infinities. k = 0 gives a product of 0. y may be c. Same bits from run to run on one device, variant and
-/// number of threads.
+/// number of threads. accuracy: allowed are errors of y before its activation of so many times
+///   (k + 3) u |alpha| sum |op(a)| |op(b)|    u = 2^-24 for f32
+/// At 4 or more, variants of f32 may sum six products of bf16 on tensor cores; their infinite factors give infinities or NaN.
 /// Source: Dongarra et al. 1990 (BLAS 3).
 extern const Op<MatmulArgs> matmul;
 extern const Alias<MatmulArgs> tensor_core_matmul, tensor_core_matmul_wmma;

@@ -3,8 +3,9 @@
 
 namespace kolmo::on_cuda {
 
-void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
-  visit<Half, BFloat16>(x.a.dtype, [&]<class T> { launch_tensor_cores<T>(x, plan, workspace, s); });
+void launch_wmma(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s,
+                 const float* before) {
+  visit<Half, BFloat16>(x.a.dtype, [&]<class T> { launch_tensor_cores<T>(x, plan, workspace, s, before); });
 }
 
 void launch_few_rows(const MatmulArgs& x, Stream& s) {

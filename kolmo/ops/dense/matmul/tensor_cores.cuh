@@ -141,8 +141,10 @@ __global__ void __launch_bounds__(warp_tile_shapes[V].threads(), warp_tile_shape
 }
 
 template <class T>
-void launch_tensor_cores(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s) {
-  const Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
+void launch_tensor_cores(const MatmulArgs& x, const MatmulPlan& plan, void* workspace, Stream& s,
+                         const float* before) {
+  Gemm<T> g = gemm_of<T>(x, plan.parts, workspace);
+  g.before = before;
   cuda::select<int(std::size(warp_tile_shapes))>(plan.shape, [&]<int I> {
     constexpr WarpTileShape shape = warp_tile_shapes[I];
     with_turns(x, [&]<bool A, bool B> {
