@@ -75,10 +75,14 @@ __global__ void __launch_bounds__(gram_block, 4) sum_gram_tiles(GramChunks<T> ch
   }
 }
 
+/// Tiles that are too few for a warp each are summed by a block each, with the same bits.
+constexpr std::int64_t few = 1024;
+
 struct GramKernels {
   cudaStream_t stream;
   template <class T>
   void operator()(const GramChunks<T>& chunks, std::int64_t items, std::int64_t) const {
+    if (items < few) return cuda::launch_items<cuda::sum_shapes[2]>(chunks, items, stream);
     cuda::launch(sum_gram_tiles<T>, cuda::blocks(items, gram_block / 32), gram_block, 0, stream, chunks,
                  items);
   }
