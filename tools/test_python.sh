@@ -22,7 +22,7 @@ if [ "$preset" = asan ]; then  # an interpreter without AddressSanitizer must lo
 fi
 rm -f "$report"
 env "${sanitized[@]}" PYTHONPATH="$PWD/build/$preset/python" KOLMO_COMMAND="$PWD/build/$preset/kolmo" \
-  "$python" -X dev -m pytest -q --junitxml="$report" "$@" >&2
+  PYTHONDEVMODE=1 "$python" -m pytest -q -n "${JOBS:-$(nproc)}" --dist loadfile --junitxml="$report" "$@" >&2
 status=$?
 sums=$(python3 tools/junit_sum.py "$report")
 if [ $status != 0 ] && [[ $sums == *" 0 "* ]]; then
