@@ -22,6 +22,7 @@ template <class T>
 struct NeighbourList {
   T *distance, *reach;
   std::uint32_t *point, *length;
+  std::int64_t cap;  ///< entries of a point
 };
 
 /// One call: t problems, whose rows are stored end to end in n rows, with b alternatives of x and e estimates
@@ -54,7 +55,6 @@ struct KsgPlan {
   // side by side, and with zeros up to a multiple of 8 points.
   std::uint16_t *place, *lane_place;
   std::int64_t place_step;  // between columns
-  std::int64_t cap;         // entries of a list
   /// near_z is used only if z has more than one column. Instead of points it holds the offsets of their
   /// places.
   NeighbourList<T> near_yz, near_z;

@@ -6,7 +6,11 @@
 namespace kolmo::cuda {
 namespace {
 
-constexpr int list_block = 256, list_most = 1024;
+constexpr int list_block = 256;
+/// The most entries of a list. Within the k-th distance there are several times as many points in z as in (y, z), most of all
+/// where z has two columns.
+template <bool InZ>
+constexpr int list_most = InZ ? 2048 : 1024;
 
 /// Calls f(point, distance) for each neighbour of point i that is nearer than r, in z if InZ and in (y, z) if
 /// not. The calls are spread over the threads of the block.
@@ -21,12 +25,14 @@ __device__ void list_candidates(const KsgPlan<T>& p, std::int64_t i, const typen
   }
 }
 
-/// Finds a radius within which point i has at most p.cap neighbours and, if possible, at least half as many.
+/// Finds a radius within which point i has at most `cap` neighbours and, if possible, at least half as many, in z seven eighths.
 template <bool InZ, class T>
-__device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename KsgPlan<T>::Range& range) {
+__device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename KsgPlan<T>::Range& range,
+                         std::int64_t cap) {
   __shared__ int total;
-  if (range.end - range.begin <= p.cap) return T(INFINITY);
-  const std::int64_t far = i + p.cap / 4 < range.end ? i + p.cap / 4 : i - p.cap / 4;
+  if (range.end - range.begin <= cap) return T(INFINITY);
+  const std::int64_t far = i + cap / 4 < range.end ? i + cap / 4 : i - cap / 4;
+  const std::int64_t enough = InZ ? cap / 8 * 7 : cap / 2;
   T low = 0, high = T(INFINITY), r = distance_of(p.key()[far], p.key()[i]);
   if (!(T(0) < r)) r = (p.key()[range.end - 1] - p.key()[range.begin]) / 4096;
   for (int tries = 0; tries < 48; ++tries) {
@@ -38,11 +44,11 @@ __device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename Ksg
     __syncthreads();
     const int count = total;
     __syncthreads();
-    if (count > p.cap)
+    if (count > cap)
       high = r;
     else
       low = r;
-    if (count <= p.cap && 2 * count >= p.cap) break;
+    if (count <= cap && count >= enough) break;
     r = high < T(INFINITY) ? low + (high - low) / 2 : 2 * r;
   }
   return low;
@@ -51,13 +57,13 @@ __device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename Ksg
 /// Builds the list of one point, near_z or near_yz, by a block.
 template <bool InZ, class T>
 __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
-  __shared__ T distance[list_most];
-  __shared__ std::uint32_t point[list_most];
+  __shared__ T distance[list_most<InZ>];
+  __shared__ std::uint32_t point[list_most<InZ>];
   __shared__ int length;
   const NeighbourList<T>& list = InZ ? p.near_z : p.near_yz;
   for (std::int64_t i = blockIdx.x; i < p.n; i += gridDim.x) {
     const auto range = p.problem_of(i);
-    const T reach = list_radius<InZ>(p, i, range);
+    const T reach = list_radius<InZ>(p, i, range, list.cap);
     if (threadIdx.x == 0) length = 0;
     __syncthreads();
     list_candidates<InZ>(p, i, range, reach, [&](int j, T d) {
@@ -85,8 +91,8 @@ __global__ void __launch_bounds__(list_block) ksg_list(KsgPlan<T> p) {
         __syncthreads();
       }
     for (int o = int(threadIdx.x); o < length; o += list_block) {
-      list.distance[i * p.cap + o] = distance[o];
-      list.point[i * p.cap + o] = InZ ? p.place_of(point[o]) : point[o];
+      list.distance[i * list.cap + o] = distance[o];
+      list.point[i * list.cap + o] = InZ ? p.place_of(point[o]) : point[o];
     }
     if (threadIdx.x == 0) list.length[i] = std::uint32_t(length), list.reach[i] = reach;
     __syncthreads();

@@ -107,17 +107,18 @@ struct ListedPoint {
         if (!(mine - a < eps)) first += half;
         if (b - mine < eps) last += half;
       };
-      const auto nearer = [&](int& count, int& left, const T* distance) {
+      const auto nearer = [&](int& count, int& left, const NeighbourList<T>& list) {
         const int half_list = (left + 1) / 2;
-        if (left && distance[first_entry() + unsigned(count + half_list - 1)] < eps) count += half_list;
+        if (left && list.distance[first_entry(list) + unsigned(count + half_list - 1)] < eps)
+          count += half_list;
         left -= half_list;
       };
 #pragma unroll
       for (int c = 0; c < X; ++c)
         if (c < dx()) within(from[c], to[c], sorted_x + unsigned(c) * unsigned(p.n), own.value[c]);
       if (one_z()) within(key_from, key_to, 0, own_key);
-      nearer(n_yz, rest_yz, p.near_yz.distance);
-      if (z_is_listed()) nearer(n_z, rest_z, p.near_z.distance);
+      nearer(n_yz, rest_yz, p.near_yz);
+      if (z_is_listed()) nearer(n_z, rest_z, p.near_z);
       rest -= half;
     }
     const bool self = T(0) < eps;  // false if the point itself is not within eps; then all counts are 0
@@ -170,7 +171,7 @@ struct ListedPoint {
   };
   /// Reads an entry of the point's list in (y, z). Behind its end distances are infinite.
   __device__ Entry entry(int o) const {
-    const unsigned at = first_entry() + unsigned(o);
+    const unsigned at = first_entry(p.near_yz) + unsigned(o);
     if (o >= int(p.near_yz.length[i])) return {T(INFINITY), 0};
     return {p.near_yz.distance[at], p.near_yz.point[at]};
   }
@@ -179,7 +180,9 @@ struct ListedPoint {
     part.distance[lane()] = mine.distance, part.point[lane()] = mine.point;
     __syncwarp();
   }
-  __device__ unsigned first_entry() const { return unsigned(i) * unsigned(p.cap); }  // of its list
+  __device__ unsigned first_entry(const NeighbourList<T>& list) const {
+    return unsigned(i) * unsigned(list.cap);
+  }
   __device__ static std::uint32_t pair_of_places(const std::uint16_t* at) {
     return std::bit_cast<std::uint32_t>(load_pack<2>(at));
   }
@@ -253,7 +256,9 @@ struct ListedPoint {
   __device__ int listed_inside(int n_z, const Interval (&within_x)[X]) const {
     constexpr int step = ListPart<T>::step;
     const int longest = warp_max(n_z), length = int(p.near_z.length[i]);
-    const auto place = [&](int o) { return o < length ? p.near_z.point[first_entry() + unsigned(o)] : 0; };
+    const auto place = [&](int o) {
+      return o < length ? p.near_z.point[first_entry(p.near_z) + unsigned(o)] : 0;
+    };
     std::uint32_t next = place(lane());
     int n = 0;
     for (int o = 0; o < longest; o += ListPart<T>::entries) {

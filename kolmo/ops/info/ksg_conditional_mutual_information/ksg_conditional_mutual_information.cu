@@ -50,17 +50,20 @@ KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
   p.x = arena.take<T>(n * std::size_t(p.dx) * lanes);
   p.row_step = lists ? 32 : 1, p.column_step = p.n * p.row_step;
   if (!lists) return p;
-  p.cap =
-      p.n <= cuda::list_most ? p.n : std::min<std::int64_t>(cuda::list_most, 2 * knn::list_length(p.n, p.k));
   p.place_step = (p.n + 7) / 8 * 256;
   p.place = arena.take<std::uint16_t>(n * x_columns);
   p.lane_place = arena.take<std::uint16_t>(std::size_t(p.place_step * p.dx) * (lanes + 31) / 32);
   for (NeighbourList<T>* list : {&p.near_yz, &p.near_z}) {
-    if (list == &p.near_z && p.dz < 2) continue;
-    *list = {.distance = arena.take<T>(n * std::size_t(p.cap)),
+    const bool in_z = list == &p.near_z;
+    if (in_z && p.dz < 2) continue;
+    const std::int64_t most = in_z ? cuda::list_most<true> : cuda::list_most<false>;
+    const std::int64_t usual = (in_z ? 4 : 2) * knn::list_length(p.n, p.k);
+    const std::int64_t cap = p.n <= cuda::list_most<false> ? p.n : std::min({p.n, most, usual});
+    *list = {.distance = arena.take<T>(n * std::size_t(cap)),
              .reach = arena.take<T>(n),
-             .point = arena.take<std::uint32_t>(n * std::size_t(p.cap)),
-             .length = arena.take<std::uint32_t>(n)};
+             .point = arena.take<std::uint32_t>(n * std::size_t(cap)),
+             .length = arena.take<std::uint32_t>(n),
+             .cap = cap};
   }
   p.open = arena.take<uint2>(n * lanes), p.open_count = arena.take<unsigned long long>(1);
   return p;
