@@ -25,14 +25,14 @@ __device__ void list_candidates(const KsgPlan<T>& p, std::int64_t i, const typen
   }
 }
 
-/// Finds a radius within which point i has at most `cap` neighbours and, if possible, at least half as many, in z seven eighths.
+/// Finds a radius within which point i has at most `cap` neighbours and, if possible, at least seven eighths of that.
 template <bool InZ, class T>
 __device__ T list_radius(const KsgPlan<T>& p, std::int64_t i, const typename KsgPlan<T>::Range& range,
                          std::int64_t cap) {
   __shared__ int total;
   if (range.end - range.begin <= cap) return T(INFINITY);
   const std::int64_t far = i + cap / 4 < range.end ? i + cap / 4 : i - cap / 4;
-  const std::int64_t enough = InZ ? cap / 8 * 7 : cap / 2;
+  const std::int64_t enough = cap / 8 * 7;
   T low = 0, high = T(INFINITY), r = distance_of(p.key()[far], p.key()[i]);
   if (!(T(0) < r)) r = (p.key()[range.end - 1] - p.key()[range.begin]) / 4096;
   for (int tries = 0; tries < 48; ++tries) {
