@@ -199,7 +199,8 @@ bool side_holds(const Rollout& a, int ranks) {
   const std::int64_t n = a.h.dim(-1);
   return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 && n > 0 &&
          (!a.controls.given() || a.controls.dim(-1) <= cuda::side_controls) &&
-         n <= ranks * cuda::side_units && cuda::SideMemory::bytes(n) <= cluster_limit;
+         n <= ranks * cuda::side_units && a.head_stochastic.dim(-1) <= n &&
+         cuda::SideMemory::bytes(n) <= cluster_limit;
 }
 bool device_runs_side(int device, int ranks, std::int64_t n) {
   if (ranks == 1) return cuda::block_may_have(device, cuda::SideMemory::bytes(n));

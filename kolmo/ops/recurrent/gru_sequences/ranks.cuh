@@ -9,6 +9,7 @@
 // All except those of a grid, whose blocks cannot write to each other's memory, also have
 //   store(p, rank, value)     *p = value at the same place of another rank's piece, or of the own; seen after sync()
 //   sync()                    waits for all threads of all ranks
+//   arrive(), wait_for_all()  the same in two parts; what a thread stores before it arrives is seen by those that have waited
 // All threads call sync() and sync_rank() in the same order. If `counts`, an exchange need not wait for all threads:
 //   make(barrier)             makes a barrier in shared memory; to be called before the first sync()
 //   expect(barrier, bytes)    begins a phase of the rank's own barrier, which ends once so many bytes have come
@@ -51,6 +52,8 @@ struct BlockRanks {
   }
   __device__ void sync() const { __syncthreads(); }
   __device__ void sync_rank() const { __syncthreads(); }
+  __device__ void arrive() const {}
+  __device__ void wait_for_all() const { __syncthreads(); }
 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -64,6 +67,9 @@ __device__ inline std::uint32_t address_in(int rank, const void* p) {
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(p)), "r"(rank));
   return there;
 }
+/// meet_cluster() in two parts.
+__device__ inline void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+__device__ inline void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 template <class T>
 __device__ void cluster_store(T* p, int rank, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
@@ -104,6 +110,8 @@ __device__ void wait_for(std::uint32_t, int) {}
 __device__ inline int block_in_cluster() { return 0; }
 __device__ inline int cluster_size() { return 1; }
 __device__ inline void meet_cluster() {}
+__device__ inline void arrive_at_cluster() {}
+__device__ inline void wait_for_cluster() {}
 template <class T>
 __device__ void cluster_store(T*, int, T) {}
 template <class T>
@@ -140,6 +148,8 @@ struct ClusterRanks {
     wait_for<true>(shared_address(barrier), parity);
   }
   __device__ void sync() const { meet_cluster(); }
+  __device__ void arrive() const { arrive_at_cluster(); }
+  __device__ void wait_for_all() const { wait_for_cluster(); }
   __device__ void sync_rank() const { __syncthreads(); }
 };
 
