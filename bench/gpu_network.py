@@ -11,12 +11,14 @@ import time
 from datetime import datetime, timezone
 from pathlib import Path
 
-MODELS = {"a.csv": "var --variables 100 --samples 1000", "b.csv": "var --variables 50 --samples 10000"}
+MODELS = {"a.csv": "var --variables 100 --samples 1000", "b.csv": "var --variables 50 --samples 10000",
+          "d.csv": "var --variables 6 --samples 10000"}
 UNLIKE = "c.csv"  # 100 series of 1000 values, x' = phi x + noise, each with a phi of its own: targets choose unlike pasts
 FIRST = "a.csv --max-lag 1 --surrogates 200"
 RUNS = ((FIRST, 20), (f"{FIRST} --embedding given", 3), ("b.csv --max-lag 1 --surrogates 100 --embedding given", 3),
         (f"{FIRST} --surrogate-type permute", 3), (f"{FIRST} --surrogate-type block", 3),
-        (f"{UNLIKE} --max-lag 1 --surrogates 200", 20), ("a.csv --surrogates 200", 3))  # five lags, unless one is asked for
+        (f"{UNLIKE} --max-lag 1 --surrogates 200", 20), ("a.csv --surrogates 200", 3),  # five lags, unless one is asked for
+        *((f"d.csv --surrogates 100 --embedding given --history {columns}", 3) for columns in (1, 2, 3, 4)))
 
 
 def write_unlike_series(path: Path) -> None:
