@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(tree_block) tree_extents(TreeEstimate<T> e, Sp
       extent = larger(extent, apart);
     }
   });
+  __syncwarp();  // spare lanes read the radius of another lane's point above
   if (!me.packet.spare())
     e.x_radius[me.row] = above(x), e.y_radius[me.row] = above(y), e.z_radius[me.row] = above(z);
 }
