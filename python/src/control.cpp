@@ -74,7 +74,7 @@ nb::dict outcome_of(const Outcome& o) {
   return all;
 }
 
-/// What is unknown is left out.
+/// Unknown members are left out.
 nb::dict dict_of(const Decided& d) {
   nb::dict all;
   all["step"] = d.step, all["action"] = nb::str(d.action.data(), d.action.size()), all["length"] = d.length;

@@ -8,7 +8,7 @@
 
 namespace kolmo::predict {
 
-/// What takes time beside the training itself.
+/// The kinds of work that take time beside the training itself.
 enum class Charge { record, averages, forecasts, evaluations, snapshots };
 inline constexpr std::array<std::string_view, 5> charge_names{"record", "averages", "forecasts",
                                                               "evaluations", "snapshots"};
@@ -36,7 +36,7 @@ class Charges {
   /// Whether the forecasts of a decision, if they cost what the last did, stay within half of the share; the other half is for
   /// records and averages. A first decision is taken to cost .02 seconds.
   bool affordable() const;
-  /// What the forecasts of the last decision took.
+  /// The seconds that the forecasts of the last decision took.
   void set_cost(double seconds) { cost_ = seconds; }
 
   nlohmann::json state() const;

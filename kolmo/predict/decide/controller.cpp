@@ -210,7 +210,7 @@ void Controller::decide(Host& host) {
     decisions_.push_back(std::move(decision));
 }
 
-/// By forecasts of the held-out loss, if there are enough losses of it, and otherwise of the training loss.
+/// Decides by forecasts of the held-out loss, if there are enough losses of it, and otherwise of the training loss.
 Decided Controller::chosen(Host& host) {
   const bool held_out = host.validations("").size() >= enough;
   const std::string loss = held_out ? "validation" : "training";

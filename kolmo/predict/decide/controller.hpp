@@ -24,7 +24,7 @@ struct ControlOptions {
   std::vector<std::string> averages;      ///< their names, the one that counts first
 };
 
-/// What came of a decision, as far as it is known.
+/// The outcome of a decision, as far as it is known.
 struct Outcome {
   std::optional<double> measured;  ///< loss of the weights at the end of the decay
   std::optional<double> error;     ///< by which it is above its forecast
@@ -61,7 +61,7 @@ class Controller {
   void validated(Host& host, const std::string& of, double loss);
   /// The host took the training back to the state after this step on its own account.
   void went_back(std::int64_t step);
-  /// From now on decisions are advice.
+  /// Makes decisions advice from now on.
   void release();
 
   Phase phase() const { return steps_ < options_.warmup ? Phase::warmup : phase_; }
@@ -70,9 +70,9 @@ class Controller {
   /// All steps that were taken, those that were rolled back included.
   std::int64_t charged() const { return steps_ + rolled_back_; }
   double rate_factor() const { return factor_; }
-  /// What remains of the rate after alarms, outside a decay.
+  /// The factor of the rate that alarms have left, outside a decay.
   double base_factor() const { return base_factor_; }
-  /// By so much earlier decays ended above their forecasts.
+  /// The amount by which earlier decays ended above their forecasts.
   double offset() const { return offset_; }
   const std::vector<Decided>& decisions() const { return decisions_; }
   Charges& charges() { return charges_; }
@@ -80,7 +80,7 @@ class Controller {
 
   /// All of it but the options, as JSON text. The states that the host keeps are those of kept().
   std::string state() const;
-  /// Into a controller that was made with the same options. Throws InvalidArgument for text that is no such state, and changes nothing then.
+  /// Takes over the state of a controller that was made with the same options. Throws InvalidArgument for text that is no such state, and changes nothing then.
   void load(const std::string& state);
   /// The steps whose states the host keeps.
   std::vector<std::int64_t> kept() const;
@@ -124,7 +124,7 @@ class Controller {
 
 std::string_view name_of(Controller::Phase phase);
 
-/// As JSON text, in which NaN is null and infinities are strings, and back. Throw nlohmann::json::exception for another document.
+/// Writes and reads JSON text, in which NaN is null and infinities are strings. Both throw nlohmann::json::exception for another document.
 std::string text_of(const Losses& losses);
 Losses losses_of(const std::string& text);
 std::string text_of(const Decided& decision);

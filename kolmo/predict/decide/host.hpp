@@ -21,7 +21,7 @@ struct Question {
   std::string of;
 };
 
-/// What a framework for training does for a Controller.
+/// The framework for training that a Controller works through.
 class Host {
  public:
   virtual ~Host() = default;
@@ -47,9 +47,9 @@ class Host {
   /// The weights become the average of this name, for good.
   virtual void adopt(const std::string& average) = 0;
 
-  /// Of several processes: what the first one says.
+  /// Returns on every process what the first one says.
   virtual std::string agree(std::string value) { return value; }
-  /// Of several processes: whether it is so in all of them.
+  /// Returns whether it is so in all processes.
   virtual bool all(bool here) { return here; }
 
   /// A block of steps ended without alarm, outside a decay.

@@ -33,7 +33,7 @@ class OnDevice {
   std::vector<Buffer> buffers_;
 };
 
-/// What an operator reads of all runs, one after the other.
+/// The inputs of an operator for all runs, one after the other.
 template <class T>
 struct AllBlocks {
   std::vector<T> block, planned, trace;

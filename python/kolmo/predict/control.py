@@ -1,4 +1,4 @@
-"""What PyTorch does for the phases of a watched training, which the C++ core goes through: snapshots, evaluations, forecasts, factors on
+"""The part of PyTorch in the phases of a watched training, which the C++ core goes through: snapshots, evaluations, forecasts, factors on
 the learning rates, and agreement between processes."""
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Controller:
         return self.control and torch.distributed.is_available() and torch.distributed.is_initialized()
 
     def agree(self, value: Any) -> Any:
-        """What rank 0 says, on every rank."""
+        """Returns on every rank what rank 0 says."""
         if not self._together():
             return value
         values = [value]

@@ -53,7 +53,7 @@ class Log:
         return int(self._columns["step"][-1]), self._columns["rate"][-1]
 
     def losses(self, first: int) -> list[float]:
-        """Of the rows from ``first`` on."""
+        """The losses of the rows from ``first`` on."""
         return list(self._columns["loss"][first:])
 
     def cut(self, step: int) -> None:
