@@ -19,6 +19,9 @@ def related_sizes(name, rng, options):
         return {"n": 2 ** size(4, 8)}
     if name in ("gru_cell", "gru_forward", "gru_backward", "rssm_rollout", "lstm_cell"):
         return {"n": n, "g": (4 if name == "lstm_cell" else 3) * n}
+    if name == "world_model_gradient":
+        units = options.get("hidden", 48)
+        return {"p": 3 * units**2 + 60 * units + 161, "b": size(8, 40)}
     if name == "multi_head_attention":
         e, t = options.get("heads", 1) * size(1, 9), size(0, 20)
         return {"e": e, "f": 3 * e, "t": t, "m0": 1, "m1": t}
