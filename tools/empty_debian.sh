@@ -5,13 +5,13 @@
 #
 # Fails if the demo takes more than DEMO_SECONDS (300, of which the packages take about 65) on two cores; this is not
 # judged when other work and other machines took over 10 % of the cores. Also fails if the demo takes more than
-# PROCESSOR_SECONDS (530) of processor time, if compiling library and command takes more than BUILD_SECONDS (500), or if
+# PROCESSOR_SECONDS (480) of processor time, if compiling library and command takes more than BUILD_SECONDS (450), or if
 # an object takes longer than tools/check_build.py allows. But for the packages, seconds are those of a core of 3 GHz, by what
 # tools/core_speed.cpp measures during the demo. Needs root. Copies from the host what is needed to reach its
 # package mirrors: apt's configuration, sources and keys, pip's configuration, certificates.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-demo_seconds=${DEMO_SECONDS:-300} processor_seconds=${PROCESSOR_SECONDS:-530} build_seconds=${BUILD_SECONDS:-500}
+demo_seconds=${DEMO_SECONDS:-300} processor_seconds=${PROCESSOR_SECONDS:-480} build_seconds=${BUILD_SECONDS:-450}
 
 [ "$(id -u)" = 0 ] || { echo "empty_debian: only root can make and enter a Debian" >&2; exit 1; }
 for tool in mmdebstrap g++; do
