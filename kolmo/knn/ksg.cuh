@@ -78,7 +78,7 @@ struct KsgPlan {
     const int g = group[r];
     return {g, segments[g], segments[g + 1]};
   }
-  /// How an estimate of alternative `of` of x rearranges the rows of a problem.
+  /// Returns the map by which an estimate of alternative `of` of x rearranges the rows of a problem.
   __device__ SurrogateMap surrogate(const Range& range, std::int64_t of, std::int64_t number) const {
     const std::int64_t stream = range.problem * b + of;
     SurrogateOptions options = surrogate_options;

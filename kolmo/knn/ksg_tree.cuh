@@ -11,7 +11,7 @@ template <class T>
 struct TreeEstimate {
   KsgPlan<T> p;
   std::int64_t number;  // counts the alternatives and their estimates
-  // How far the marginal counts of each row reach. These are one array if the distance of the k-th neighbour decides.
+  // The radii within which the marginals of each row are counted. ksg1 has one array for all three, the distance of the k-th neighbour.
   T *x_radius, *y_radius, *z_radius;
   std::int64_t* term;  // of each row, for local values; may be null
 
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(tree_block) tree_nearest(TreeEstimate<T> e, Sp
   if (!me.packet.spare()) e.x_radius[me.row] = nearest.best[K - 1];
 }
 
-/// Which term of the estimator a marginal's counts give.
+/// A marginal says which term of the estimator its counts give.
 enum class Marginal { condition, first, second };
 template <class T>
 __device__ std::int64_t term_of(const KsgPlan<T>& p, Marginal m, int count) {

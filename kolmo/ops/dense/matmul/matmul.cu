@@ -275,7 +275,7 @@ double estimated_dots(const MatmulArgs& x) {
   return of_round + double(x.b.size()) * double(size_of(x.b.dtype)) * of_byte;
 }
 
-/// Of three kernels for each chunk of k, which pass the parts of the factors through memory.
+/// The cost of three kernels for each chunk of k, which pass the parts of the factors through memory.
 template <class Shape>
 double estimated_split(const MatmulArgs& x, const Shape& shape, const Plan& plan, double of_element) {
   constexpr double of_byte = 2.5e-7, of_kernels = 6;

@@ -1,5 +1,5 @@
 #pragma once
-// What the variants for GPUs have in common.
+// The part of the plan that all variants for GPUs have in common.
 #include "kolmo/base/arena.hpp"
 #include "kolmo/knn/ksg.cuh"
 #include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"

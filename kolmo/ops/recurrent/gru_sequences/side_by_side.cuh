@@ -210,7 +210,7 @@ struct SideBySide {
     return all;
   }
   __device__ static Four four(const float* p) { return *reinterpret_cast<const Four*>(p); }
-  /// What a gate has beside the product of the state, for 4 plans.
+  /// The terms of a gate beside the product of the state, for 4 plans.
   __device__ Four outside(int g, int unit, int plan) const {
     const int at = g * side_units + unit;
     Four sum = four(m.input + at * side_plans + plan);

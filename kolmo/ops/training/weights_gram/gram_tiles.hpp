@@ -56,7 +56,7 @@ struct GramChunks {
     const T *weights, *base;
     std::int64_t row, column, m, n, count;
 
-    /// What the products of a term are computed from; 0 for a vector or a term that there is not.
+    /// The values from which the products of a term are computed, which are 0 where there is no such vector or term.
     struct Fetched {
       T left[gram_side], right[gram_side], base;
     };

@@ -1,5 +1,5 @@
 #pragma once
-// What the operator shares with kolmo/predict: where a member's parameters are, what it keeps of the losses, and its own loss.
+// The operator shares this with kolmo/predict: where a member's parameters are, what it keeps of the losses, and its own loss.
 #include <cmath>
 #include <cstddef>
 
@@ -32,8 +32,8 @@ struct MemberSizes {
   KOLMO_HD std::ptrdiff_t count() const { return out_bias() + 1; }
 };
 
-/// What the world model keeps of the logarithms of losses: the last one, two exponential averages, and a damped linear trend (Holt),
-/// from which a prediction starts. In a rollout predictions take the place of measured losses.
+/// The state that the world model keeps of the logarithms of losses: the last one, two exponential averages, and a damped linear
+/// trend (Holt), from which a prediction starts. In a rollout predictions take the place of measured losses.
 template <class T>
 struct LossTrace {
   static constexpr T fast = T(0.3), slow = T(0.07), damping = T(0.93);
