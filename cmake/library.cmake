@@ -47,7 +47,7 @@ add_custom_command(OUTPUT version.cpp.always
 set_source_files_properties(version.cpp.always PROPERTIES SYMBOLIC ON)
 add_custom_target(kolmo_version DEPENDS version.cpp.always)
 
-# Replaces the sources in the list by generated files that each include up to 10 sources of one folder, so that the compiler reads
+# Replaces the sources in the list by generated files that each include up to 14 sources of one folder, so that the compiler reads
 # their headers once. They include by relative paths, so that another copy of the tree shares the cache of ccache.
 function(kolmo_unite list name)
   set(united "")
@@ -67,7 +67,7 @@ function(kolmo_unite list name)
   foreach(folder IN LISTS folders)
     set(part 0)
     while(in_${folder})
-      list(SUBLIST in_${folder} 0 10 sources)
+      list(SUBLIST in_${folder} 0 14 sources)
       list(REMOVE_ITEM in_${folder} ${sources})
       set(text "")
       foreach(source IN LISTS sources)
