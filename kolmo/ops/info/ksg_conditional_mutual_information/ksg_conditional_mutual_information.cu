@@ -101,18 +101,9 @@ void launch_estimates(const KsgPlan<T>& p, int variant, cudaStream_t s) {
   return p.k <= 16 ? launch_points<16, 0>(p, s) : launch_points<64, 0>(p, s);
 }
 
+/// Adds the terms of all estimates by walks along the key or through lists.
 template <class T>
-void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
-  constexpr int threads = 256;
-  const auto s = cuda::native(stream);
-  KsgPlan<T> p = make_plan<T>(a, variant, arena);
-  p.status = stream.status();
-  if (a.segments.given())
-    cuda::launch(cuda::ksg_check_segments<T>, 1, threads, 0, s, p, a.segments.as<std::int64_t>());
-  const unsigned over_columns = cuda::blocks(p.n * p.sort.arrays + 1, threads);
-  cuda::launch(cuda::ksg_prepare<T>, over_columns, threads, 0, s, p);
-  cuda::sort_rows(p.sort, s);
-  cuda::launch(cuda::ksg_gather<T>, over_columns, threads, 0, s, p);
+void launch_walks(const Args& a, KsgPlan<T>& p, int variant, cudaStream_t s) {
   if (variant == listed)
     cuda::launch(cuda::ksg_list<false, T>, cuda::blocks(p.n, 1), cuda::list_block, 0, s, p);
   if (variant == listed && p.dz > 1)
@@ -129,22 +120,35 @@ void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
     }
     launch_estimates(p, variant, s);
   }
-  cuda::launch(cuda::ksg_finish<T>, cuda::blocks(all * p.t, threads), threads, 0, s, p);
+}
+
+template <class T>
+void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
+  const auto s = cuda::native(stream);
+  Arena rest = arena;
+  KsgPlan<T> p = variant == by_trees ? plan_of<T>(a, rest) : make_plan<T>(a, variant, rest);
+  p.status = stream.status();
+  if (a.segments.given())
+    cuda::launch(cuda::ksg_check_segments<T>, 1, threads, 0, s, p, a.segments.as<std::int64_t>());
+  const unsigned over_columns = cuda::blocks(p.n * std::max<std::int64_t>(p.sort.arrays, 1) + 1, threads);
+  cuda::launch(cuda::ksg_prepare<T>, over_columns, threads, 0, s, p);
+  if (variant != by_trees) cuda::sort_rows(p.sort, s);
+  cuda::launch(cuda::ksg_gather<T>, over_columns, threads, 0, s, p);
+  if (variant == by_trees)
+    on_cuda::launch_trees<T>(a, arena, stream);
+  else
+    launch_walks(a, p, variant, s);
+  cuda::launch(cuda::ksg_finish<T>, cuda::blocks(p.b * p.e * p.t, threads), threads, 0, s, p);
 }
 
 void launch(const Args& a, Arena scratch, Stream& s, int variant) {
-  visit<double, float>(a.x.dtype, [&]<class T> {
-    if (variant == by_trees)
-      TreePlan<T>(a, scratch).run(a, s);
-    else
-      launch_all<T>(a, scratch, s, variant);
-  });
+  visit<double, float>(a.x.dtype, [&]<class T> { launch_all<T>(a, scratch, s, variant); });
 }
 
 void lay(Arena& arena, const Args& a, const Site& site) {
   visit<double, float>(a.x.dtype, [&]<class T> {
     if (site.row == by_trees)
-      TreePlan<T>(a, arena);
+      on_cuda::lay_trees<T>(a, arena);
     else
       make_plan<T>(a, site.row, arena);
   });

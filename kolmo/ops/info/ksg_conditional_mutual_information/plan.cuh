@@ -7,6 +7,8 @@
 namespace kolmo {
 namespace {
 
+constexpr int threads = 256;  // of a block, where a thread has a row
+
 inline int columns_of(const Tensor& t) { return t.given() ? int(t.extent[std::size_t(t.rank - 1)]) : 0; }
 
 /// Lays out what every variant needs. An arena without memory only counts its bytes.
