@@ -130,7 +130,9 @@ struct KsgPoint {
     bool added = false;
     around([&] { return limit; },
            [&](int j) {
-             const T d = distance(j);
+             const T yz = larger(y_distance(j), z_distance(j));
+             if (Step > 1 && !(yz < limit)) return;  // rows of x that are apart take long to load
+             const T d = larger(yz, x_distance(j));
              if (d < limit) nearest.add(d), added = true;
            },
            [&] {

@@ -1,4 +1,4 @@
-// The variant for GPUs that searches trees, on the emulated GPU, compared bit by bit with the CPU on difficult data.
+// Two variants for GPUs, trees and shared lists, on the emulated GPU, compared bit by bit with the CPU on difficult data.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -124,6 +124,44 @@ TEST_P(GpuTrees, GiveTheBitsOfTheCpuInSinglePrecision) {
   if (trees() < 0) GTEST_SKIP() << "this build has no emulated GPU";
   Estimates<float> run(GetParam());
   EXPECT_EQ(run.on({DeviceKind::simt}, trees()), run.on({}, -1));
+}
+
+int lists() {
+  return entry_of(ksg_conditional_mutual_information)
+      .find_variant(DeviceKind::simt, "neighbour lists, lanes are estimates");
+}
+
+/// Lists of at most 1024 and 2048 entries are too short for some points of these, for all estimates or a few.
+class GpuLists : public testing::TestWithParam<Setting> {};
+const Setting long_lists[] = {
+    {.n = 1300, .dx = 1, .dy = 1, .dz = 1, .surrogates = 40, .data = Data::heavy_tails},
+    {.n = 2500, .dx = 1, .dy = 1, .dz = 2, .surrogates = 33},
+    {.n = 2500, .dx = 1, .dy = 1, .dz = 2, .surrogates = 70, .type = SurrogateType::permute},
+    {.n = 2400, .dx = 2, .dy = 1, .dz = 2, .k = 9, .theiler = 7, .surrogates = 15, .data = Data::heavy_tails},
+    {.n = 2600,
+     .dx = 3,
+     .dy = 2,
+     .dz = 3,
+     .k = 16,
+     .surrogates = 31,
+     .times = true,
+     .segments = {0, 2200, 2600}},
+    {.n = 1200, .dx = 1, .dy = 1, .dz = 2, .surrogates = 12, .data = Data::discrete},
+    {.n = 1200, .dx = 1, .dy = 1, .dz = 1, .surrogates = 12, .data = Data::duplicates},
+    {.n = 1100, .dx = 1, .dy = 1, .dz = 0, .surrogates = 40, .data = Data::heavy_tails},
+};
+INSTANTIATE_TEST_SUITE_P(All, GpuLists, testing::ValuesIn(long_lists));
+
+TEST_P(GpuLists, GiveTheBitsOfTheCpu) {
+  if (lists() < 0) GTEST_SKIP() << "this build has no emulated GPU";
+  Estimates<double> run(GetParam());
+  EXPECT_EQ(run.on({DeviceKind::simt}, lists()), run.on({}, -1));
+}
+
+TEST_P(GpuLists, GiveTheBitsOfTheCpuInSinglePrecision) {
+  if (lists() < 0) GTEST_SKIP() << "this build has no emulated GPU";
+  Estimates<float> run(GetParam());
+  EXPECT_EQ(run.on({DeviceKind::simt}, lists()), run.on({}, -1));
 }
 
 /// The variant in use for n rows.
