@@ -126,6 +126,19 @@ def of_simple(past: Past, z, fold: str, name: str) -> dict:
     return scores(past, made[0], np.concatenate([made[1].error, made[2].error]))
 
 
+def pooled(a, b) -> dict:
+    """The forecasts of two ensembles of the same folds as those of one. If they are the same one, it is joined to that of the next seed."""
+    out = {k: a[k] for k in a.files}
+    for k in a.files:
+        if not k.endswith("|mean"):
+            continue
+        fold, seed, part, _ = k.split("|")
+        s, other = k.replace("|mean", "|spread"), f"{fold}|{(int(seed) + 1) % len(seeds_of(b, fold)) if a is b else seed}|{part}|"
+        m, n, of_m, of_n = (x.astype(float) for x in (a[k], b[other + "mean"], a[s], b[other + "spread"]))
+        out[k], out[s] = (m + n) / 2, np.sqrt((of_m ** 2 + of_n ** 2) / 2 + (m - n) ** 2 / 4)
+    return out
+
+
 def bootstrap(d: np.ndarray) -> list[float]:
     random = np.random.default_rng(0)
     return [float(x) for x in np.quantile(d[random.integers(0, len(d), (4000, len(d)))].mean(1), [.025, .975])]
@@ -142,7 +155,7 @@ def table(values: np.ndarray, base: np.ndarray | None) -> dict:
 
 
 def seeds_of(z, fold: str) -> list[int]:
-    return sorted({int(k.split("|")[1]) for k in z.files if k.startswith(fold + "|")})
+    return sorted({int(k.split("|")[1]) for k in z if k.startswith(fold + "|")})
 
 
 def array(found: list[dict]) -> np.ndarray:
@@ -157,6 +170,8 @@ def main() -> None:
     past = Past(o.inputs, o.simple)
     files = {p.stem: np.load(p) for p in sorted(o.folder.glob("*.npz"))}
     built = files["as_built"]
+    if "ahead_20" in files:
+        files["ahead_both"], files["ten_members"] = pooled(built, files["ahead_20"]), pooled(built, built)
     folds = list(dict.fromkeys(k.split("|")[0] for k in built.files if "|" in k))
     results, base = {}, {}
     for fold in folds:
@@ -176,7 +191,7 @@ def main() -> None:
         law, c = min(tried, key=lambda k: tried[k][2]).split()
         for fold in folds:
             results[fold]["rows"]["learned_mixture"] = table(array([of_variant(past, built, fold, s, law, float(c)) for s in seeds_of(built, fold)]), base[fold])
-    facts = {name: {"parameters": int(z["parameters"]), "seconds": round(float(z["seconds"]), 1)} for name, z in files.items()}
+    facts = {name: {"parameters": int(z["parameters"]), "seconds": round(float(z["seconds"]), 1)} for name, z in files.items() if name not in ("ahead_both", "ten_members")}
     commit = subprocess.run(["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty"], cwd=Path(__file__).parent, capture_output=True, text=True)
     record = {"commit": commit.stdout.strip(), "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": str(built["device"]), "torch": str(built["torch"]),
               "horizons": [10, 50, 100], "variants": facts, "mixtures_tried": tried, "mixture": f"{law} {c}" if inner else None, "results": results}

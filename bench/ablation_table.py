@@ -3,8 +3,9 @@
 SHOWN = {"as_built": "as it is built", "gaussian": "Gaussian latent, sampled and fed back", "gaussian_48": "the same with all 48 units",
          "categorical": "categorical latent, sampled and fed back", "features_added": "features of the state added", "features_instead": "features of the state instead",
          "relative_level": "loss relative to its first blocks, peak rate left out", "moved_level": "level and peak rate moved at random in training",
-         "ahead_20": "20 blocks of closed loop in training", "learned_mixture": "mixture with a simple forecaster, learned"}
-ATTEMPTS = ("as_built", "relative_level", "moved_level", "ahead_20", "learned_mixture")
+         "ahead_20": "20 blocks of closed loop in training", "ahead_both": "five networks with 10 blocks of it and five with 20", "ten_members": "ten networks as built",
+         "learned_mixture": "mixture with a simple forecaster, learned"}
+ATTEMPTS = ("as_built", "relative_level", "moved_level", "ahead_20", "ahead_both", "ten_members", "learned_mixture")
 
 
 def crps(row: dict) -> str:
@@ -24,12 +25,11 @@ def ablation(record: dict) -> str:
         if fold.startswith("inner"):
             continue
         held = "every third run of a sweep and one seed" if fold == "runs" else f"all runs of {fold.replace('_', ' ')}"
-        lines += [f"**Held out: {held}** ({found['runs']} runs)", "", "| world model | parameters | CRPS x1000 at 10, 50, 100 steps | coverage | more at 50 steps | more at 100 steps |",
+        lines += [f"**Held out: {held}** ({found['runs']} runs)", "", "| world model | parameters of a network | CRPS x1000 at 10, 50, 100 steps | coverage | more at 50 steps | more at 100 steps |",
                   "|---|---|---|---|---|---|"]
         for name, shown in SHOWN.items():
             if row := found["rows"].get(name):
-                size = record["variants"].get(name, record["variants"]["as_built"])["parameters"]
-                lines.append(f"| {shown} | {size} | {crps(row)} | {', '.join(f'{v:.2f}' for v in row['coverage'])} | {less(row, 1)} | {less(row, 2)} |")
+                lines.append(f"| {shown} | {record['variants'].get(name, {}).get('parameters', '')} | {crps(row)} | {', '.join(f'{v:.2f}' for v in row['coverage'])} | {less(row, 1)} | {less(row, 2)} |")
         lines.append("")
     inner = {fold: found for fold, found in record["results"].items() if fold.startswith("inner")}
     if inner:
