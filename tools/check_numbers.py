@@ -14,6 +14,7 @@ These markers hold tables that scripts of bench/ make of the records that they n
   <!-- gpu-neighbors: RECORD... -->               neighbors_table.py
   <!-- predict-ladder: RECORD -->, predict-overhead, predict-gpt, predict-gpt2, predict-h200, predict-curves    predict_table.py
   <!-- topology: RECORD -->                       topology_table.py
+  <!-- ablation: RECORD -->                       ablation_table.py
   <!-- world-model: RECORD BENCH -->, world-model-memory: RECORD, world-model-upload: RECORD PIPELINE, world-model-shared: BENCH
                                                   world_model_table.py
 <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`; with two records it says how many
@@ -30,6 +31,7 @@ from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
+from ablation_table import ablation  # noqa: E402
 from below_copy import table as below_copy  # noqa: E402
 from beside_cublaslt import table as beside_cublaslt  # noqa: E402
 from beside_pytorch import by_operator, shown, table as beside_pytorch, times  # noqa: E402
@@ -49,7 +51,7 @@ MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "operators-b
         "beside-cublaslt": beside_cublaslt, "beside-unfused": beside_unfused, "cpu-pytorch": cpu_pytorch, "gpu-bounds": gpu_bounds,
         "gpu-neighbors": gpu_neighbors,
         "predict-ladder": ladder, "predict-overhead": overhead, "predict-gpt": gpt, "predict-gpt2": gpt2, "predict-h200": h200,
-        "predict-curves": curves, "topology": topology,
+        "predict-curves": curves, "ablation": ablation, "topology": topology,
         "world-model": parts, "world-model-memory": memory, "world-model-upload": upload, "world-model-shared": shared}
 TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (?:(\S+) )?(\w+): (.+?) -->)(.*?)(<!-- /time -->)")
