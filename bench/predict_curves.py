@@ -66,7 +66,8 @@ def export(file: Path, hold: str, folder: Path) -> dict[str, int]:
 
 def decays(kolmo: str, file: Path, hold: str, folder: Path) -> list[dict]:
     """The end of each held-out decay (mean loss of its last 30 steps), forecast when it begins: the mean absolute error by task, of a
-    forecast that does not know of the decay, and of those that do, without a store and with it."""
+    forecast that does not know of the decay, and of those that do, without a store and with it; and the error that the noise of the last 30
+    losses alone would make, taken from the differences between successive losses."""
     ways = {"blind": ["--plan", "hold"], "no_store": ["--plan", folder / "plan.csv"], "store": ["--plan", folder / "plan.csv", "--store", folder / "store"]}
     errors: dict[str, dict[str, list]] = {}
     for _, family, held, steps, begin in trainings(file):
@@ -74,7 +75,9 @@ def decays(kolmo: str, file: Path, hold: str, folder: Path) -> list[dict]:
             continue
         log, length = write(folder / "log.csv", steps[:begin]), len(steps) - begin
         write(folder / "plan.csv", steps[begin:], begin + 1)
-        of_task = errors.setdefault(family.split()[0], {way: [] for way in ways})
+        of_task = errors.setdefault(family.split()[0], {way: [] for way in (*ways, "noise")})
+        step_noise = np.diff(steps[-60:, 0]).std() / 2 ** 0.5
+        of_task["noise"].append((2 / np.pi / 30) ** 0.5 * step_noise)  # the mean absolute value of a normal error
         for way, arguments in ways.items():
             said = json.loads(subprocess.run([kolmo, "forecast", log, *arguments, "--horizon", str(length), "--json"], check=True,
                                              capture_output=True, text=True).stdout)

@@ -104,7 +104,7 @@ def curves(record: dict) -> str:
                                                                               ("current_loss", "the loss of the last block"))]
         lines.append("")
     decays = [row for found in record["results"] if found["held_out"] == "runs" for row in found["decays"]]
-    lines += ["| mean error of the loss at the end of a decay, forecast when it begins | by one that does not know of it | without a store | with a store |",
-              "|---|---|---|---|"]
-    lines += [f"| {r['task'].upper()}, {r['decays']} decays | {r['blind']:.3f} | {r['no_store']:.3f} | {r['store']:.3f} |" for r in decays]
+    lines += ["| mean error of the loss at the end of a decay, forecast when it begins | by one that does not know of it | without a store | with a store | noise of the 30 losses at the end, alone |",
+              "|---|---|---|---|---|"]
+    lines += [f"| {r['task'].upper()}, {r['decays']} decays | {r['blind']:.3f} | {r['no_store']:.3f} | {r['store']:.3f} | {r['noise']:.3f} |" for r in decays]
     return "\n".join(lines) + "\n"
