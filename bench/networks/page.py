@@ -109,6 +109,10 @@ def level(groups: dict) -> str:
     return table(["", "method", "networks", "targets with a source", "networks with a link", "links of pairs"], rows)
 
 
+def seconds_text(s: float) -> str:
+    return f"{s:.2g}" if s < 100 else f"{s:,.0f}"
+
+
 def seconds(groups: dict, methods: dict, usual: str) -> str:
     """CPU seconds of what was computed on a CPU, with a star if that was not the usual machine."""
     rows = []
@@ -116,14 +120,14 @@ def seconds(groups: dict, methods: dict, usual: str) -> str:
         cells = {m: group[m] for m in methods if m in group and group[m]["device"] == "cpu"}
         if cells and system != "given" and next(iter(group.values()))["links"]:
             rows.append([f"{SYSTEMS.get(system, system)}, {n} rows",
-                         *(f"{c['cpu_s'] / c['networks']:.2g}{'' if c['machine'] == usual else '*'}" if (c := cells.get(m)) else ""
+                         *(f"{seconds_text(c['cpu_s'] / c['networks'])}{'' if c['machine'] == usual else '*'}" if (c := cells.get(m)) else ""
                            for m in methods)])
     return table(["", *methods.values()], rows)
 
 
 def given(groups: dict) -> str:
     names = {**METHODS, "multivariate, permute": "multivariate, `permute`", "IDTxl, KSG": "IDTxl, KSG of JIDT", "IDTxl, Gaussian": "IDTxl, Gaussian"}
-    rows = [[names[m], *(f"{s:.2f}" for s in shares(c)), f"{c['cpu_s']:,.2g}" if c["cpu_s"] < 100 else f"{c['cpu_s']:,.0f}"]
+    rows = [[names[m], *(f"{s:.2f}" for s in shares(c)), seconds_text(c["cpu_s"])]
             for m, c in next((g for (system, _), g in groups.items() if system == "given"), {}).items()]
     return table(["", "precision", "recall", "right lags", "CPU s"], rows)
 
