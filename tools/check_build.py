@@ -19,9 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OBJECT_SECONDS = 30
 REFERENCE_GHZ = 3.0
 # Objects that take longer: how many seconds, and why.
-SLOW_OBJECTS: dict[str, tuple[int, str]] = {
-    "ksg_conditional_mutual_information.cu.o": (45, "each way of searching is one kernel for each kind of problem"),
-}
+SLOW_OBJECTS: dict[str, tuple[int, str]] = {}
 KERNELS = 24
 # Operators that need more kernels (of a family, each): how many, and why.
 MORE_KERNELS: dict[str, tuple[int, str]] = {
