@@ -30,7 +30,7 @@ void read_record(const std::filesystem::path& file, std::map<std::string, Verifi
   constexpr std::uint64_t most = 64 << 20;
   const Json record = parse_json<Json>(read_regular(file.string(), most), file.string());
   try {
-    if (record.value("kind", "") != "validate") return;
+    if (!record.is_object() || record.value("kind", Json()) != "validate") return;
     const std::string device = record.at("device").at("device");
     if (!device.starts_with("cuda")) return;
     for (const Json& op : record.at("ops")) {

@@ -226,6 +226,9 @@ class Validate(CommandTest):
         os.mkdir(os.path.join(self.path, "h100"))
         self.record("h100/a.json", "2026-01-06T00:00:00Z", "0" * 64)
         self.assertIn("sources changed since 2026-01-06", self.state())
+        for name, other in (("list", "[1]"), ("text", '"validate"'), ("number", '{"kind": 3}')):  # JSON of other programs
+            self.file(name + ".json", other)
+        self.assertIn("sources changed since 2026-01-06", self.state())
         self.file("e.json", "{")
         self.refused("validate", "--unverified", self.path, mentions=["e.json"])
 
