@@ -11,16 +11,18 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from data import ring
-from machine import cpu_model
+from machine import cpu_model, kolmo_version
 
 RING = "ring of 20, each driving the next, rows "
 VAR = "var --variables 100 --seed 1 --rows "
 FIXED = "--surrogates 200 --exceedances 0"
+LAGS = "--max-lag 3"  # those of the links of var
+GREEDY = f"{LAGS} --method multivariate"
 RUNS = ((RING + "1000", ""), (RING + "1000", "--max-lag 1"), (RING + "1000", "--max-lag 1 --surrogate-type block"),
         (RING + "1000", "--max-lag 1 " + FIXED), (RING + "2000", ""), (RING + "2000", FIXED),
-        (VAR + "1000", "--max-lag 2 --surrogate-type block"), (VAR + "2000", "--max-lag 2 --surrogate-type block"),
-        (VAR + "3000", "--max-lag 2 --surrogate-type block"), (VAR + "3000", "--max-lag 2"), (VAR + "5000", "--max-lag 2"),
-        (VAR + "3000", "--max-lag 2 " + FIXED))
+        *((VAR + rows, f"{LAGS} --surrogate-type block") for rows in ("1000", "3000")), (VAR + "3000", f"{LAGS} {FIXED}"),
+        *((VAR + rows, f"{GREEDY} --estimator gaussian") for rows in ("1000", "3000")),
+        *((VAR + rows, GREEDY) for rows in ("1000", "3000", "5000")), (VAR + "3000", f"{GREEDY} --neighbors 10"))
 
 
 def truth_of(kolmo: str, system: str, folder: Path) -> set[tuple[str, str]]:
@@ -43,7 +45,8 @@ def main() -> None:
     for system, options in RUNS:
         with tempfile.TemporaryDirectory() as folder:
             truth = truth_of(kolmo, system, Path(folder))
-            command = [kolmo, "network", "series.csv", *options.split(), "--device", device, "--json"]
+            where = "cpu" if "gaussian" in options else device
+            command = [kolmo, "network", "series.csv", *options.split(), "--device", where, "--json"]
             found = json.loads(subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout)
         links = found["links"]
         significant = {(link["source"], link["target"]) for link in links if link["significant"]}
@@ -52,8 +55,8 @@ def main() -> None:
                      "true_and_significant": len(significant & truth), "surrogates_a_link": sum(link["surrogates"] for link in links) / len(links),
                      "smallest_p": min(true_ones), "warnings": [w["name"] for w in found["warnings"]], "seconds": found["seconds"]})
         print(runs[-1], flush=True)
-    version = subprocess.run([kolmo, "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    record = {"version": version, "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": cpu_model(),
+    version, commit = kolmo_version(kolmo)
+    record = {"kolmo_version": version, "commit": commit, "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": cpu_model(),
               "device": device, "runs": runs}
     out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
