@@ -148,7 +148,7 @@ void Controller::load(const std::string& text) {
     c.means_.clear(), c.decisions_.clear(), c.decay_.reset(), c.descent_ = {};
     for (const Json& x : j.at("means")) c.means_.push_back(number(x));
     for (const Json& d : j.at("decisions")) c.decisions_.push_back(decided_in(d));
-    if (j.contains("descent"))  // states of Kolmo 0.2.0 have none
+    if (j.contains("descent"))  // an earlier state has none
       for (const Json& x : j.at("descent")) c.descent_.add(x.at(0).get<std::int64_t>(), number(x.at(1)));
     if (const Json& decay = j.at("decay"); !decay.is_null()) {
       c.decay_ = Decay{decay.at(0).get<std::size_t>(), decay.at(1).get<std::int64_t>()};
