@@ -2,13 +2,31 @@
 docs/forecasting.md, from the record of bench/predict_curves.py."""
 
 TASKS = {"xor": "XOR", "mlp": "digits, MLP", "cnn": "digits, CNN"}
+GPU_TASKS = {"cnn": "CNN on labelled pictures", "gpt": "GPT on bytes"}
+CONTROL = "kolmo.predict, control=True"
+
+
+def ratio(of: float | None, to: float | None) -> str:
+    return "" if of is None or to is None else f"{of / to:.2f}"
 
 
 def ladder(record: dict) -> str:
-    lines = []
+    """The bars in one table, and then all rows. In a record of a GPU the number of weights is told."""
+    gpu, lines = "gpu" in record["machine"], []
+    names = {name: f"{GPU_TASKS[name]}, {task['weights'] / 1e6:.1f} million weights" if gpu else TASKS[name] for name, task in record["tasks"].items()}
+    lines += ["| `control=True` | time, times that of constant + average | times that of constant + average, evaluated | speed, times that of the best cosine "
+              "without average | times that of the constant rate |", "|---|---|---|---|---|"]
     for name, task in record["tasks"].items():
         for label, found in task["tables"].items():
-            lines += [f"**{TASKS[name]}, target {label}: a validation loss of {found['target']:.4f}** ({record['seeds']} seeds, {task['steps']} steps at most)", "",
+            seconds = {r["method"]: r["seconds"] for r in found["rows"]}
+            cosines = [s for method, s in seconds.items() if method.startswith("cosine") and "average" not in method and s is not None]
+            own = seconds[CONTROL]
+            lines.append(f"| {names[name]}, target {label} | {ratio(own, seconds['constant + average'])} | {ratio(own, seconds.get('constant + average, evaluated'))} | "
+                         f"{ratio(min(cosines, default=None), own)} | {ratio(seconds['constant'], own)} |")
+    lines.append("")
+    for name, task in record["tasks"].items():
+        for label, found in task["tables"].items():
+            lines += [f"**{names[name]}, target {label}: a validation loss of {found['target']:.4f}** ({record['seeds']} seeds, {task['steps']} steps at most)", "",
                       "| method | steps (95 %) | seconds | times the constant rate | reached |", "|---|---|---|---|---|"]
             for r in found["rows"]:
                 low, high = ("never" if v is None else f"{v:.0f}" for v in r["steps_interval"])

@@ -1,5 +1,6 @@
 """The first two rungs of the ladder for predictive training: XOR, and scikit-learn's digits with an MLP and a CNN, on the CPU."""
 import math
+import time
 
 import torch
 from sklearn.datasets import load_digits
@@ -16,7 +17,25 @@ def cnn():
                          nn.Linear(512, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
-class Digits:
+class OnCpu:
+    """What the tasks have in common: a clock that other work on the machine changes little, and gradients."""
+
+    clock = staticmethod(time.process_time)
+
+    def wait(self):
+        """Does nothing: all is done when a call of PyTorch returns."""
+
+    def gradients(self, model, seed):
+        """A function of the step that sets all gradients and returns the loss."""
+        def work(step):
+            loss = self.loss(model, seed, step)
+            model.zero_grad()
+            loss.backward()
+            return loss
+        return work
+
+
+class Digits(OnCpu):
     """1797 pictures of 8 x 8 with values from 0 to 1: 1200 to train on, shifted by up to a pixel and with noise of 0.3, and 597 to
     validate on. A batch has 64 pictures. Batches depend on the seed and the step only."""
 
@@ -47,7 +66,7 @@ class Digits:
         return value
 
 
-class Xor:
+class Xor(OnCpu):
     """16 noisy points of XOR a batch. For correctness: a step takes as long as the calls of PyTorch for it."""
 
     name = "xor"
