@@ -39,6 +39,7 @@ from beside_unfused import table as beside_unfused  # noqa: E402
 from cpu_table import table as cpu_pytorch  # noqa: E402
 from gpu_bounds import table as gpu_bounds  # noqa: E402
 from neighbors_table import table as gpu_neighbors  # noqa: E402
+from network_power_table import network_power  # noqa: E402
 from predict_table import curves, gpt, gpt2, h200, ladder, overhead  # noqa: E402
 from results import Result, load  # noqa: E402
 from table import NONE, TABLES, quote  # noqa: E402
@@ -51,7 +52,7 @@ MADE = {"below-copy": below_copy, "beside-pytorch": beside_pytorch, "operators-b
         "beside-cublaslt": beside_cublaslt, "beside-unfused": beside_unfused, "cpu-pytorch": cpu_pytorch, "gpu-bounds": gpu_bounds,
         "gpu-neighbors": gpu_neighbors,
         "predict-ladder": ladder, "predict-overhead": overhead, "predict-gpt": gpt, "predict-gpt2": gpt2, "predict-h200": h200,
-        "predict-curves": curves, "ablation": ablation, "topology": topology,
+        "predict-curves": curves, "ablation": ablation, "topology": topology, "network-power": network_power,
         "world-model": parts, "world-model-memory": memory, "world-model-upload": upload, "world-model-shared": shared}
 TABLE = re.compile(rf"(<!-- ({'|'.join(MADE)}): (\S+(?: \S+)*) -->\n)(.*?)(<!-- /\2 -->)", re.S)
 TIME = re.compile(r"(<!-- time: (\S+) (?:(\S+) )?(\w+): (.+?) -->)(.*?)(<!-- /time -->)")
