@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # One line a package: Debian's names, of which the first that the system offers is installed; Fedora's name; what it is; the
-# command or the header that shows that it is there.
+# command, the header, or the end of a path below /usr/lib that shows that it is there.
 build='
 g++;gcc-c++;g++ 11 or later;g++
 cmake;cmake;CMake 3.22 or later;cmake
@@ -36,6 +36,8 @@ ccache;ccache;ccache;ccache
 libboost-context-dev;boost-devel;Boost.Context;boost/context/fiber.hpp
 libgtest-dev;gtest-devel;GoogleTest;gtest/gtest.h
 libgmock-dev;gmock-devel;GoogleMock;gmock/gmock.h"
+# Ubuntu 22.04 has them in libclang-common-14-dev, which other systems have without them.
+sanitizers='libclang-rt-14-dev libclang-rt-19-dev libclang-rt-dev libclang-common-14-dev;compiler-rt;libFuzzer and the sanitizers of clang;/clang/*/sanitizer/asan_interface.h'
 case "${1:-build}" in
   build) more= ;;
   test) more="$tests
@@ -43,7 +45,7 @@ chromium;chromium;Chromium;chromium
 prometheus;golang-github-prometheus;Prometheus;prometheus" ;;
   check) more="$tests
 clang-14 clang-19 clang;clang;clang;clang++
-libclang-rt-14-dev libclang-rt-19-dev libclang-rt-dev libclang-common-14-dev;compiler-rt;libFuzzer of clang;clang++" ;;
+$sanitizers" ;;
   lint) more="$tests
 clang-format-14;clang-tools-extra;clang-format 14;clang-format-14
 clang-tidy-14;clang-tools-extra;clang-tidy 14;clang-tidy-14
@@ -54,7 +56,8 @@ libmimalloc-dev;mimalloc-devel;mimalloc;mimalloc.h" ;;
   python) more=$python ;;
   ci) more="
 mmdebstrap;mmdebstrap;mmdebstrap;mmdebstrap
-clang-14 clang-19 clang;clang;clang;clang++" ;;
+clang-14 clang-19 clang;clang;clang;clang++
+$sanitizers" ;;
   *) echo "usage: tools/bootstrap.sh build|test|check|lint|bench|python|ci" >&2; exit 2 ;;
 esac
 if [ "${CUDA:-}" = 1 ]; then more+="
@@ -63,8 +66,12 @@ mapfile -t packages < <(printf '%s\n' "$build" "$more" | grep -v '^$' | sort -u)
 
 installed=
 if command -v dpkg-query >/dev/null; then installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package} ') "; fi
-is_here() {  # is_here <Debian's names> <command or header>
+is_here() {  # is_here <Debian's names> <command, header, or the end of a path below /usr/lib>
   local name
+  if [[ $2 == /* ]]; then
+    [ -n "$(find /usr/lib /usr/lib64 -path "*$2" -print -quit 2>/dev/null)" ]
+    return
+  fi
   if [ -z "$installed" ]; then
     command -v "$2" >/dev/null || { [[ $2 == *.h* ]] && find /usr/include /usr/local/include -path "*/$2" 2>/dev/null | grep -q .; }
     return
