@@ -263,36 +263,6 @@ TEST(Controllers, KeepForecastsWithinHalfOfTheShareOfTheWallTime) {
   }
 }
 
-/// Training::seconds is such that no forecast is ever affordable. The loss falls by .02 in 20 steps, and then fast enough.
-TEST(Controllers, EvaluateOnlyWhereTheTargetCanHaveBeenReached) {
-  struct Falling : Training {
-    double slope = .001;
-    std::optional<Losses> evaluate() override {
-      ++evaluations;
-      held_out.push_back(3 - slope * double(log.size()));
-      return Losses{{"", held_out.back()}};
-    }
-  };
-  const auto evaluations = [](double target, std::optional<double> overhead, double slope, int count) {
-    Falling t;
-    t.slope = slope;
-    ControlOptions options = to_target(target);
-    options.overhead = overhead;
-    Controller c(options, [&] { return t.clock; });
-    c.charges().add(Charge::forecasts, 1);
-    t.steps(c, count);
-    return std::pair(t.evaluations, c);
-  };
-  const auto far = evaluations(.1, .005, .001, 440);
-  EXPECT_EQ(far.first, 6 + 300 / 80) << "at 40, 60, ..., 140, and then each 80 steps";
-  EXPECT_EQ(evaluations(.1, std::nullopt, .001, 440).first, 21) << "forecasts need all of them";
-  const auto near = evaluations(2.5, .005, .001, 1000);
-  EXPECT_TRUE(near.second.done());
-  EXPECT_EQ(near.second.steps(), 500) << "as early as with all evaluations";
-  EXPECT_LT(near.first, 24);
-  EXPECT_EQ(evaluations(2.5, .005, 0, 1000).first, 6 + 860 / 80) << "a loss that stays is looked at still";
-}
-
 /// Killed in warmup, at the start of a decay, within it, after its rollback, and with a candidate that is not verified yet.
 TEST(Controllers, GoOnFromTheirStateAsIfNeverKilled) {
   for (const int killed : {7, 40, 47, 60, 121, 129}) {

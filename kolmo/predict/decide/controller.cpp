@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t enough = 6;                 // validations, for a forecast of them
 constexpr std::int64_t most_alarms = 3;           // then the training stops
-constexpr std::int64_t most_left_out = 4;         // strides, from one evaluation to the next
 constexpr std::int64_t told_again = 50;           // blocks, for an alarm that is only told
 constexpr double first_look = 40, growth = 1.25;  // blocks at which the full test for alarms is made
 
@@ -155,7 +154,6 @@ void Controller::went_back(std::int64_t step) {
   steps_ = step, known_ = std::min(known_, step);
   means_.resize(std::min(means_.size(), std::size_t(step / block)));
   candidate_.reset();
-  descent_.cut(step);
   if (verified_ && *verified_ > step) verified_.reset();
 }
 
@@ -184,12 +182,8 @@ std::int64_t Controller::stride() const {
 
 bool Controller::due() const { return !decay_ && steps_ >= next_ && (options_.target || options_.budget); }
 
-/// Evaluates for the forecasts of a decision; where these are not affordable only to notice the target, if it can have been reached.
 void Controller::decide(Host& host) {
   next_ = steps_ + stride();
-  const bool forecasts = host.agree(charges_.affordable() ? "+" : "-") == "+";
-  if (!forecasts && options_.target && descent_.excludes(*options_.target, steps_, most_left_out * stride()))
-    return;
   const std::optional<Losses> losses = host.evaluate();
   if (!losses) {
     decisions_.push_back({{.step = steps_, .reason = "there was no memory for the evaluation"}, {}});
@@ -200,8 +194,7 @@ void Controller::decide(Host& host) {
     finish(host, "the target is reached", *losses);
     return;
   }
-  if (best) descent_.add(steps_, best->second);
-  if (!forecasts) return;
+  if (host.agree(charges_.affordable() ? "+" : "-") != "+") return;
   const double before = charges_.seconds(Charge::forecasts);
   Decided decision;
   try {

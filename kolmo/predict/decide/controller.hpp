@@ -9,7 +9,6 @@
 
 #include "kolmo/predict/decide/charges.hpp"
 #include "kolmo/predict/decide/decision.hpp"
-#include "kolmo/predict/decide/descent.hpp"
 #include "kolmo/predict/decide/host.hpp"
 
 namespace kolmo::predict {
@@ -119,7 +118,6 @@ class Controller {
   double usual_ = std::numeric_limits<double>::quiet_NaN();  // smoothed mean of blocks
   std::vector<double> means_;                                // of the losses in each block
   std::vector<Decided> decisions_;
-  Descent descent_;
   std::optional<Decay> decay_;
   std::optional<std::int64_t> verified_, candidate_;  // steps whose states are kept
 };

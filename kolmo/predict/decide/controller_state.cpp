@@ -106,10 +106,9 @@ std::string text_of(const Decided& decision) {
 Decided decided_of(const std::string& text) { return decided_in(Json::parse(text)); }
 
 std::string Controller::state() const {
-  Json means = Json::array(), decisions = Json::array(), descent = Json::array();
+  Json means = Json::array(), decisions = Json::array();
   for (const double x : means_) means.push_back(number(x));
   for (const Decided& d : decisions_) decisions.push_back(json_of(d));
-  for (const auto& [step, loss] : descent_.losses()) descent.push_back({step, number(loss)});
   const Json state = {{"charges", charges_.state()},
                       {"phase", int(phase_)},
                       {"done", done_},
@@ -124,7 +123,6 @@ std::string Controller::state() const {
                       {"usual", number(usual_)},
                       {"means", means},
                       {"decisions", decisions},
-                      {"descent", descent},
                       {"decay", decay_ ? Json{decay_->decision, decay_->start} : Json()},
                       {"verified", optional(verified_)},
                       {"candidate", optional(candidate_)}};
@@ -145,11 +143,9 @@ void Controller::load(const std::string& text) {
     j.at("factor").get_to(c.factor_), j.at("base_factor").get_to(c.base_factor_),
         j.at("offset").get_to(c.offset_);
     c.usual_ = number(j.at("usual"));
-    c.means_.clear(), c.decisions_.clear(), c.decay_.reset(), c.descent_ = {};
+    c.means_.clear(), c.decisions_.clear(), c.decay_.reset();
     for (const Json& x : j.at("means")) c.means_.push_back(number(x));
     for (const Json& d : j.at("decisions")) c.decisions_.push_back(decided_in(d));
-    if (j.contains("descent"))  // an earlier state has none
-      for (const Json& x : j.at("descent")) c.descent_.add(x.at(0).get<std::int64_t>(), number(x.at(1)));
     if (const Json& decay = j.at("decay"); !decay.is_null()) {
       c.decay_ = Decay{decay.at(0).get<std::size_t>(), decay.at(1).get<std::int64_t>()};
       require(c.decay_->decision < c.decisions_.size(),

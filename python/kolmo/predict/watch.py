@@ -52,8 +52,7 @@ class Watch:
     evaluate : function, optional
         Returns the held-out loss of the weights as they are.
     every : int, optional
-        Steps between evaluations and decisions; by default 50, and later a twentieth of the steps. Where ``overhead`` leaves no time for
-        forecasts, up to three evaluations in a row are left out while the target cannot have been reached by twice the descent so far.
+        Steps between evaluations and decisions; by default 50, and later a twentieth of the steps.
     state : list, default ()
         What else a return to an earlier step restores beside ``scheduler``: objects with ``state_dict``, such as a GradScaler.
     data : optional
