@@ -18,8 +18,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OBJECT_SECONDS = 30
 REFERENCE_GHZ = 3.0
-# Objects that take longer: how many seconds, and why.
-SLOW_OBJECTS: dict[str, tuple[int, str]] = {}
 KERNELS = 24
 # Operators that need more kernels (of a family, each): how many, and why.
 MORE_KERNELS: dict[str, tuple[int, str]] = {
@@ -49,9 +47,8 @@ def durations(log: str) -> dict[str, float]:
 
 def slow_objects(taken: dict[str, float]):
     for name, seconds in taken.items():
-        cap, _ = SLOW_OBJECTS.get(name, (OBJECT_SECONDS, ""))
-        if seconds > cap:
-            yield f"{name}: {seconds:.0f} s; the cap is {cap}"
+        if seconds > OBJECT_SECONDS:
+            yield f"{name}: {seconds:.0f} s; the cap is {OBJECT_SECONDS}"
 
 
 def time_faults(log: str, limit: float, took: float | None = None):

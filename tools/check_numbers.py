@@ -15,6 +15,7 @@ These markers hold tables that scripts of bench/ make of the records that they n
   <!-- predict-ladder: RECORD -->, predict-overhead, predict-gpt, predict-gpt2, predict-h200, predict-curves    predict_table.py
   <!-- topology: RECORD -->                       topology_table.py
   <!-- ablation: RECORD -->                       ablation_table.py
+  <!-- network-power: RECORD -->                  network_power_table.py
   <!-- world-model: RECORD BENCH -->, world-model-memory: RECORD, world-model-upload: RECORD PIPELINE, world-model-shared: BENCH
                                                   world_model_table.py
 <!-- time: RECORD OPERATOR: CASE --> ... <!-- /time --> is one time of a record of `kolmo bench`; with two records it says how many
