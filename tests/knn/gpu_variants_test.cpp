@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kolmo/op/registry.hpp"
@@ -77,9 +79,23 @@ class Estimates {
   std::vector<std::int64_t> time_, segments_;
 };
 
-int trees() { return entry_of(ksg_conditional_mutual_information).find_variant(DeviceKind::simt, "trees"); }
+int variant_of_gpus(std::string_view name) {
+  return entry_of(ksg_conditional_mutual_information).find_variant(DeviceKind::simt, name);
+}
+int trees() { return variant_of_gpus("trees"); }
+int lists() { return variant_of_gpus("neighbour lists, lanes are estimates"); }
 
-class GpuTrees : public testing::TestWithParam<Setting> {};
+class GpuVariants : public testing::TestWithParam<Setting> {
+ protected:
+  template <class T>
+  void expect_the_bits_of_the_cpu(int variant) {
+    if (variant < 0) GTEST_SKIP() << "this build has no emulated GPU";
+    Estimates<T> run(GetParam());
+    EXPECT_EQ(run.on({DeviceKind::simt}, variant), run.on({}, -1));
+  }
+};
+
+class GpuTrees : public GpuVariants {};
 const Setting settings[] = {
     {.n = 6, .dx = 1, .dy = 1, .dz = 1},
     {.n = 31, .dx = 1, .dy = 1, .dz = 0},
@@ -114,25 +130,11 @@ const Setting settings[] = {
 };
 INSTANTIATE_TEST_SUITE_P(All, GpuTrees, testing::ValuesIn(settings));
 
-TEST_P(GpuTrees, GiveTheBitsOfTheCpu) {
-  if (trees() < 0) GTEST_SKIP() << "this build has no emulated GPU";
-  Estimates<double> run(GetParam());
-  EXPECT_EQ(run.on({DeviceKind::simt}, trees()), run.on({}, -1));
-}
-
-TEST_P(GpuTrees, GiveTheBitsOfTheCpuInSinglePrecision) {
-  if (trees() < 0) GTEST_SKIP() << "this build has no emulated GPU";
-  Estimates<float> run(GetParam());
-  EXPECT_EQ(run.on({DeviceKind::simt}, trees()), run.on({}, -1));
-}
-
-int lists() {
-  return entry_of(ksg_conditional_mutual_information)
-      .find_variant(DeviceKind::simt, "neighbour lists, lanes are estimates");
-}
+TEST_P(GpuTrees, GiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<double>(trees()); }
+TEST_P(GpuTrees, GiveTheBitsOfTheCpuInSinglePrecision) { expect_the_bits_of_the_cpu<float>(trees()); }
 
 /// Lists of at most 1024 and 2048 entries are too short for some points of these, for all estimates or a few.
-class GpuLists : public testing::TestWithParam<Setting> {};
+class GpuLists : public GpuVariants {};
 const Setting long_lists[] = {
     {.n = 1300, .dx = 1, .dy = 1, .dz = 1, .surrogates = 40, .data = Data::heavy_tails},
     {.n = 2500, .dx = 1, .dy = 1, .dz = 2, .surrogates = 33},
@@ -152,17 +154,8 @@ const Setting long_lists[] = {
 };
 INSTANTIATE_TEST_SUITE_P(All, GpuLists, testing::ValuesIn(long_lists));
 
-TEST_P(GpuLists, GiveTheBitsOfTheCpu) {
-  if (lists() < 0) GTEST_SKIP() << "this build has no emulated GPU";
-  Estimates<double> run(GetParam());
-  EXPECT_EQ(run.on({DeviceKind::simt}, lists()), run.on({}, -1));
-}
-
-TEST_P(GpuLists, GiveTheBitsOfTheCpuInSinglePrecision) {
-  if (lists() < 0) GTEST_SKIP() << "this build has no emulated GPU";
-  Estimates<float> run(GetParam());
-  EXPECT_EQ(run.on({DeviceKind::simt}, lists()), run.on({}, -1));
-}
+TEST_P(GpuLists, GiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<double>(lists()); }
+TEST_P(GpuLists, GiveTheBitsOfTheCpuInSinglePrecision) { expect_the_bits_of_the_cpu<float>(lists()); }
 
 /// The variant in use for n rows.
 std::string in_use(std::int64_t n, int dx, int dy, int dz, std::int64_t surrogates = 0, std::int64_t k = 4,

@@ -125,7 +125,7 @@ void launch_walks(const Args& a, KsgPlan<T>& p, int variant, cudaStream_t s) {
 template <class T>
 void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
   const auto s = cuda::native(stream);
-  Arena rest = arena;
+  Arena rest = arena;  // the trees lay out the same plan again, and what follows it
   KsgPlan<T> p = variant == by_trees ? plan_of<T>(a, rest) : make_plan<T>(a, variant, rest);
   p.status = stream.status();
   if (a.segments.given())
