@@ -1,7 +1,6 @@
 // Writes for bench/world_model_ablation.py what the world model is given of each log of a folder, and what the simple forecasters say:
 //   world_model_inputs FOLDER FILE
-// It is built in a checkout after `make`:
-//   c++ -std=c++20 -O2 -I. bench/world_model_inputs.cpp build/ci/libkolmo.a -lfmt -lhwy_contrib -lhwy -lsqlite3 -lcrypto -lz
+// cmake --build --preset ci --target bench_world_model_inputs builds it.
 // FILE holds doubles: for each run its blocks n, n x (8 inputs, 3 planned, 5 of the trace, log loss), its origins m, and
 // m x (blocks seen, noise, 5 forecasters x 10 centres). Runs are in the order of their names.
 #include <algorithm>

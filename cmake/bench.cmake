@@ -8,7 +8,7 @@ if(mimalloc_FOUND)
   target_link_libraries(bench_memory PRIVATE mimalloc)
 endif()
 
-foreach(name busy monitor neighbors network_target pipeline tuner)
+foreach(name busy monitor neighbors network_target pipeline tuner world_model_inputs)
   add_executable(bench_${name} EXCLUDE_FROM_ALL bench/${name}.cpp)
   kolmo_options(bench_${name})
   target_link_libraries(bench_${name} PRIVATE kolmo_lib CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
