@@ -57,7 +57,9 @@ void close_in_children(int listening) {
     if (int none = 0; place.compare_exchange_strong(none, listening + 1)) return;
 }
 
-void forget_listener(int listening) {
+/// Ends the listening also where another process has the socket open: a child of fork() that has not come to its handlers yet.
+void end_listening(int listening) {
+  ::shutdown(listening, SHUT_RDWR);
   for (auto& place : listeners)
     if (int known = listening + 1; place.compare_exchange_strong(known, 0)) return;
 }
@@ -223,10 +225,10 @@ HttpServer::HttpServer(Socket listening, std::map<std::string, Resource> paths, 
 }
 
 HttpServer::~HttpServer() {
-  forget_listener(state_->listener);
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(state_->stop.get(), &one, sizeof one);
   state_->thread.join();
+  end_listening(state_->listener);
   MHD_stop_daemon(state_->daemon);
 }
 

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <vector>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/monitor/address.hpp"
@@ -63,6 +66,31 @@ TEST(Server, APortIsFreeAgainWhenItEnds) {
     fetch(first.url(), "/metrics");
   }
   EXPECT_EQ(refusal(address), "");
+}
+
+/// Another descriptor of the socket that listens at a port, as a child of fork() has it before its handlers ran.
+Socket copy_of_listener(int port) {
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in at{};
+    socklen_t size = sizeof at;
+    int listens = 0;
+    socklen_t flag = sizeof listens;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag) == 0 && listens &&
+        ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) == 0 && ntohs(at.sin_port) == port)
+      return Socket(::dup(fd));
+  }
+  return Socket(-1);
+}
+
+TEST(Server, APortIsFreeAgainWhileAChildHasItsSocket) {
+  std::string address = "127.0.0.1:0";
+  std::vector<Socket> copies;
+  for (int i = 0; i < 3; ++i) {
+    const Server server(address);
+    address = server.url().substr(7, server.url().size() - 8);
+    copies.push_back(copy_of_listener(Address::parse(address).port));
+    ASSERT_GE(copies.back().get(), 0);
+  }
 }
 
 TEST(Server, RefusesWhatIsNoAddress) {
