@@ -56,13 +56,23 @@ class Search {
   template <class Skip>
   void nearest(const T* q, std::int64_t own_leaf, Nearest<T>& best, const Skip& skip) const {
     scan(own_leaf, q, best, skip);
+    around(
+        own_leaf, q, q, [&]() HWY_ATTR { return best.bound(); },
+        [&](std::int64_t l) HWY_ATTR { scan(l, q, best, skip); });
+  }
+
+  /// Calls visit(leaf) for the other leaves that are at most bound() away from the box [low, high] of points in a leaf,
+  /// near ones first. A visit may lower the bound.
+  template <class Bound, class Leaf>
+  void around(std::int64_t own_leaf, const T* low, const T* high, const Bound& bound,
+              const Leaf& visit) const {
     Visit stack[max_visits];
     T far[max_visits];
     int top = 0;
     const auto push = [&](const Visit& v, unsigned children) HWY_ATTR {
       HWY_ALIGN T distance[fan];
       const int base = top;
-      for (unsigned m = near_children(v, q, best.bound(), distance) & children; m; m &= m - 1) {
+      for (unsigned m = near_children(v, low, high, bound(), distance) & children; m; m &= m - 1) {
         const int child = __builtin_ctz(m);
         int at = top++;
         for (; at > base && far[at - 1] < distance[child]; --at)  // the nearest on top
@@ -75,9 +85,9 @@ class Search {
       push({own / fan, level}, ~(1u << own % fan));
       while (top) {
         const Visit v = stack[--top];
-        if (far[top] > best.bound()) continue;
+        if (far[top] > bound()) continue;
         if (v.level < 0)
-          scan(v.node, q, best, skip);
+          visit(v.node);
         else
           push(v, ~0u);
       }
@@ -119,17 +129,17 @@ class Search {
     return bits[0];
   }
 
-  /// Writes the distances of a node's boxes from q; returns which of them are at most `bound`.
-  unsigned near_children(const Visit& v, const T* q, T bound, T* distance) const {
+  /// Writes the distances of a node's boxes from the box [low, high]; returns which of them are at most `bound`.
+  unsigned near_children(const Visit& v, const T* low, const T* high, T bound, T* distance) const {
     const FanTag tag;
     const T* box = t_.box[v.level] + v.node * fan * 2 * d();
     unsigned near = 0;
     for (int s = 0; s < fan; s += int(hn::Lanes(tag))) {
       auto far = hn::Zero(tag);
       for (int c = 0; c < d(); ++c) {
-        const auto at = hn::Set(tag, q[c]);
-        const auto below = hn::Sub(hn::Load(tag, box + 2 * c * fan + s), at);
-        far = hn::Max(far, hn::Max(below, hn::Sub(at, hn::Load(tag, box + (2 * c + 1) * fan + s))));
+        const auto below = hn::Sub(hn::Load(tag, box + 2 * c * fan + s), hn::Set(tag, high[c]));
+        const auto above = hn::Sub(hn::Set(tag, low[c]), hn::Load(tag, box + (2 * c + 1) * fan + s));
+        far = hn::Max(far, hn::Max(below, above));
       }
       hn::Store(far, tag, distance + s);
       near |= bits_of(hn::Le(far, hn::Set(tag, bound))) << s;

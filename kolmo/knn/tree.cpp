@@ -24,6 +24,65 @@ void range_of(const T* value, std::int64_t n, T& low, T& high) {
   for (; i < n; ++i) low = std::min(low, value[i]), high = std::max(high, value[i]);
 }
 
+/// Keys, and where the points are that have them.
+template <class T>
+struct Keyed {
+  T* key;
+  RowFrom* point;
+
+  void move(std::int64_t to, std::int64_t from) const { key[to] = key[from], point[to] = point[from]; }
+};
+
+/// Moves the keys of which before(key) is true to the front, without branches; returns how many they are.
+template <class T, class Before>
+std::int64_t partition(const Keyed<T>& k, std::int64_t n, const Before& before) {
+  std::int64_t front = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T key = k.key[i];
+    const RowFrom point = k.point[i];
+    k.move(i, front);
+    k.key[front] = key, k.point[front] = point;
+    front += before(key);
+  }
+  return front;
+}
+
+template <class T>
+void insertion_sort(const Keyed<T>& k, std::int64_t n) {
+  for (std::int64_t i = 1; i < n; ++i) {
+    const T key = k.key[i];
+    const RowFrom point = k.point[i];
+    std::int64_t at = i;
+    for (; at > 0 && key < k.key[at - 1]; --at) k.move(at, at - 1);
+    k.key[at] = key, k.point[at] = point;
+  }
+}
+
+/// Does what std::nth_element does by keys, without a branch that is mispredicted at every other key. Pivots come from
+/// samples, near the rank that is wanted.
+template <class T>
+void select(Keyed<T> k, std::int64_t nth, std::int64_t n) {
+  constexpr std::int64_t few = 8, most_samples = 31;
+  while (n > few) {
+    T sample[most_samples];
+    const std::int64_t samples = std::min(most_samples, n / 8 | 3), stride = n / samples;
+    for (std::int64_t i = 0; i < samples; ++i) sample[i] = k.key[i * stride + stride / 2];
+    const std::int64_t rank = std::min(samples - 1, nth * samples / n);
+    std::nth_element(sample, sample + rank, sample + samples);
+    const T pivot = sample[rank];
+    std::int64_t front = partition(k, n, [&](T key) { return key < pivot; });
+    if (front == 0) {  // the pivot is the least key
+      front = partition(k, n, [&](T key) { return key <= pivot; });
+      if (nth < front) return;
+    }
+    if (nth < front)
+      n = front;
+    else
+      k.key += front, k.point += front, nth -= front, n -= front;
+  }
+  insertion_sort(k, n);
+}
+
 }  // namespace
 
 template <class T>
@@ -37,7 +96,8 @@ void Tree<T>::layout(std::int64_t points, int columns, Arena& arena) {
     nodes = (nodes + fan - 1) / fan;
     box[levels] = arena.take<T>(std::size_t(nodes * fan * 2 * d));
   }
-  scratch = arena.take<Keyed>(slots);
+  moved = arena.take<RowFrom>(slots);
+  scratch = arena.take<T>(slots);
 }
 
 template <class T>
@@ -86,16 +146,14 @@ void Tree<T>::split(std::int64_t a, std::int64_t b) {
   // Halve the children of the smallest node that holds all leaves.
   const int shift = int(std::bit_width(std::uint64_t(b - a - 1)) - 1) / 3 * 3;
   const std::int64_t children = (b - a - 1) >> shift, left = (children / 2 + 1) << shift;
-  T* key = column(widest) + begin;
-  for (std::int64_t i = 0; i < count; ++i) scratch[i] = {key[i], row[begin + i], std::uint32_t(i)};
-  std::nth_element(scratch, scratch + left * leaf, scratch + count,
-                   [](const Keyed& p, const Keyed& q) { return p.key < q.key; });
-  for (std::int64_t i = 0; i < count; ++i) key[i] = scratch[i].key, row[begin + i] = scratch[i].row;
+  for (std::int64_t i = 0; i < count; ++i) moved[i] = {row[begin + i], std::uint32_t(i)};
+  select(Keyed<T>{column(widest) + begin, moved}, left * leaf, count);
+  for (std::int64_t i = 0; i < count; ++i) row[begin + i] = moved[i].row;
   for (int c = 0; c < d; ++c) {
     T* other = column(c) + begin;
     if (c == widest) continue;
-    for (std::int64_t i = 0; i < count; ++i) scratch[i].key = other[scratch[i].from];
-    for (std::int64_t i = 0; i < count; ++i) other[i] = scratch[i].key;
+    for (std::int64_t i = 0; i < count; ++i) scratch[i] = other[moved[i].from];
+    std::copy_n(scratch, count, other);
   }
   split(a, a + left);
   split(a + left, b);

@@ -20,6 +20,11 @@ struct Columns {
   T operator()(int c, std::int64_t row) const { return base[c][row * step[c]]; }
 };
 
+/// The row of a point, and where the point is in its node before the node is split.
+struct RowFrom {
+  std::uint32_t row, from;
+};
+
 /// A k-d tree with exact bounding boxes over leaves of 16 points, both stored column by column for vector code.
 /// A node of level l has up to eight children of 8^l leaves each: all eight boxes are compared at once. Unused
 /// slots of the last leaf hold points at infinity with row `no_row`, unused boxes are empty.
@@ -28,17 +33,14 @@ struct Tree {
   static constexpr int leaf = 16, fan = 8;
   static constexpr int max_levels = 10;  // for up to 2^34 points
   static constexpr std::uint32_t no_row = 0xffffffffu;
-  struct Keyed {
-    T key;
-    std::uint32_t row, from;
-  };
 
   std::int64_t n = 0, leaves = 0;
   int d = 0, levels = 0;
   T* point = nullptr;            // [leaf][column][slot]
   std::uint32_t* row = nullptr;  // [leaf][slot]
   T* box[max_levels] = {};       // of each level: [node][column][lower, upper][child]
-  Keyed* scratch = nullptr;
+  RowFrom* moved = nullptr;      // these two while the tree is built
+  T* scratch = nullptr;
 
   void layout(std::int64_t points, int columns, Arena& arena);
   void build(const Columns<T>& columns);

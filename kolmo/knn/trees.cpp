@@ -1,6 +1,7 @@
 // Computes one estimate at a time. Nearest neighbours come from a k-d tree over (x, y, z). Marginal counts
 // come from a sorted column if the marginal has one column, else from a tree of its own.
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "kolmo/knn/ksg_problem.hpp"
@@ -14,7 +15,7 @@
 // clang-format off
 #include <hwy/foreach_target.h>
 // clang-format on
-#include "kolmo/knn/interval-inl.hpp"
+#include "kolmo/knn/leaf-inl.hpp"
 #include "kolmo/knn/search-inl.hpp"
 
 #ifndef KOLMO_KNN_TREES_ONCE
@@ -93,75 +94,127 @@ HWY_INLINE auto with_columns(int columns, const Run& run) {
   }
 }
 
+/// Some columns of the points of a leaf of the joint tree, and how far from each to count in them.
 template <class T>
-std::int64_t near(const Marginal<T>& m, std::int64_t row, const T* q, const T* radius,
-                  const KsgProblem<T>& p) {
-  std::int64_t count;
-  if (m.columns.count > 1) {
-    count = with_columns(m.columns.count, [&]<int D> { return Search<D, T>(m.tree).count(q, radius); });
-  } else {
-    count = interval(m.cells, q[0], radius[0]).size;
+struct Around {  // unused slots repeat the last point
+  static constexpr int leaf = Tree<T>::leaf;
+  T q[max_columns][leaf], radius[max_columns][leaf];
+  std::uint32_t row[leaf];
+  int points;  // the slots in use
+
+  void take(const Tree<T>& tree, std::int64_t l) {
+    points = int(tree.size(l, l + 1));
+    std::copy_n(tree.row + l * leaf, leaf, row);
+    for (int c = 0; c < tree.d; ++c)
+      for (int i = 0; i < leaf; ++i) q[c][i] = tree.leaf_points(l)[c * leaf + std::min(i, points - 1)];
   }
-  const std::int64_t from = std::max<std::int64_t>(0, row - p.theiler),
-                     to = std::min(p.n - 1, row + p.theiler);
-  for (std::int64_t j = from; j <= to; ++j) {
-    bool in = p.excluded(row, j);
-    for (int c = 0; c < m.columns.count && in; ++c) in = std::abs(m.columns(c, j) - q[c]) < radius[c];
-    count -= in;
+};
+
+/// Counts the points near each point of a leaf in the columns of a marginal, which are columns `of` of the joint space.
+template <class T>
+void count_near(const Marginal<T>& m, const int* of, const Around<T>& around, const KsgProblem<T>& p,
+                std::int64_t* count) {
+  const int columns = m.columns.count;
+  if (columns == 1) count_near(m.cells, p.n, around.q[of[0]], around.radius[of[0]], count);
+  for (int i = 0; i < around.points; ++i) {
+    T q[max_columns], radius[max_columns];
+    for (int c = 0; c < columns; ++c) q[c] = around.q[of[c]][i], radius[c] = around.radius[of[c]][i];
+    if (columns > 1)
+      count[i] = with_columns(columns, [&]<int D> { return Search<D, T>(m.tree).count(q, radius); });
+    const std::int64_t row = around.row[i];
+    const std::int64_t from = std::max<std::int64_t>(0, row - p.theiler),
+                       to = std::min(p.n - 1, row + p.theiler);
+    for (std::int64_t j = from; j <= to; ++j) {
+      bool in = j == row || p.excluded(row, j);
+      for (int c = 0; c < columns && in; ++c)
+        in = (j == row ? T(0) : std::abs(m.columns(c, j) - q[c])) < radius[c];
+      count[i] -= in;
+    }
   }
-  return count;
 }
 
-/// Finds the radii of the marginal counts, per column of (x, y, z). A point counts if it is nearer than the
-/// radius.
-template <class T>
-void radii(const KsgProblem<T>& p, const Columns<T>& joint, const T* q, const Nearest<T>& best, T* radius) {
-  if (p.algorithm == KsgAlgorithm::ksg1) {
-    std::fill_n(radius, joint.count, best.bound());
-    return;
+/// Finds the radii of the marginal counts around the points of a leaf: ksg1 has one for all columns, ksg2 one for x, y and z each.
+/// A point counts if it is nearer than the radius.
+template <int D, class T>
+class Radii {
+ public:
+  Radii(const KsgProblem<T>& p, const Tree<T>& tree, const Columns<T>& joint)
+      : p_(p), joint_(joint), leaves_(tree, int(p.k)), points_(tree) {}
+
+  void find(std::int64_t l, Around<T>& around) {
+    if (D >= 2 && D <= most_by_leaf && p_.algorithm == KsgAlgorithm::ksg1) {
+      leaves_.nearest(l, p_.theiler > 0, [&](std::uint32_t i, std::uint32_t j) { return p_.excluded(i, j); });
+      for (int i = 0; i < around.points; ++i) fill(around, 0, joint_.count, i, leaves_.kth()[i]);
+      return;
+    }
+    const int ends[] = {p_.dx, p_.dx + p_.dy, joint_.count};
+    for (int i = 0; i < around.points; ++i) {
+      T q[max_columns];
+      for (int c = 0; c < joint_.count; ++c) q[c] = around.q[c][i];
+      Nearest<T> best(int(p_.k));
+      points_.nearest(q, l, best, [&](std::uint32_t other) { return p_.excluded(around.row[i], other); });
+      if (p_.algorithm == KsgAlgorithm::ksg1) {
+        fill(around, 0, joint_.count, i, best.bound());
+        continue;
+      }
+      for (int v = 0, c = 0; v < 3; c = ends[v++]) {
+        T r = 0;
+        for (int m = 0; m < best.k; ++m)
+          for (int j = c; j < ends[v]; ++j) r = std::max(r, std::abs(joint_(j, best.row[m]) - q[j]));
+        fill(around, c, ends[v], i, std::nextafter(r, std::numeric_limits<T>::infinity()));
+      }
+    }
   }
-  const int ends[] = {p.dx, p.dx + p.dy, p.dx + p.dy + p.dz};
-  for (int v = 0, c = 0; v < 3; c = ends[v++]) {
-    T r = 0;
-    for (int m = 0; m < best.k; ++m)
-      for (int i = c; i < ends[v]; ++i) r = std::max(r, std::abs(joint(i, best.row[m]) - q[i]));
-    std::fill(radius + c, radius + ends[v], std::nextafter(r, std::numeric_limits<T>::infinity()));
+
+ private:
+  /// With more columns the points of a leaf have too few leaves near them in common.
+  static constexpr int most_by_leaf = 7;
+
+  /// Sets the radius of a point, and of the unused slots behind the last one.
+  static void fill(Around<T>& around, int column, int end, int i, T radius) {
+    for (int c = column; c < end; ++c)
+      std::fill(around.radius[c] + i, around.radius[c] + (i + 1 < around.points ? i + 1 : around.leaf),
+                radius);
   }
-}
+
+  const KsgProblem<T>& p_;
+  const Columns<T>& joint_;
+  LeafSearch<D, T> leaves_;
+  Search<D, T> points_;
+};
 
 template <int D, class T>
 void estimate(const KsgProblem<T>& p, const Workbench<T>& w, const Columns<T>& joint, double* value,
               double* local, int threads) {
-  const Search<D, T> search(w.joint);
   const bool conditional = p.conditional();
   const double constant = PsiSum::constant(p.algorithm, conditional, p.k, p.n);
   std::fill_n(w.sums, threads, PsiSum{});
+  int first[max_columns], second[max_columns];  // columns of the joint space
+  std::iota(first, first + p.dx, 0), std::iota(first + p.dx, first + p.dx + p.dz, p.dx + p.dy);
+  std::iota(second, second + p.dy + p.dz, p.dx);
   constexpr std::int64_t leaf = Tree<T>::leaf, leaves_per_item = 16;
-  parallel_for(
-      threads, (w.joint.leaves + leaves_per_item - 1) / leaves_per_item, [&](std::int64_t item, int thread) {
-        PsiSum sum;
-        T q[max_columns], radius[max_columns], q_first[max_columns], r_first[max_columns];
-        const std::int64_t end = std::min(w.joint.leaves, (item + 1) * leaves_per_item) * leaf;
-        for (std::int64_t slot = item * leaves_per_item * leaf; slot < end; ++slot) {
-          const std::int64_t row = w.joint.row[slot];
-          if (row == Tree<T>::no_row) continue;
-          const T* own = w.joint.leaf_points(slot / leaf) + slot % leaf;
-          for (int c = 0; c < joint.count; ++c) q[c] = own[c * leaf];
-          Nearest<T> best(int(p.k));
-          search.nearest(q, slot / leaf, best, [&](std::uint32_t other) { return p.excluded(row, other); });
-          radii(p, joint, q, best, radius);
-          std::copy_n(q, p.dx, q_first), std::copy_n(radius, p.dx, r_first);
-          std::copy_n(q + p.dx + p.dy, p.dz, q_first + p.dx),
-              std::copy_n(radius + p.dx + p.dy, p.dz, r_first + p.dx);
-          std::int64_t term = -w.terms[near(w.first, row, q_first, r_first, p)].marginal -
-                              w.terms[near(w.second, row, q + p.dx, radius + p.dx, p)].marginal;
-          if (conditional)
-            term += w.terms[near(w.condition, row, q + p.dx + p.dy, radius + p.dx + p.dy, p)].condition;
-          sum.add(term);
-          if (local) local[row] = PsiSum::local(term, constant);
-        }
-        w.sums[thread].add(sum);
-      });
+  parallel_for(threads, (w.joint.leaves + leaves_per_item - 1) / leaves_per_item,
+               [&](std::int64_t item, int thread) {
+                 PsiSum sum;
+                 Radii<D, T> radii(p, w.joint, joint);
+                 Around<T> around;
+                 std::int64_t in_first[leaf], in_second[leaf], in_condition[leaf];
+                 const std::int64_t end = std::min(w.joint.leaves, (item + 1) * leaves_per_item);
+                 for (std::int64_t l = item * leaves_per_item; l < end; ++l) {
+                   around.take(w.joint, l);
+                   radii.find(l, around);
+                   count_near(w.first, first, around, p, in_first);
+                   count_near(w.second, second, around, p, in_second);
+                   if (conditional) count_near(w.condition, first + p.dx, around, p, in_condition);
+                   for (int i = 0; i < around.points; ++i) {
+                     std::int64_t term = -w.terms[in_first[i]].marginal - w.terms[in_second[i]].marginal;
+                     if (conditional) term += w.terms[in_condition[i]].condition;
+                     sum.add(term);
+                     if (local) local[around.row[i]] = PsiSum::local(term, constant);
+                   }
+                 }
+                 w.sums[thread].add(sum);
+               });
   PsiSum total;
   for (int t = 0; t < threads; ++t) total.add(w.sums[t]);
   *value = total.estimate(constant, p.n);
