@@ -78,8 +78,9 @@ NetworkDocument document() {
   NetworkLink& found = d.links[0];
   found.significant = true, found.lags = {1, 2};
   d.targets[0].own_past = {{0, 3, 0.5, 0.005, 200, 0, 0}};
-  d.targets[0].searches = {{{{1, 2, 0.25, 0.01, 200, 0.125, 0.002}, {1, 1, 0.1, 0.02, 200, 0.1, 0.004}},
-                            {{2, 1, "max_seq", 0.25}},
+  d.targets[0].searches = {{{1, 2},
+                            {{1, 2, 0.25, 0.01, 200, 0.125, 0.002}, {1, 1, 0.1, 0.02, 200, 0.1, 0.004}},
+                            {{2, 1, "max_seq", 0.05, 0.25}},
                             0.375,
                             0.002,
                             0.01}};

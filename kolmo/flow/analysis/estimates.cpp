@@ -64,7 +64,7 @@ void warn_if_few(const EstimatorOptions& e, const AnalysisRequest& request, Sess
                  const Series& series, std::span<const std::int64_t> times) {
   if (!e.surrogates) return;
   const std::int64_t different = different_surrogates(series, times, e, e.surrogates);
-  if (const auto few = few_surrogates(different, e)) session.warn({*few}, request);
+  if (const auto few = few_surrogates(different, e, e.surrogates)) session.warn({*few}, request);
 }
 
 std::string test_of(const Estimates& e, const EstimationTask& task) {

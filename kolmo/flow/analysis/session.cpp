@@ -32,7 +32,8 @@ Series Session::series(std::span<const std::size_t> columns, const AnalysisReque
   Series s = make_series(table, columns, preparation);
   if (s.missing_rows)
     note(table.file + ": " + std::to_string(s.missing_rows) +
-         " rows with missing values; an estimate uses the rows in which its own variables have values");
+         " rows with missing values; an estimate uses the rows in which all variables that may enter it have "
+         "values");
   if (r.estimator.f32) note("single precision: values are 1e-5 to 4e-3 off");
   std::vector<Warning> found = inspect(s, r.estimator);
   const std::vector<Warning> raw = inspect(table, columns);

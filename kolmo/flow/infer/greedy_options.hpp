@@ -47,8 +47,8 @@ struct GreedyOptions {
                          *of_min = "surrogates for pruning (minimum statistic)",
                          *of_all = "surrogates for all chosen sources together (omnibus test)",
                          *of_each = "surrogates for each chosen value given all others";
-    constexpr const char *many = "surrogates, or else 200; of the estimator gaussian 0",
-                         *more = "surrogates, or else 500; of the estimator gaussian 0";
+    constexpr const char *many = "surrogates, or else 200; of the estimator gaussian 0, unless measure is mi",
+                         *more = "surrogates, or else 500; of the estimator gaussian 0, unless measure is mi";
     auto all = told(list_of(
         value_option<&G::measure>("measure",
                                   "transfer entropy; mutual information, without the target's past; or the "
@@ -80,8 +80,9 @@ struct GreedyOptions {
         value_option<&G::alpha_max_seq>("alpha_max_seq", 0.0, 1.0, "level of each chosen value")
             .if_left_out("alpha"),
         value_option<&G::compatible>("compatible",
-                                     "the rules of another program: idtxl shuffles every value by itself in "
-                                     "time, and tests as IDTxl does; see docs/multivariate.md")));
+                                     "the rules of another program: idtxl rearranges every value by itself, "
+                                     "tests as IDTxl does, with p_value plain, and standardizes series; see "
+                                     "docs/multivariate.md")));
     for (OptionInfo& o : all) o.use = OptionUse::greedy;
     return all;
   }

@@ -153,8 +153,11 @@ GreedySearch::Tested GreedySearch::test(double observed, std::span<const double>
                                         double analytic_p) const {
   if (!drawn_.analytic.empty()) return {analytic_p, 0};
   double p = p_value(observed, surrogates, options().p_value);
-  if (idtxl()) p = std::max(p, 1 / double(surrogates.size()));
-  return {p, std::int64_t(surrogates.size())};
+  return {floored(p, std::int64_t(surrogates.size())), std::int64_t(surrogates.size())};
+}
+
+double GreedySearch::floored(double p, std::int64_t surrogates) const {
+  return idtxl() && surrogates ? std::max(p, 1 / double(surrogates)) : p;
 }
 
 bool GreedySearch::accepts(double p) const { return is_significant(p, alpha(), options().p_value); }
@@ -222,9 +225,9 @@ bool GreedySearch::one_is_all() const {
          g.alpha_omnibus == g.alpha_max_seq;
 }
 
-void GreedySearch::remove(std::size_t which, SelectionTest by, double p) {
+void GreedySearch::remove(std::size_t which, SelectionTest by, double information, double p) {
   const Chosen& c = group().chosen[which];
-  group().removed.push_back({c.value, by, p});
+  group().removed.push_back({c.value, by, information, p});
   group().chosen.erase(group().chosen.begin() + std::ptrdiff_t(which));
 }
 
@@ -238,7 +241,7 @@ void GreedySearch::decide_pruning() {
     return begin(Step::omnibus);
   }
   remember({group().chosen[which].value, *at, tested, summarize(drawn_.surrogates[which])});
-  remove(which, SelectionTest::min_stat, tested.p);
+  remove(which, SelectionTest::min_stat, *at, tested.p);
   test_chosen();
 }
 
@@ -252,7 +255,7 @@ void GreedySearch::decide_omnibus() {
     const auto last =
         std::find_if(latest_.begin(), latest_.end(), [&](const Latest& l) { return same(l.value, value); });
     if (last->test.p < tested.p) last->test = tested;
-    remove(0, SelectionTest::omnibus, tested.p);
+    remove(0, SelectionTest::omnibus, group().joint, tested.p);
   }
   end_group();
 }
@@ -264,18 +267,18 @@ void GreedySearch::decide_each() {
   const std::vector<double> p = !drawn_.analytic.empty() ? step_down(drawn_.analytic)
                                 : idtxl() ? by_rank(drawn_.observed, drawn_.surrogates, options().p_value)
                                           : step_down(drawn_.observed, drawn_.surrogates, options().p_value);
-  if (one_is_all()) group().joint = drawn_.observed[0], group().joint_p = p[0];
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const auto drawn = std::int64_t(drawn_.surrogates[i].size());
-    const Tested tested{idtxl() ? std::max(p[i], 1 / double(drawn)) : p[i],
-                        drawn_.analytic.empty() ? drawn : 0};
+    const auto drawn = drawn_.analytic.empty() ? std::int64_t(drawn_.surrogates[i].size()) : 0;
+    const Tested tested{floored(p[i], drawn), drawn};
+    if (one_is_all()) group().joint = drawn_.observed[0], group().joint_p = tested.p;
     chosen[i].given_all = drawn_.observed[i];
     chosen[i].p_given_all = tested.p, chosen[i].surrogates_given_all = tested.surrogates;
     remember({chosen[i].value, drawn_.observed[i], tested, summarize(drawn_.surrogates[i])});
   }
   const std::size_t before = chosen.size();
   for (std::size_t i = before; i-- > 0;)
-    if (!accepts(chosen[i].p_given_all)) remove(i, SelectionTest::max_seq, chosen[i].p_given_all);
+    if (!accepts(chosen[i].p_given_all))
+      remove(i, SelectionTest::max_seq, chosen[i].given_all, chosen[i].p_given_all);
   const std::vector<Coordinates> sources = by_variable(values_of(chosen));
   if (!chosen.empty() && (chosen.size() < before || sources.size() < chosen.size()))
     return begin(Step::links);

@@ -77,9 +77,11 @@ class GreedySearch final : public TargetSearch {
   void decide_each();
   void decide_links();
   Tested test(double observed, std::span<const double> surrogates, double analytic_p) const;
+  /// IDTxl's p-values are at least 1 / S.
+  double floored(double p, std::int64_t surrogates) const;
   bool accepts(double p) const;
   void include(const Chosen& chosen);
-  void remove(std::size_t which, SelectionTest by, double p);
+  void remove(std::size_t which, SelectionTest by, double information, double p);
   void remember(const Latest& latest);
   void test_chosen();
   /// Whether `each` is the omnibus test too.

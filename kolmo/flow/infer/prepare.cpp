@@ -156,6 +156,12 @@ PreparedNetwork prepare_network(const Series& series, const NetworkOptions& opti
   o.estimator = with_neighbors(o.estimator, mean_rows(series), least_columns(o));
   if (o.estimator.surrogates && o.estimator.surrogate_type == SurrogateMethod::block)
     o.estimator = settled(o.estimator, series, network_reach(o, longest_embedding(o)));
+  if (o.method != NetworkMethod::pairwise && o.estimator.estimator == Estimator::gaussian) {
+    constexpr std::int64_t beside = 4;  // a value that is tested, the target, and what is left to the tests
+    const auto rows =
+        std::int64_t(tested_times(series, embeddable(series, greedy_reach(o)), o.estimator).size());
+    o.greedy.max_conditions = std::clamp<std::int64_t>(rows - beside, 1, o.greedy.max_conditions);
+  }
   check_network(series, o);
   LinkShifts shifts(series, o);
   return {series, std::move(o), std::move(shifts)};

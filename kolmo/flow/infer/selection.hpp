@@ -29,6 +29,7 @@ struct Chosen {
 struct Removed {
   Coordinate value;
   SelectionTest by;
+  double information;  ///< in that test; in the omnibus test of all values together
   double p_value;
 };
 

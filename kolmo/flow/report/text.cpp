@@ -23,7 +23,8 @@ std::string plural(std::size_t count, const char* word) {
 
 std::string correction_name(const NetworkDocument& network) {
   const Correction correction = network.request.correction;
-  return correction == Correction::bh           ? "Benjamini\u2013Hochberg"
+  const bool idtxl = network.greedy() && network.request.greedy.compatible == GreedyRules::idtxl;
+  return correction == Correction::bh ? idtxl ? "Benjamini\u2013Yekutieli" : "Benjamini\u2013Hochberg"
          : correction == Correction::bonferroni ? "Bonferroni"
                                                 : "none";
 }

@@ -202,7 +202,8 @@ struct LinkRequest {
             lagged_option<&R::given>("given",
                                      "variables conditioned on: COL[:LAG] or COL:FIRST-LAST, "
                                      "comma-separated; a lag is in rows before the "
-                                     "target's next value, 1 if none is given"),
+                                     "target's next value, 1 if none is given")
+                .also("add_conditionals"),
             value_option<&R::embedding>("embedding",
                                         "how the target's past is chosen: largest bias-corrected active "
                                         "information storage, smallest "
@@ -218,7 +219,8 @@ struct LinkRequest {
                 .if_left_out("1")),
         within<&R::source>(
             list_of(value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
-                    value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))));
+                    value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")
+                        .also("tau_sources")))));
   }
 };
 
@@ -272,6 +274,7 @@ struct NetworkRequest : TestedRequest, LinkRequest {
   Columns columns, exclude;
   std::int64_t max_lag = 5;
   std::optional<std::int64_t> surrogates, exceedances;
+  std::optional<SurrogateMethod> surrogate_type;
   double alpha = 0.05;
   Correction correction = Correction::bh;
   std::optional<double> dt;
@@ -294,6 +297,7 @@ struct NetworkRequest : TestedRequest, LinkRequest {
                 .in_methods(),
             value_option<&R::max_lag>("max_lag", 1, max_rows,
                                       "lags 1 to N; a link's value is the largest over them")
+                .also("max_lag_sources")
                 .in_methods(),
             value_option<&R::surrogates>(
                 "surrogates", 0, max_surrogates,
@@ -318,7 +322,13 @@ struct NetworkRequest : TestedRequest, LinkRequest {
                          "correction", "for testing all pairs: Benjamini-Hochberg, Bonferroni or none"))),
         inherited<R, AnalysisRequest>(AnalysisRequest::common_fields()),
         inherited<R, AnalysisRequest>(AnalysisRequest::estimator_fields()),
-        without("surrogates", inherited<R, TestedRequest>(TestedRequest::test_fields())),
+        without("surrogate_type",
+                without("surrogates", inherited<R, TestedRequest>(TestedRequest::test_fields()))),
+        common(list_of(value_option<&R::surrogate_type>("surrogate_type",
+                                                        "how surrogates are made; see docs/surrogates.md")
+                           .if_left_out("circular; of compatible idtxl permute")
+                           .of(OptionUse::surrogates)
+                           .in_methods())),
         list_of(
             value_option<&R::dt>("dt", 0.0, std::numeric_limits<double>::max(),
                                  "time between two rows, to show lags in time as well")

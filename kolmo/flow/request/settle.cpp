@@ -80,7 +80,9 @@ void settle_link(LinkRequest& r, EmbeddingRule usual) {
 
 void settle_greedy(NetworkRequest& r) {
   GreedyOptions& g = r.greedy;
-  const bool analytic = r.estimator.estimator == Estimator::gaussian;
+  const bool gaussian = r.estimator.estimator == Estimator::gaussian;
+  const bool analytic =
+      gaussian && g.measure != GreedyMeasure::mi;  // F tests hold given the target's own past
   for (auto* few : {&g.permutations_max_stat, &g.permutations_min_stat})
     *few = few->value_or(r.surrogates.value_or(analytic ? 0 : 200));
   for (auto* many : {&g.permutations_omnibus, &g.permutations_max_seq})
@@ -88,19 +90,28 @@ void settle_greedy(NetworkRequest& r) {
   r.estimator.surrogates = *g.permutations_max_stat;
   for (const auto* some : {&g.permutations_min_stat, &g.permutations_omnibus, &g.permutations_max_seq})
     require((**some == 0) == (r.estimator.surrogates == 0),
-            "--permutations-...: a test without surrogates is analytic; either all are 0 or none is");
-  require(r.estimator.surrogates || analytic,
+            "--permutations-max-stat, -min-stat, -omnibus and -max-seq: a test without surrogates is "
+            "analytic, of "
+            "--estimator gaussian only; either all four are 0 or none is");
+  require(r.estimator.surrogates || gaussian,
           "--method " + std::string(network_method_names[std::size_t(r.method)]) +
               " chooses by tests: --surrogates 0 is for --estimator gaussian, whose tests are analytic");
-  g.min_lag = g.min_lag.value_or(1), g.max_lag_target = g.max_lag_target.value_or(r.max_lag);
-  require(*g.min_lag >= 1 || g.measure == GreedyMeasure::mi,
+  require(g.measure != GreedyMeasure::ais || !g.min_lag,
+          "--min-lag: is of sources, of which --measure ais has none");
+  require(g.measure != GreedyMeasure::mi || !g.max_lag_target,
+          "--max-lag-target: is of the target's own past, which --measure mi leaves out");
+  if (g.measure != GreedyMeasure::ais) g.min_lag = g.min_lag.value_or(1);
+  if (g.measure != GreedyMeasure::mi) g.max_lag_target = g.max_lag_target.value_or(r.max_lag);
+  const std::int64_t least = g.min_lag.value_or(1);
+  require(least >= 1 || g.measure == GreedyMeasure::mi,
           "--min-lag 0: is for --measure mi; the same row of a source tells nothing of what comes next");
-  require(*g.min_lag <= r.max_lag, "--min-lag: is above --max-lag");
+  require(least <= r.max_lag, "--min-lag: is above --max-lag");
   for (auto* level : {&g.alpha_max_stat, &g.alpha_min_stat, &g.alpha_omnibus, &g.alpha_max_seq})
     *level = level->value_or(r.alpha);
   if (g.compatible != GreedyRules::idtxl) return;
-  r.estimator.surrogate_type = SurrogateMethod::permute, r.p_value = PValue::plain;
-  r.preparation.standardize = Standardize::series;
+  if (r.estimator.surrogates) r.p_value = PValue::plain;
+  if (r.estimator.estimator == Estimator::ksg && r.preparation.standardize == Standardize::columns)
+    r.preparation.standardize = Standardize::series;
 }
 
 /// The surrogates of pairwise inference, and when tests end.
@@ -191,7 +202,11 @@ NetworkRequest settled(NetworkRequest r) {
   } else {
     settle_greedy(r);
   }
+  const bool permuted = r.method != NetworkMethod::pairwise && r.greedy.compatible == GreedyRules::idtxl;
+  const SurrogateMethod usual = permuted ? SurrogateMethod::permute : SurrogateMethod::circular;
+  r.estimator.surrogate_type = r.surrogate_type.value_or(usual);
   check_method(r), settle_common(r), check_step(r.dt, r.dt_unit, r);
+  if (!r.estimator.tested_analytically()) r.surrogate_type = r.estimator.surrogate_type;
   return r;
 }
 
@@ -202,7 +217,7 @@ NetworkOptions network_options(const NetworkRequest& r) {
   n.method = r.method, n.conditional_all = r.conditional_all;
   n.exceedances = r.exceedances.value_or(0);
   if (n.method == NetworkMethod::pairwise) return n;
-  n.greedy = r.greedy, n.min_lag = *r.greedy.min_lag, n.target.tau = r.tau.value_or(1);
+  n.greedy = r.greedy, n.min_lag = r.greedy.min_lag.value_or(1), n.target.tau = r.tau.value_or(1);
   return n;
 }
 

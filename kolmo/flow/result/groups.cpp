@@ -77,6 +77,7 @@ NetworkDocument reordered(const NetworkDocument& network, const std::vector<std:
     target.target = place[target.target];
     for (ChosenValue& c : target.own_past) c.variable = place[c.variable];
     for (NetworkSearch& search : target.searches) {
+      for (std::size_t& v : search.offered) v = place[v];
       for (ChosenValue& c : search.chosen) c.variable = place[c.variable];
       for (RemovedValue& r : search.removed) r.variable = place[r.variable];
     }

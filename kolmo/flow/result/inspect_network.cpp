@@ -83,9 +83,13 @@ bool more_might_help(const Network& network, std::span<const std::int64_t> avail
   return !o.rule().sequential();
 }
 
+constexpr double worth_a_look = 0.5;  // nats
+constexpr const char* infinite_link =
+    "the source determines the target, so that the truth is infinite; the value only tells how many rows "
+    "there are";
+
 bool is_infinite(const Network& network, const LinkResult& link, const Series& series,
                  const NetworkOptions& o) {
-  constexpr double worth_a_look = 0.5;
   if (link.value < worth_a_look) return false;
   const auto target = std::find_if(network.targets.begin(), network.targets.end(),
                                    [&](const TargetResult& t) { return t.target == link.target; });
@@ -101,6 +105,46 @@ bool are_equal(const Series& series, std::int32_t a, std::int32_t b) {
   return !is_constant(x) && std::equal(x.begin(), x.end(), y.begin(), same);
 }
 
+/// Adds the pairs of variables that have the same values, whose information is shared.
+void add_duplicates(const Series& series, const NetworkOptions& o, SharedWarnings& found) {
+  for (std::size_t i = 0; i < o.variables.size(); ++i)
+    for (std::size_t j = i + 1; j < o.variables.size(); ++j)
+      if (are_equal(series, o.variables[i], o.variables[j]))
+        found.add("duplicate", series.names[std::size_t(o.variables[i])] + " and " +
+                                   series.names[std::size_t(o.variables[j])]);
+}
+
+/// The estimate of a value that a greedy search chose, given all others.
+EstimationTask task_of(const Series& series, const NetworkOptions& o, const TargetSelection& t,
+                       const SourceSelection& s, const Chosen& chosen) {
+  EstimationTask task{
+      .name = series.names[std::size_t(t.target)], .x = {{chosen.value}}, .y = {{t.target, 0}}, .z = o.given};
+  for (const std::vector<Chosen>* values : {&t.own_past, &s.chosen})
+    for (const Chosen& other : *values)
+      if (&other != &chosen) task.z.push_back(other.value);
+  task.times = tested_times(series, embeddable(series, greedy_reach(o)), o.estimator);
+  return task;
+}
+
+/// Warns of chosen values whose information is infinite, and of analytic tests of mutual information that do not hold.
+void inspect_chosen(const Network& network, const Series& series, const NetworkOptions& o,
+                    SharedWarnings& found) {
+  for (const TargetSelection& t : network.selections)
+    for (const SourceSelection& s : t.sources)
+      for (const Chosen& c : s.chosen) {
+        const std::string name =
+            series.names[std::size_t(c.value.variable)] + " -> " + series.names[std::size_t(t.target)];
+        const bool looks_infinite = c.given_all >= worth_a_look;
+        const bool analytic = o.estimator.tested_analytically() && o.greedy.measure == GreedyMeasure::mi;
+        if (!looks_infinite && !analytic) continue;
+        const EstimationTask task = task_of(series, o, t, s, c);
+        if (looks_infinite && !why_infinite(series, task, 0, c.given_all, o.estimator).empty())
+          found.add("infinite", name);
+        if (analytic && !inspect_analytic_test(series, task, o.estimator).empty())
+          found.add("analytic_test", name);
+      }
+}
+
 /// Warnings of greedy searches.
 std::vector<Warning> inspect_searches(const Network& network, const Series& series, const NetworkOptions& o) {
   std::vector<Warning> all;
@@ -113,11 +157,8 @@ std::vector<Warning> inspect_searches(const Network& network, const Series& seri
     if (full) found.add("max_conditions", series.names[std::size_t(t.target)]);
     searches += double(t.sources.size());
   }
-  for (std::size_t i = 0; i < o.variables.size(); ++i)
-    for (std::size_t j = i + 1; j < o.variables.size(); ++j)
-      if (are_equal(series, o.variables[i], o.variables[j]))
-        found.add("duplicate", series.names[std::size_t(o.variables[i])] + " and " +
-                                   series.names[std::size_t(o.variables[j])]);
+  add_duplicates(series, o, found);
+  inspect_chosen(network, series, o, found);
   const EstimatorOptions& e = o.estimator;
   if (e.surrogates && o.greedy.measure != GreedyMeasure::ais) {
     const auto whole = embeddable(series, greedy_reach(o)), rows = tested_times(series, whole, e);
@@ -125,12 +166,19 @@ std::vector<Warning> inspect_searches(const Network& network, const Series& seri
     EstimatorOptions shifted = e;
     for (const LinkResult& l : network.links) shifted.min_shift = std::max(shifted.min_shift, l.min_shift);
     used = different_surrogates(series, rows, shifted, e.surrogates);
-    for (auto& w : {few_surrogates(used, e), too_few_surrogates(used, searches, o, "targets")})
+    const char* searched = o.method == NetworkMethod::bivariate ? "pairs" : "targets";
+    for (auto& w : {few_surrogates(used, e, e.surrogates), too_few_surrogates(used, searches, o, searched)})
       if (w) all.push_back(*w);
   }
   found.tell("duplicate", "have the same values, so that only one of them can be chosen as a source", all);
   found.tell("max_conditions",
-             "as many values were chosen as --max-conditions allows; they are kept, and no more were tested",
+             "as many values were chosen as --max-conditions or, for the estimator gaussian, the rows allow; "
+             "they are kept, and no more were tested",
+             all);
+  found.tell("infinite", infinite_link, all);
+  found.tell("analytic_test",
+             "both change slowly, so that the analytic p-value of their mutual information is too small; "
+             "--surrogates 200 tests against surrogates",
              all);
   return all;
 }
@@ -191,7 +239,10 @@ std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prep
     }
     const bool circular = e.surrogate_type == SurrogateMethod::circular;
     const bool limited = more_might_help(network, available, options);
-    for (auto& w : {few_surrogates(circular ? used : different_surrogates(series, rows, e, e.surrogates), e),
+    // A sequential test is told to take no more than there are.
+    const std::int64_t wanted = options.rule().sequential() ? options.rule().first_part() : e.surrogates;
+    const std::int64_t different = circular ? used : different_surrogates(series, rows, e, e.surrogates);
+    for (auto& w : {few_surrogates(different, e, wanted),
                     limited ? too_few_surrogates(used, double(network.links.size()), options) : std::nullopt})
       if (w) all.push_back(*w);
   }
@@ -205,11 +256,9 @@ std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prep
   }
   inspect_estimator_of_links(network, series, options, all);
   found.tell("negative", "larger than in surrogates, yet below 0: no information flow, and no link", all);
-  found.tell(
-      "infinite",
-      "the source determines the target, so that the truth is infinite; the value only tells how many rows "
-      "there are",
-      all);
+  found.tell("infinite", infinite_link, all);
+  if (options.conditional_all) add_duplicates(series, options, found);
+  found.tell("duplicate", "have the same values, so that given one the other tells nothing", all);
   return all;
 }
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "kolmo/knn/surrogate.hpp"
+
 namespace kolmo {
 namespace {
 
@@ -84,29 +88,41 @@ std::string candidates(const NetworkDocument& d) {
   return out;
 }
 
+/// The most surrogates that the data allow, if those are fewer than a test was to have; else 0.
+long long fewest_shifts(const NetworkDocument& d) {
+  const GreedyOptions& g = d.request.greedy;
+  if (d.analytic() || d.request.estimator.surrogate_type != SurrogateMethod::circular) return 0;
+  long long least = std::max(
+      {*g.permutations_max_stat, *g.permutations_min_stat, *g.permutations_omnibus, *g.permutations_max_seq});
+  const long long asked = least;
+  for (const NetworkLink& l : d.links)
+    least = std::min<long long>(least, different_shifts(l.samples, l.min_shift));
+  return least < asked ? least : 0;
+}
+
 std::string tests(const NetworkDocument& d) {
   const GreedyOptions& g = d.request.greedy;
+  const bool past = g.measure == GreedyMeasure::te;
+  const std::string_view of = g.measure == GreedyMeasure::ais ? "" : " of sources",
+                         together = past ? "together given the own past" : "together";
   if (d.analytic())
     return fmt::format(
         "A value joined if the smallest p of the F tests of all values that were left, corrected by Sidak, "
         "was "
-        "significant at {}. Of several values of sources the one that told least given the others was then "
-        "removed "
-        "as long as it was not significant at {}; all were tested together given the own past, at {}, and "
-        "each given "
+        "significant at {}. Of several values{} the one that told least given the others was then removed "
+        "as long as it was not significant at {}; all were tested {}, at {}, and each given "
         "all others, at {}, by Holm's procedure (1979). ",
-        *g.alpha_max_stat, *g.alpha_min_stat, *g.alpha_omnibus, *g.alpha_max_seq);
+        *g.alpha_max_stat, of, *g.alpha_min_stat, together, *g.alpha_omnibus, *g.alpha_max_seq);
   return fmt::format(
       "A value joined if the largest information over all values that were left was significant at {} "
       "against the "
-      "same maximum in {} surrogates{}. Of several values of sources the one that told least given the "
+      "same maximum in {} surrogates{}. Of several values{} the one that told least given the "
       "others was then "
       "removed as long as it was not significant at {} against the minimum in {} surrogates; all were tested "
-      "together "
-      "given the own past, at {} in {} surrogates, and each given all others, at {} in {} surrogates, {}. ",
+      "{}, at {} in {} surrogates, and each given all others, at {} in {} surrogates, {}. ",
       *g.alpha_max_stat, *g.permutations_max_stat,
       idtxl(d) ? "" : ", of which fewer were drawn where the outcome was certain (Besag and Clifford 1991)",
-      *g.alpha_min_stat, *g.permutations_min_stat, *g.alpha_omnibus, *g.permutations_omnibus,
+      of, *g.alpha_min_stat, *g.permutations_min_stat, together, *g.alpha_omnibus, *g.permutations_omnibus,
       *g.alpha_max_seq, *g.permutations_max_seq,
       idtxl(d) ? "rank by rank as IDTxl does" : "by a step-down procedure (Westfall and Young 1993)");
 }
@@ -146,6 +162,8 @@ std::string greedy_sentences(const NetworkDocument& d, const std::string& surrog
     out += fmt::format(
         "In a surrogate (Theiler et al. 1992) {}{}. ", surrogates,
         idtxl(d) ? ", each value by itself" : "; all values that were left had the same surrogates");
+  if (const long long shifts = fewest_shifts(d))
+    out += fmt::format("The rows allow {} different shifts, and no test had more. ", shifts);
   if (d.request.greedy.max_conditions < most_conditions)
     out += fmt::format("At most {} values were chosen. ", d.request.greedy.max_conditions);
   return d.links.empty() ? out : out + many_targets(d);

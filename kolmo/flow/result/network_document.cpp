@@ -87,11 +87,15 @@ NetworkDocument network_document(const Network& network, const Series& series, c
     t.own_past = values(found.own_past), t.full = found.full;
     for (const SourceSelection& s : found.sources) {
       t.full |= s.full;
-      t.searches.push_back({values(s.chosen), {}, s.joint * unit, s.joint_p, s.first_p});
+      t.searches.push_back({{}, values(s.chosen), {}, s.joint * unit, s.joint_p, s.first_p});
+      for (const std::int32_t v : s.offered) t.searches.back().offered.push_back(place(v));
       for (const Removed& r : s.removed)
-        t.searches.back().removed.push_back(
-            {place(r.value.variable), int(r.value.lag), selection_test_names[std::size_t(r.by)], r.p_value});
+        t.searches.back().removed.push_back({place(r.value.variable), int(r.value.lag),
+                                             selection_test_names[std::size_t(r.by)], r.information * unit,
+                                             r.p_value});
     }
+    std::sort(t.searches.begin(), t.searches.end(),
+              [](const auto& a, const auto& b) { return a.offered < b.offered; });
   }
   for (const LinkResult& l : network.links) {
     NetworkLink link{place(l.source), place(l.target), l.value * unit, int(l.lag),

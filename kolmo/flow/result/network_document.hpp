@@ -53,11 +53,12 @@ struct RemovedValue {
   std::size_t variable = 0;
   int lag = 0;
   std::string_view test;  ///< one of selection_test_names
-  double p_value;
+  double value, p_value;
 };
 
 /// Holds the result of a greedy search of sources for a target, see SourceSelection.
 struct NetworkSearch {
+  std::vector<std::size_t> offered;
   std::vector<ChosenValue> chosen;
   std::vector<RemovedValue> removed;
   double joint, joint_p, first_p;

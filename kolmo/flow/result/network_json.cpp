@@ -58,6 +58,11 @@ Json value_json(const NetworkDocument& d, const ChosenValue& c, bool of_source) 
   return j;
 }
 
+/// The tests of all values together that a search chose, and of the value that it tested first.
+Json tests_json(const NetworkSearch& s) {
+  return {{"joint_value", s.joint}, {"joint_p_value", s.joint_p}, {"first_p_value", s.first_p}};
+}
+
 /// What greedy searches found for a target.
 Json searched_json(const NetworkDocument& d, const NetworkTarget& t) {
   Json j{{"target", d.variables[t.target]},
@@ -76,11 +81,19 @@ Json searched_json(const NetworkDocument& d, const NetworkTarget& t) {
                               {"variable_index", r.variable},
                               {"lag", r.lag},
                               {"test", r.test},
+                              {"value", r.value},
                               {"p_value", r.p_value}});
   }
-  if (t.searches.size() == 1)
-    j["joint_value"] = t.searches[0].joint, j["joint_p_value"] = t.searches[0].joint_p,
-    j["first_p_value"] = t.searches[0].first_p;
+  if (d.request.method == NetworkMethod::multivariate)
+    for (const NetworkSearch& s : t.searches) j.update(tests_json(s));
+  else
+    j["searches"] = Json::array();
+  for (const NetworkSearch& s : t.searches)
+    if (d.request.method == NetworkMethod::bivariate) {
+      Json of{{"variable", d.variables[s.offered[0]]}, {"variable_index", s.offered[0]}};
+      of.update(tests_json(s));
+      j["searches"].push_back(std::move(of));
+    }
   j["max_conditions_reached"] = t.full;
   return j;
 }

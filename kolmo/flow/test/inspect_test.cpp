@@ -30,13 +30,17 @@ std::vector<double> autocorrelations(const Series& series, std::size_t variable)
 
 }  // namespace
 
-std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& o) {
+std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& o,
+                                      std::int64_t wanted) {
   constexpr std::int64_t few = 99;
-  if (different >= std::min(few, o.surrogates)) return {};
-  return Warning{
-      "few_surrogates",
+  if (different >= wanted) return {};
+  std::string text =
       fmt::format("the data allow only {} different {} surrogates, so that no p-value is below {:.2g}",
-                  different, kind_of(o.surrogate_type).name, 1 / double(1 + different))};
+                  different, kind_of(o.surrogate_type).name, 1 / double(1 + different));
+  if (different < few) return Warning{"few_surrogates", std::move(text)};
+  text += fmt::format(": {} were asked for", wanted);
+  if (o.surrogate_type == SurrogateMethod::circular) text += ", and --surrogate-type block has as many";
+  return Warning{"fewer_surrogates", std::move(text)};
 }
 
 std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,

@@ -8,9 +8,10 @@
 
 namespace kolmo {
 
-/// Warns of few_surrogates: fewer than 99 are different (see different_surrogates), and fewer than were asked
-/// for.
-std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& options);
+/// Warns of few_surrogates, if fewer than 99 are different (see different_surrogates) and fewer than `wanted`; and of
+/// fewer_surrogates, if only the latter.
+std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& options,
+                                      std::int64_t wanted);
 
 /// Warns of `analytic_test`: a column of x and one of y are both autocorrelated, and the p-value of their
 /// mutual information is analytic. The variance of a covariance grows by the factor 1 + 2 sum r_x(lag)
