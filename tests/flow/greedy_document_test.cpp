@@ -165,5 +165,11 @@ TEST(GreedyDocument, MethodsSayHowItWasChosenAndTested) {
   EXPECT_THAT(keys(d), Not(HasSubstr("westfall1993")));
 }
 
+TEST(ReportFile, ChosenValuesWrittenForTheBrowser) {
+  NetworkDocument d = document();
+  d.links[0].command = "kolmo te macrodata.csv --source realcons --target realgdp --source-lags 1,2";
+  mock::write_page("chosen.html", d, mock::series(3, 100));
+}
+
 }  // namespace
 }  // namespace kolmo

@@ -60,5 +60,10 @@ TEST(StorageReport, SpeaksOfOwnPastsAndNotOfLinks) {
   EXPECT_THAT(html_report(d, {}), HasSubstr("<strong>No own past was chosen</strong>"));
 }
 
+TEST(ReportFile, OwnPastsWrittenForTheBrowser) {
+  const NetworkDocument d = document();
+  mock::write_page("storage.html", d, mock::series(3, 100));
+}
+
 }  // namespace
 }  // namespace kolmo
