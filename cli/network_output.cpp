@@ -12,6 +12,7 @@
 #include "kolmo/flow/result/graph_export.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/network_json.hpp"
+#include "kolmo/flow/result/storage_table.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {
@@ -19,7 +20,9 @@ namespace kolmo::cli {
 void NetworkOutput::add(CLI::App& c) {
   add_output(c, "--out", out_, "write the result here")->type_name("FILE.json");
   add_output(c, "--report", report_, "write a page to read here")->type_name("FILE.html");
-  add_output(c, "--table", table_, "write one row for each ordered pair here")->type_name("FILE.csv");
+  add_output(c, "--table", table_,
+             "write one row for each ordered pair here; of --measure ais, for each variable")
+      ->type_name("FILE.csv");
   add_output(c, "--graph", graph_, "write the graph here")->type_name("FILE.graphml|.dot");
   c.add_flag("--graph-all", graph_all_, "the graph holds all pairs; significant ones are marked");
 }
@@ -76,19 +79,38 @@ void print_untested(const NetworkDocument& d) {
   std::cout << "\ncaution: " << printable(caution(d), 4096) << '\n';
 }
 
+/// Prints the own past of each variable.
+void print_storage(const NetworkDocument& d) {
+  TextTable table({"variable", ">lags", ">" + d.units, ">p-value"});
+  for (const NetworkTarget& t : d.targets)
+    table.add({printable(d.variables[t.target], 200), printable(d.lags_text(own_lags(t)), 200),
+               significant(t.active_information_storage, 4), storage_test(d, t).text});
+  table.print(std::cout);
+  std::cout << "own past of " << storing_variables(d) << " of " << d.targets.size()
+            << " variables significant at alpha = " << number_text(d.request.alpha) << ", ";
+  if (d.analytic())
+    std::cout << "F test\n";
+  else
+    std::cout << *d.request.greedy.permutations_omnibus << ' '
+              << surrogate_method_names[std::size_t(d.request.estimator.surrogate_type)]
+              << " surrogates, p = " << p_value_formula(d.request.p_value) << '\n';
+  std::cout << "caution: " << printable(caution(d), 4096) << '\n';
+}
+
 }  // namespace
 
 void print_links(const NetworkDocument& d) {
+  if (d.only_storage()) return print_storage(d);
   if (!d.tested()) return print_untested(d);
-  std::vector<std::string> head{"source", "target", ">lag", ">" + d.units};
+  std::vector<std::string> head{"source", "target", d.greedy() ? ">lags" : ">lag", ">" + d.units};
   if (d.compared()) head.insert(head.end(), {">bias-corrected", ">z"});
   head.insert(head.end(), {">p-value", ">adjusted"});
   TextTable table(std::move(head));
   const auto links = d.significant_links();
   for (const NetworkLink* l : links) {
-    std::vector<std::string> row{printable(d.variables[l->source], 200),
-                                 printable(d.variables[l->target], 200), printable(d.lag_text(l->lag), 200),
-                                 significant(l->value, 4)};
+    std::vector<std::string> row{
+        printable(d.variables[l->source], 200), printable(d.variables[l->target], 200),
+        printable(d.greedy() ? d.lags_text(l->lags) : d.lag_text(l->lag), 200), significant(l->value, 4)};
     if (d.compared())
       row.insert(row.end(), {significant(bias_corrected(*l), 4), significant(z_score(*l), 3)});
     row.insert(row.end(), {p_text(d, *l), significant(l->p_adjusted, 3)});

@@ -29,7 +29,7 @@ class NetworkOutput {
   bool graph_all_ = false;
 };
 
-/// Prints the significant links as a table, with the caution about them.
+/// Prints the significant links as a table, or of measure `ais` the own pasts, with the caution about them.
 void print_links(const NetworkDocument& document);
 
 }  // namespace kolmo::cli

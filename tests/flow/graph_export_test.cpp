@@ -100,6 +100,20 @@ TEST(Dot, EscapesText) {
   EXPECT_NE(text.find("[label=\"back\\\\\"]"), std::string::npos);
 }
 
+TEST(GraphExport, HoldsAllLagsThatWereChosen) {
+  auto network = two_variables();
+  EXPECT_EQ(graphml(network).find("\"lags\""), std::string::npos);
+  network.request.method = NetworkMethod::multivariate;
+  network.links[0].lags = {1, 2, 3};
+  const std::string text = graphml(network, GraphLinks::all);
+  EXPECT_NE(text.find("<key id=\"lags\" for=\"edge\" attr.name=\"lags\" attr.type=\"string\"/>"),
+            std::string::npos);
+  EXPECT_NE(text.find("<data key=\"lag\">2</data><data key=\"lags\">1 2 3</data>"), std::string::npos);
+  EXPECT_NE(text.find("<data key=\"lag\">1</data><data key=\"lags\"></data>"), std::string::npos);
+  EXPECT_NE(dot(network).find("lag=2, lags=\"1 2 3\", "), std::string::npos);
+  EXPECT_NE(dot(network).find("label=\"0.3 (lags 1, 2, 3)\""), std::string::npos);
+}
+
 TEST(GraphExport, CountsMatchTheDocument) {
   const auto network = mock::network(20, 0.1);
   std::size_t edges = 0;

@@ -124,6 +124,23 @@ TEST(GreedyDocument, TheTimeGraphHasAnArrowForEveryChosenLag) {
   EXPECT_EQ(figures::time_graph(d), "");
 }
 
+TEST(GreedyDocument, TheReportShowsAllLagsOfALinkAndItsCommand) {
+  NetworkDocument d = document();
+  d.links[0].command = "kolmo te x.csv --source-lags 1,2";
+  const std::string page = html_report(d, {});
+  EXPECT_THAT(page, HasSubstr("<th scope=\"col\">Lags</th>"));
+  EXPECT_THAT(page, HasSubstr("<td>realcons</td><td>realgdp</td><td>1, 2</td>"));
+  EXPECT_THAT(page, HasSubstr("at lags 1, 2, adjusted p"));
+  EXPECT_THAT(page,
+              HasSubstr("<dt>realcons \u2192 realgdp, lags 1, 2</dt><dd><pre tabindex=\"0\">kolmo te x.csv "
+                        "--source-lags 1,2</pre></dd>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"num\" data-key=\"0.125\">0.125</td><td class=\"num\" "
+                              "data-key=\"0.002\">\u2264 1/501</td>"))
+      << "the value at lag 2, given all others";
+  d.time_step = {0.25, "year"};
+  EXPECT_THAT(html_report(d, {}), HasSubstr("<td>1, 2 (0.25, 0.5 year)</td>"));
+}
+
 TEST(GreedyDocument, ReorderingVariablesKeepsWhatWasChosen) {
   NetworkDocument d = document();
   d.groups = {{"a", "b"}, {1, 0, 0}};  // the first variable comes last
@@ -147,6 +164,12 @@ TEST(GreedyDocument, MethodsSayHowItWasChosenAndTested) {
   EXPECT_THAT(methods_text(d), HasSubstr("rank by rank as IDTxl does"));
   EXPECT_THAT(keys(d), HasSubstr("benjamini2001"));
   EXPECT_THAT(keys(d), Not(HasSubstr("westfall1993")));
+}
+
+TEST(ReportFile, ChosenValuesWrittenForTheBrowser) {
+  NetworkDocument d = document();
+  d.links[0].command = "kolmo te macrodata.csv --source realcons --target realgdp --source-lags 1,2";
+  mock::write_page("chosen.html", d, mock::series(3, 100));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -71,6 +73,13 @@ inline ReportSeries series(std::size_t n, std::size_t samples) {
     out.values.push_back(values);
   }
   return out;
+}
+
+/// Writes a report for tests/report_browser_test.py, if it asks for one.
+inline void write_page(const std::string& name, const NetworkDocument& network, const ReportSeries& series) {
+  const std::string page = html_report(network, series);
+  if (const char* folder = std::getenv("KOLMO_REPORT_DIR"))
+    std::ofstream(std::string(folder) + "/" + name, std::ios::binary) << page;
 }
 
 }  // namespace kolmo::mock

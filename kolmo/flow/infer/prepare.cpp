@@ -117,12 +117,15 @@ void check_conditional_all(const NetworkOptions& o) {
 }
 
 void check_network(const Series& series, const NetworkOptions& o) {
-  if (o.variables.size() < 2) fail<InvalidArgument>("network: needs two variables or more");
+  const bool greedy = o.method != NetworkMethod::pairwise;
+  if (o.variables.size() < (greedy && o.greedy.measure == GreedyMeasure::ais ? 1 : 2))
+    fail<InvalidArgument>(
+        "network: needs two variables or more; only --method multivariate --measure ais, of own pasts, takes "
+        "one");
   for (const std::int32_t t : o.targets)
     if (std::find(o.variables.begin(), o.variables.end(), t) == o.variables.end())
       fail<InvalidArgument>("network: the target " + series.names[std::size_t(t)] +
                             " is not one of its variables");
-  const bool greedy = o.method != NetworkMethod::pairwise;
   const std::int64_t least = greedy && o.greedy.measure == GreedyMeasure::mi ? 0 : 1;
   require(o.min_lag >= least && o.min_lag <= o.max_lag,
           "network: lags start at " + std::to_string(least) + " or above and end at or above that");

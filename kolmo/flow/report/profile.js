@@ -2,7 +2,7 @@
 const profile = (() => {
   const place = document.getElementById("chosen");
   const { data, n } = page;
-  if (n < 2) return { choose() {} };
+  if (n < 2 || !place) return { choose() {} };
 
   const figure = (cell) => {
     const link = page.link(cell), values = page.profile(cell);

@@ -13,6 +13,7 @@
 #include "kolmo/flow/report/text.hpp"
 #include "kolmo/flow/result/groups.hpp"
 #include "kolmo/flow/result/markup.hpp"
+#include "kolmo/flow/result/storage_table.hpp"
 
 namespace kolmo {
 namespace {
@@ -29,15 +30,20 @@ std::string tile(const std::string& value, const std::string& label) {
   return "<div><dd>" + escape(value) + "</dd><dt>" + escape(label) + "</dt></div>\n";
 }
 
-std::string tiles(const NetworkDocument& network) {
+std::string tiles_of_links(const NetworkDocument& network) {
   const std::size_t links = network.significant_links().size();
+  return tile(std::to_string(network.links.size()), network.tested() ? "pairs tested" : "pairs, not tested") +
+         (network.tested()
+              ? tile(std::to_string(links), links == 1 ? "significant link" : "significant links")
+              : "");
+}
+
+std::string tiles(const NetworkDocument& network) {
   return tile(std::to_string(network.variables.size()),
               network.variables.size() == 1 ? "variable" : "variables") +
          tile(std::to_string(network.rows), "rows") +
-         tile(std::to_string(network.links.size()), network.tested() ? "pairs tested" : "pairs, not tested") +
-         (network.tested()
-              ? tile(std::to_string(links), links == 1 ? "significant link" : "significant links")
-              : "") +
+         (network.only_storage() ? tile(std::to_string(storing_variables(network)), "with a chosen own past")
+                                 : tiles_of_links(network)) +
          (network.device.empty() ? "" : tile(network.device, "device"));
 }
 
@@ -162,7 +168,8 @@ std::string links_section(const NetworkDocument& network) {
   return prose::link_table(network, links, "links",
                            all == links.size()
                                ? "Significant links, strongest first"
-                               : fmt::format("The {} strongest of {} significant links", most, all));
+                               : fmt::format("The {} strongest of {} significant links", most, all)) +
+         (network.greedy() ? prose::values_details(network, links) : "");
 }
 
 std::string all_pairs(const NetworkDocument& network) {
@@ -192,10 +199,15 @@ std::string series_section(const ReportSeries& series) {
   return fmt::format("<details><summary>The {} series</summary>\n{}</details>", series.values.size(), figure);
 }
 
+const char* subject(const NetworkDocument& network) {
+  return network.only_storage() ? "Information storage" : "Information flow";
+}
+
 /// The heading, in which a path may only be broken behind a slash.
-std::string heading(const std::string& file) {
-  if (file.empty()) return "Information flow";
-  std::string out = "Information flow in ";
+std::string heading(const NetworkDocument& network) {
+  const std::string& file = network.file;
+  if (file.empty()) return subject(network);
+  std::string out = std::string(subject(network)) + " in ";
   for (std::size_t from = 0, to = 0; from < file.size(); from = to) {
     to = file.find('/', from);
     to = to == std::string::npos ? file.size() : to + 1;
@@ -211,29 +223,11 @@ bool fits_in_columns(const NetworkDocument& network) {
                      [](const std::string& name) { return markup::code_points(name) <= 16; });
 }
 
-}  // namespace
-
-std::string html_report(const NetworkDocument& document, const ReportSeries& series) {
-  require(series.names.size() == series.values.size(), "report: " + std::to_string(series.names.size()) +
-                                                           " series names for " +
-                                                           std::to_string(series.values.size()) + " series");
-  const NetworkDocument valid = checked(document);
-  const NetworkDocument network = reordered(valid, grouped_order(valid));
+/// The sections from the graph to the profiles of links.
+std::string sections_of_links(const NetworkDocument& network) {
   const bool large = network.variables.size() > kMostDrawnVariables;
-  const std::string& file = network.file;
-  return markup::fill(assets::report_html,
-                      {{"css", std::string(assets::report_css) + figures::palette_css()},
-                       {"js", std::string(assets::data_js) + std::string(assets::profile_js) +
-                                  std::string(assets::matrix_js) + std::string(assets::report_js) +
-                                  std::string(assets::save_js)},
-                       {"title", file.empty() ? "Information flow" : "Information flow in " + escape(file)},
-                       {"heading", heading(file)},
-                       {"layout", fits_in_columns(network) ? "pair" : "stack"},
-                       {"headline", prose::headline(network)},
-                       {"tiles", tiles(network)},
-                       {"meaning", prose::meaning(network)},
-                       {"cautions", prose::cautions(network)},
-                       {"warnings", prose::warnings(network)},
+  return markup::fill(assets::links_html,
+                      {{"layout", fits_in_columns(network) ? "pair" : "stack"},
                        {"graph", figures::network_graph(network)},
                        {"graph_caption", graph_caption(network)},
                        {"time_graph", time_graph(network)},
@@ -244,14 +238,38 @@ std::string html_report(const NetworkDocument& document, const ReportSeries& ser
                        {"links", links_section(network)},
                        {"totals", network.tested() ? prose::totals_table(network)
                                                    : "<p class=\"empty\">Nothing was tested.</p>"},
-                       {"profiles", profiles(network)},
-                       {"series", series_section(series)},
-                       {"methods", prose::methods(network)},
-                       {"command", escape(network.command)},
-                       {"settings", prose::settings(network)},
-                       {"targets", prose::target_table(network)},
-                       {"version", escape(network.version)},
-                       {"data", markup::script_json(report_data(network))}});
+                       {"profiles", profiles(network)}});
+}
+
+}  // namespace
+
+std::string html_report(const NetworkDocument& document, const ReportSeries& series) {
+  require(series.names.size() == series.values.size(), "report: " + std::to_string(series.names.size()) +
+                                                           " series names for " +
+                                                           std::to_string(series.values.size()) + " series");
+  const NetworkDocument valid = checked(document);
+  const NetworkDocument network = reordered(valid, grouped_order(valid));
+  return markup::fill(
+      assets::report_html,
+      {{"css", std::string(assets::report_css) + figures::palette_css()},
+       {"js", std::string(assets::data_js) + std::string(assets::profile_js) +
+                  std::string(assets::matrix_js) + std::string(assets::report_js) +
+                  std::string(assets::save_js)},
+       {"title", subject(network) + (network.file.empty() ? "" : " in " + escape(network.file))},
+       {"heading", heading(network)},
+       {"headline", prose::headline(network)},
+       {"tiles", tiles(network)},
+       {"meaning", prose::meaning(network)},
+       {"cautions", prose::cautions(network)},
+       {"warnings", prose::warnings(network)},
+       {"results", network.only_storage() ? prose::storage_section(network) : sections_of_links(network)},
+       {"series", series_section(series)},
+       {"methods", prose::methods(network)},
+       {"command", escape(network.command)},
+       {"settings", prose::settings(network)},
+       {"targets", network.only_storage() ? "" : prose::target_table(network)},
+       {"version", escape(network.version)},
+       {"data", markup::script_json(report_data(network))}});
 }
 
 }  // namespace kolmo

@@ -33,7 +33,7 @@
     for (const part of lit) part.classList.remove("on");
     lit = parts.filter(Boolean);
     for (const part of lit) part.classList.add("on");
-    graph.classList.toggle("focus", lit.some((part) => part.closest(".graph")));
+    graph?.classList.toggle("focus", lit.some((part) => part.closest(".graph")));
   };
   const lightLink = (key) => {
     const [source, target] = key.split("-");

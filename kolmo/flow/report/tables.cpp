@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "kolmo/flow/report/html_table.hpp"
 #include "kolmo/flow/report/text.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/markup.hpp"
@@ -13,37 +14,6 @@ namespace {
 
 using markup::escape;
 using markup::number;
-
-/// A table that the script makes sortable and offers as a file, which has the name `name`.
-class HtmlTable {
- public:
-  HtmlTable(const std::string& name, const std::string& caption) {
-    out_ = "<div class=\"table\" data-file=\"" + name +
-           "\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape(caption) +
-           "\"><table class=\"sortable\"><caption>" + escape(caption) + "</caption><thead><tr>";
-  }
-  void head(const std::string& text, bool numeric) {
-    out_ += std::string("<th scope=\"col\"") + (numeric ? " class=\"num\">" : ">") + escape(text) + "</th>";
-  }
-  void row(const std::string& attributes = "") {
-    out_ += (rows_++ == 0 ? "</tr></thead><tbody>\n<tr" : "</tr>\n<tr") + attributes + ">";
-  }
-  void text(const std::string& text) { out_ += "<td>" + escape(text) + "</td>"; }
-  void count(long long value) { out_ += fmt::format("<td class=\"num\">{}</td>", value); }
-  void value(double key, const std::string& shown) {
-    out_ += "<td class=\"num\" data-key=\"" + (std::isnan(key) ? "" : markup::exact(key)) + "\">" +
-            escape(shown) + "</td>";
-  }
-  void value(double v) { value(v, number(v)); }
-  std::string end() {
-    if (rows_ == 0) out_ += "</tr></thead><tbody>\n<tr>";
-    return out_ + "</tr>\n</tbody></table></div></div>\n";
-  }
-
- private:
-  std::string out_;
-  std::size_t rows_ = 0;
-};
 
 std::string p_label(const NetworkDocument& network, const NetworkLink& link) {
   std::string text = p_text(network, link);
@@ -58,7 +28,7 @@ std::string link_table(const NetworkDocument& network, const std::vector<const N
   HtmlTable table(name, caption);
   const std::string units = " (" + network.units + ")";
   table.head("Source", false), table.head("Target", false);
-  table.head("Lag", true), table.head("TE" + units, true);
+  table.head(network.greedy() ? "Lags" : "Lag", !network.greedy()), table.head("TE" + units, true);
   if (network.compared())
     for (const std::string& text : {"Bias-corrected" + units, std::string("z"), "Null 95\u202f%" + units})
       table.head(text, true);
@@ -67,7 +37,10 @@ std::string link_table(const NetworkDocument& network, const std::vector<const N
     table.row(fmt::format(" data-link=\"{}-{}\"{}", link->source, link->target,
                           link->significant ? " class=\"significant\"" : ""));
     table.text(network.variables[link->source]), table.text(network.variables[link->target]);
-    table.value(link->lag, network.lag_text(link->lag));
+    if (network.greedy())
+      table.text(network.lags_text(link->lags));
+    else
+      table.value(link->lag, network.lag_text(link->lag));
     table.value(link->value);
     if (network.compared())
       for (const double v : {bias_corrected(*link), z_score(*link), link->surrogate_q95}) table.value(v);

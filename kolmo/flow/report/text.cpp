@@ -112,15 +112,6 @@ std::string own_past(const NetworkDocument& network) {
   return network.request.method == NetworkMethod::multivariate ? " and what was chosen of other sources" : "";
 }
 
-std::string other_measure(const NetworkDocument& network) {
-  return network.request.greedy.measure == GreedyMeasure::mi
-             ? "<p>Mutual information is what a source\u2019s past values tell about the target\u2019s "
-               "present value; the "
-               "target\u2019s own past is not taken into account.</p>\n"
-             : "<p>Active information storage is what a variable\u2019s own past tells about its present "
-               "value.</p>\n";
-}
-
 std::string words_of(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
   if (!key.empty() && key[0] >= 'a' && key[0] <= 'z') key[0] = static_cast<char>(key[0] - 'a' + 'A');
@@ -141,6 +132,7 @@ std::string text_of(const nlohmann::json& value) {
 }  // namespace
 
 std::string headline(const NetworkDocument& network) {
+  if (network.only_storage()) return storage_headline(network);
   const auto links = network.significant_links();
   const std::string pairs = plural(network.links.size(), "ordered pair");
   const std::string alpha = number(network.request.alpha);
@@ -158,30 +150,32 @@ std::string headline(const NetworkDocument& network) {
     return fmt::format(
         "<strong>No link survived</strong> the test at \u03b1 = {} ({}) among {}. The largest transfer "
         "entropy, {} \u2192 {}, is "
-        "{} {} at lag {} with an adjusted p of {}.",
+        "{} {} at {} with an adjusted p of {}.",
         alpha,
         network.request.correction == Correction::none ? "not adjusted"
                                                        : correction_name(network) + " correction",
         pairs, escape(network.variables[best->source]), escape(network.variables[best->target]),
-        number(best->value), escape(network.units), escape(network.lag_text(best->lag)),
-        number(best->p_adjusted));
+        number(best->value), escape(network.units), escape(network.at_lags(*best)), number(best->p_adjusted));
   }
   const NetworkLink& best = *links.front();
   return fmt::format(
       "<strong>{} of {}</strong> carr{} significant information flow at \u03b1 = {}. The strongest is {} "
-      "\u2192 {}: {} {} at lag {}, "
+      "\u2192 {}: {} {} at {}, "
       "adjusted p = {}.",
       links.size(), pairs, links.size() == 1 ? "ies" : "y", alpha, escape(network.variables[best.source]),
       escape(network.variables[best.target]), number(best.value), escape(network.units),
-      escape(network.lag_text(best.lag)), number(best.p_adjusted));
+      escape(network.at_lags(best)), number(best.p_adjusted));
 }
 
 std::string meaning(const NetworkDocument& network) {
+  if (network.only_storage()) return storage_meaning(network);
   const std::string units = escape(network.units), given = network.request.given.text;
   const NetworkRequest& r = network.request;
   std::string measure =
-      network.greedy() && r.greedy.measure != GreedyMeasure::te
-          ? other_measure(network)
+      network.greedy() && r.greedy.measure == GreedyMeasure::mi
+          ? "<p>Mutual information is what a source\u2019s past values tell about the target\u2019s present "
+            "value; "
+            "the target\u2019s own past is not taken into account.</p>\n"
           : fmt::format(
                 "<p>Transfer entropy, measured in {0}, is the information that a source\u2019s value "
                 "<i>u</i> rows "
@@ -235,6 +229,7 @@ std::string settings(const NetworkDocument& network) {
   row("Device", network.device);
   if (network.seconds) row("Computation", number(*network.seconds) + " s");
   nlohmann::json others = document_options(network);
+  if (network.only_storage()) others.erase("correction");  // it is of links
   for (const auto& [key, label] : kLabels) {
     if (std::string_view(key) == "max_lag" && others.contains(key) && others[key].is_number_integer())
       row(label, network.lag_text(others[key].get<long long>()));

@@ -25,6 +25,15 @@ std::string warnings(const NetworkDocument& network);
 std::string link_table(const NetworkDocument& network, const std::vector<const NetworkLink*>& links,
                        const std::string& name, const std::string& caption);
 
+/// Details of a greedy network: each value that was chosen for these links, or without links for each variable, with its p, and
+/// the commands that estimate the links alone.
+std::string values_details(const NetworkDocument& network, const std::vector<const NetworkLink*>& links);
+
+/// What headline, meaning and the sections of links are for networks of active information storage alone.
+std::string storage_headline(const NetworkDocument& network);
+std::string storage_meaning(const NetworkDocument& network);
+std::string storage_section(const NetworkDocument& network);
+
 /// What each variable sends and receives over significant links.
 std::string totals_table(const NetworkDocument& network);
 

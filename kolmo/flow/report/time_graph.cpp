@@ -121,9 +121,8 @@ std::string time_graph(const NetworkDocument& network) {
   std::vector<Arrow> arrows = arrows_of(network);
   const bool far = std::any_of(arrows.begin(), arrows.end(),
                                [](const Arrow& a) { return a.lag > most_columns || a.lag < 0; });
-  if (network.significant_links().empty() || far || arrows.size() > most_arrows ||
-      network.variables.size() > kMostDrawnVariables)
-    return "";
+  const bool none = network.only_storage() ? arrows.empty() : network.significant_links().empty();
+  if (none || far || arrows.size() > most_arrows || network.variables.size() > kMostDrawnVariables) return "";
   return TimeGraph(network, std::move(arrows)).svg();
 }
 

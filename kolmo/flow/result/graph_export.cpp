@@ -1,6 +1,7 @@
 #include "kolmo/flow/result/graph_export.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <vector>
@@ -45,6 +46,7 @@ std::string key_elements(const NetworkDocument& network) {
   if (!network.groups.names.empty()) keys.push_back({"group", "node", "string"});
   keys.insert(keys.end(),
               {{"value", "edge", "double"}, {"weight", "edge", "double"}, {"lag", "edge", "int"}});
+  if (network.greedy()) keys.push_back({"lags", "edge", "string"});
   if (network.time_step) keys.push_back({"lag_time", "edge", "double"});
   keys.insert(
       keys.end(),
@@ -88,6 +90,7 @@ std::string graphml(const NetworkDocument& document, GraphLinks links) {
     out += fmt::format("    <edge source=\"n{}\" target=\"n{}\">", link->source, link->target) +
            data("value", link->value) + data("weight", weight_of(*link)) +
            data("lag", std::to_string(link->lag));
+    if (network.greedy()) out += data("lags", fmt::format("{}", fmt::join(link->lags, " ")));
     if (network.time_step) out += data("lag_time", network.time_step->step * link->lag);
     out += data("p_value", link->p_value) + data("p_adjusted", link->p_adjusted) +
            data("significant", link->significant ? "true" : "false") + "</edge>\n";
@@ -114,12 +117,13 @@ std::string dot(const NetworkDocument& document, GraphLinks links) {
   for (const NetworkLink* link : shown) {
     const double share = largest > 0 ? weight_of(*link) / largest : 0;
     fmt::format_to(to,
-                   "  n{} -> n{} [value={}, lag={}, p_value={}, p_adjusted={}, significant={}, "
+                   "  n{} -> n{} [value={}, lag={}, {}p_value={}, p_adjusted={}, significant={}, "
                    "penwidth={:.2f}, {}label={}];\n",
                    link->source, link->target, quoted(exact(link->value)), link->lag,
+                   network.greedy() ? fmt::format("lags=\"{}\", ", fmt::join(link->lags, " ")) : "",
                    quoted(exact(link->p_value)), quoted(exact(link->p_adjusted)), link->significant,
                    1 + 4 * share, link->significant ? "" : "style=dotted, ",
-                   quoted(fmt::format("{:.3g} (lag {})", link->value, network.lag_text(link->lag))));
+                   quoted(fmt::format("{:.3g} ({})", link->value, network.at_lags(*link))));
   }
   return out + "}\n";
 }

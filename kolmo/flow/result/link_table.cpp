@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "kolmo/flow/result/storage_table.hpp"
 #include "kolmo/io/csv_cell.hpp"
 
 namespace kolmo {
@@ -73,6 +74,7 @@ Totals::Totals(const NetworkDocument& network)
 }
 
 std::string link_table_csv(const NetworkDocument& document) {
+  if (document.only_storage()) return storage_table_csv(document);
   const NetworkDocument network = checked(document);
   std::string out = network.greedy() ? "source,target,lag,lags," : "source,target,lag,";
   if (network.time_step) out += csv_cell("lag_time (" + network.time_step->unit + ")") + ",";

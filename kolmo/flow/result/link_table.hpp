@@ -40,7 +40,8 @@ struct Totals {
 /// The links of the document as CSV, in its order, one row each. Columns: source, target, lag, lags (only of greedy
 /// searches: those that were chosen), lag_time (only with a time step), value, bias_corrected, z, surrogate_mean, surrogate_std, surrogate_q95, p_value,
 /// p_at_floor (true or false), p_adjusted, significant (true or false), surrogates, units. Numbers read back
-/// as the same doubles; NaN is an empty cell. Throws the exceptions of checked().
+/// as the same doubles; NaN is an empty cell. Without links, of measure `ais`, it is storage_table_csv. Throws the exceptions of
+/// checked().
 std::string link_table_csv(const NetworkDocument& network);
 
 }  // namespace kolmo

@@ -37,7 +37,26 @@ std::string NetworkDocument::lag_text(long long lag) const {
                    : std::to_string(lag);
 }
 
+std::string NetworkDocument::lags_text(const std::vector<int>& lags) const {
+  if (lags.empty()) return "none";
+  std::string rows, times;
+  for (const int lag : lags) {
+    const std::string_view comma = rows.empty() ? "" : ", ";
+    rows += fmt::format("{}{}", comma, lag);
+    if (time_step) times += fmt::format("{}{:.6g}", comma, time_step->step * lag);
+  }
+  return time_step ? fmt::format("{} ({} {})", rows, times, time_step->unit) : rows;
+}
+
+std::string NetworkDocument::at_lags(const NetworkLink& link) const {
+  return link.lags.size() > 1 ? "lags " + lags_text(link.lags) : "lag " + lag_text(link.lag);
+}
+
 std::string caution(const NetworkDocument& network) {
+  if (network.only_storage())
+    return "Active information storage is what the own past of a variable tells about its next value, also "
+           "where another variable caused both. Each variable is tested by itself, and its p is not adjusted "
+           "over the variables.";
   if (network.request.method == NetworkMethod::multivariate)
     return "Links are conditioned on the sources that were chosen, as far as the test could find them: a "
            "link may "

@@ -113,6 +113,8 @@ struct NetworkDocument {
 
   /// Whether the values of each target were chosen by greedy searches.
   bool greedy() const { return request.method != NetworkMethod::pairwise; }
+  /// Whether the own pasts of variables were chosen, and nothing else, so that there are no links.
+  bool only_storage() const { return greedy() && request.greedy.measure == GreedyMeasure::ais; }
   /// Whether links were tested, by surrogates or analytically. If not, values are shown, and no link is claimed.
   bool tested() const { return compared() || analytic(); }
   /// Whether tests could end before they had all surrogates.
@@ -127,6 +129,10 @@ struct NetworkDocument {
   std::vector<const NetworkLink*> significant_links() const;
   /// A lag as text: "3", or with a time step "3 (0.75 year)".
   std::string lag_text(long long lag) const;
+  /// Lags as text: "1, 2", or with a time step "1, 2 (0.25, 0.5 year)"; "none" if there are none.
+  std::string lags_text(const std::vector<int>& lags) const;
+  /// The lags of a link: "lag 3" or, if several were chosen, "lags 1, 2, 3".
+  std::string at_lags(const NetworkLink& link) const;
 };
 
 /// Makes the document of a result; a pure function. Values are in the request's units.

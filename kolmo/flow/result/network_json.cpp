@@ -7,6 +7,7 @@
 #include "kolmo/base/hash.hpp"
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/flow/result/methods.hpp"
+#include "kolmo/flow/result/storage_table.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 #include "kolmo/version.hpp"
 
@@ -72,8 +73,11 @@ Json searched_json(const NetworkDocument& d, const NetworkTarget& t) {
          {"own_past", Json::array()},
          {"sources", Json::array()},
          {"removed", Json::array()}};
-  const bool storage = d.request.greedy.measure == GreedyMeasure::ais;
-  for (const ChosenValue& c : t.own_past) j["own_past"].push_back(value_json(d, c, storage));
+  if (d.only_storage()) {
+    const StorageTest test = storage_test(d, t);
+    j["p_value"] = test.p_value, j["p_at_floor"] = test.at_floor;
+  }
+  for (const ChosenValue& c : t.own_past) j["own_past"].push_back(value_json(d, c, d.only_storage()));
   for (const NetworkSearch& s : t.searches) {
     for (const ChosenValue& c : s.chosen) j["sources"].push_back(value_json(d, c, true));
     for (const RemovedValue& r : s.removed)

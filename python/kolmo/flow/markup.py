@@ -36,9 +36,23 @@ def estimate_html(document: dict[str, Any], warnings: Any) -> str:
     return f"<table><thead>{_row(head, 'th')}</thead><tbody>{_row(row)}</tbody></table>{_warnings(warnings)}"
 
 
+def _storage_html(d: dict[str, Any]) -> str:
+    """The own past of each variable, of a network of measure "ais"."""
+    head, rows = ["variable", "lags", escape(d["units"]), "p-value"], []
+    for t in d["targets"]:
+        lags = ", ".join(str(lag) for lag in sorted(past["lag"] for past in t["own_past"]))
+        value = t["active_information_storage"]
+        rows.append(_row([escape(t["target"]), lags or "none", "" if value is None else f"{value:.4g}", p_text(t["p_value"], t["p_at_floor"])]))
+    stored = sum(bool(t["own_past"]) for t in d["targets"])
+    return (f"<p>own past of {stored} of {len(rows)} variables significant at alpha = {d['options'].get('alpha')}</p>"
+            f"<table><thead>{_row(head, 'th')}</thead><tbody>{''.join(rows)}</tbody></table><p><i>{escape(d['caution'])}</i></p>")
+
+
 def network_html(document: dict[str, Any], warnings: Any) -> str:
     """The document that ``kolmo network --out`` writes."""
     d = document
+    if d["options"].get("measure") == "ais":
+        return _storage_html(d) + _warnings(warnings)
     tested = d["options"].get("surrogates") != 0 or "test" in d["options"]
     links = [link for link in d["links"] if link["significant"] or not tested]
     links.sort(key=lambda link: -(link["value"] if link["value"] is not None else float("-inf")))

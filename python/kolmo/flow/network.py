@@ -49,7 +49,7 @@ class TransferEntropyNetwork(NetworkParameters):
     targets_ : pandas.DataFrame
         target, history, tau, samples, active_information_storage; of other methods than "pairwise" own_past, sources and
         removed (lists of what was chosen, in order, and of what a later test removed), joint_value, joint_p_value and
-        first_p_value instead of history and tau.
+        first_p_value instead of history and tau; of `measure` "ais" also p_value and p_at_floor.
     warnings_ : list of (name, text)
         Also issued as `DataWarning`.
     notes_ : list of str
@@ -196,7 +196,8 @@ class TransferEntropyNetwork(NetworkParameters):
         self._write("report", path)
 
     def export(self, path: Any) -> None:
-        """Writes .csv (one row for each pair), .graphml, .dot (significant links) or .json, as the command does."""
+        """Writes .csv (one row for each pair; of `measure` "ais" for each variable), .graphml, .dot (significant links) or .json, as
+        the command does."""
         suffix = os.path.splitext(os.fspath(path))[1]
         kinds = {".json": "document", ".csv": "table", ".graphml": "graph", ".dot": "graph"}
         if suffix in kinds:

@@ -74,7 +74,7 @@ def problem_of(options: dict[str, Any], X: Any, trials: Any, time: Any, where: A
             no_variables.append(data.names.index(given))
     if time is None and data.labels is not None and data.labels.name in data.names and data.labels.are_times:
         no_variables.append(data.names.index(data.labels.name))
-    check_shape(data)
+    check_shape(data, least=1 if options.get("measure") == "ais" else 2)
     rows = rows_of(data.values.shape[:-1], data.labels, data.trials, **of_rows)
     if data.values.ndim == 3:
         rows.trials = Rows().trials  # the extension counts them
@@ -84,14 +84,14 @@ def problem_of(options: dict[str, Any], X: Any, trials: Any, time: Any, where: A
                           no_variables=no_variables), data
 
 
-def check_shape(data: Columns) -> None:
-    """In words that scikit-learn's users know."""
+def check_shape(data: Columns, least: int = 2) -> None:
+    """In words that scikit-learn's users know. A network has `least` variables or more."""
     shape = data.values.shape
-    if data.single:
+    if data.single and least > 1:
         raise _kolmo.InvalidArgument("X: is one series; a network has two or more. Reshape your data: time along rows, "
                                      "variables along columns")
-    if shape[-1] < 2:
-        raise _kolmo.InvalidArgument(f"X: {shape[-1]} feature(s) (shape={shape}) while a minimum of 2 is required: a "
-                                     "network has two variables or more")
+    if shape[-1] < least:
+        raise _kolmo.InvalidArgument(f"X: {shape[-1]} feature(s) (shape={shape}) while a minimum of {least} is required: a "
+                                     f"network has {'two variables' if least > 1 else 'one variable'} or more")
     if shape[-2] < 2 or shape[0] < 1:
         raise _kolmo.InvalidArgument(f"X: {shape[-2]} sample(s) (shape={shape}) while a minimum of 2 is required")
