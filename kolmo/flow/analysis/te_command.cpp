@@ -28,7 +28,7 @@ TransferEntropyRequest request_of(const NetworkRequest& network, const Series& s
   static_cast<AnalysisRequest&>(r) = network;
   r.p_value = network.p_value;
   r.source_column.add(column(link.source)), r.target_column.add(column(link.target));
-  for (const Coordinate& g : condition_of_link(series, options, link.source, link.target))
+  for (const Coordinate& g : condition_of_link(options, link.source, link.target))
     r.given.add(column(g.variable)).lags(g.lag, g.lag);
   r.estimator.min_shift = link.min_shift;
   if (options.rule().sequential()) r.estimator.surrogates = link.surrogate_count;

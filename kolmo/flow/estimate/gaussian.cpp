@@ -1,6 +1,8 @@
 #include "kolmo/flow/estimate/gaussian.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "kolmo/base/log.hpp"
 #include "kolmo/flow/data/lane_sums.hpp"
@@ -73,9 +75,15 @@ void append(Basis& to, const Basis* fixed, const double* column) {
   ++to.rank;
 }
 
-/// Columns of the values at mean 0 and deviation 1; zeros for a constant.
-std::vector<double> centred(const Series& series, const Coordinates& coordinates,
+/// Columns of the values at mean 0 and deviation 1; zeros for a constant. They are in the order of the variables' keys and of
+/// lags, so that no bit of an estimate depends on the order in which they are named.
+std::vector<double> centred(const Series& series, Coordinates coordinates,
                             std::span<const std::int64_t> times) {
+  std::stable_sort(
+      coordinates.begin(), coordinates.end(), [&](const Coordinate& a, const Coordinate& b) {
+        const auto key = [&](const Coordinate& c) { return series.keys[std::size_t(c.variable)]; };
+        return std::pair(key(a), a.lag) < std::pair(key(b), b.lag);
+      });
   const std::size_t n = times.size();
   std::vector<double> columns(coordinates.size() * n);
   double* to = columns.data();

@@ -13,15 +13,10 @@ double link_work(const Series& series, const NetworkOptions& o) {
   return double(series.rows()) * double(o.lags()) * double(o.rule().first().count);
 }
 
-Coordinates condition_of_link(const Series& series, const NetworkOptions& o, std::int32_t source,
-                              std::int32_t target) {
+Coordinates condition_of_link(const NetworkOptions& o, std::int32_t source, std::int32_t target) {
   Coordinates all = o.given;
   if (!o.conditional_all) return all;
-  std::vector<std::int32_t> others = o.variables;
-  std::stable_sort(others.begin(), others.end(), [&](std::int32_t a, std::int32_t b) {
-    return series.keys[std::size_t(a)] < series.keys[std::size_t(b)];
-  });
-  for (const std::int32_t v : others)
+  for (const std::int32_t v : o.variables)
     for (std::int64_t lag = o.min_lag; v != source && v != target && lag <= o.max_lag; ++lag)
       all.push_back({v, lag});
   return all;
@@ -36,7 +31,7 @@ EstimationTask link_task(const Series& series, const NetworkOptions& o, const Ta
                    {},
                    {{target.target, 0}},
                    transfer_entropy_condition(target.target, target.embedding,
-                                              condition_of_link(series, o, sources[0], target.target)),
+                                              condition_of_link(o, sources[0], target.target)),
                    {},
                    {}};
   for (const std::int32_t s : sources)

@@ -59,8 +59,7 @@ double link_work(const Series& series, const NetworkOptions& options);
 
 /// Returns the condition of a link beside the target's past: the given values, and with `conditional_all` those of all other
 /// variables at the lags that the source has.
-Coordinates condition_of_link(const Series& series, const NetworkOptions& options, std::int32_t source,
-                              std::int32_t target);
+Coordinates condition_of_link(const NetworkOptions& options, std::int32_t source, std::int32_t target);
 
 /// The task of the links from some sources to a target, which lack values in the same rows, or from one if each has a condition of
 /// its own; and the link from sources[which].
