@@ -8,8 +8,8 @@ int main() {
   kolmo::NetworkRequest request;  // the options of `kolmo network`, with its defaults
   request.columns.text = "realgdp,realcons,realinv,unemp";
   request.preparation.transform = kolmo::Transform::log_difference;
+  request.method = kolmo::NetworkMethod::multivariate;
   request.max_lag = 4;
-  request.surrogates = 200;
   kolmo::Session session(kolmo::read_table("examples/data/macrodata.csv"));
   kolmo::NetworkAnalysis analysis(kolmo::settled(request), session);
   kolmo::Stream stream(kolmo::parse_device("auto"));

@@ -22,7 +22,8 @@ NetworkDocument document() {
   d.request.method = NetworkMethod::multivariate, d.request.greedy.measure = GreedyMeasure::ais;
   d.request.surrogates.reset(), d.request.embedding.reset(), d.request.history.reset(), d.request.tau.reset();
   d.request = settled(d.request);
-  for (NetworkTarget& t : d.targets) t.active_information_storage = 0, t.searches = {{{t.target}, {}, {}, 0, 1, 0.25}};
+  for (NetworkTarget& t : d.targets)
+    t.active_information_storage = 0, t.searches = {{{t.target}, {}, {}, 0, 1, 0.25}};
   d.targets[0].own_past = {{0, 3, 0.5, 0.005, 200, 0.4, 0.002}, {0, 1, 0.25, 0.01, 200, 0.25, 0.004}};
   d.targets[0].active_information_storage = 0.75;
   d.targets[0].searches = {{{0}, {}, {}, 0.75, 1 / 501.0, 0.005}};

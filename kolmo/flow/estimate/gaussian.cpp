@@ -79,11 +79,10 @@ void append(Basis& to, const Basis* fixed, const double* column) {
 /// lags, so that no bit of an estimate depends on the order in which they are named.
 std::vector<double> centred(const Series& series, Coordinates coordinates,
                             std::span<const std::int64_t> times) {
-  std::stable_sort(
-      coordinates.begin(), coordinates.end(), [&](const Coordinate& a, const Coordinate& b) {
-        const auto key = [&](const Coordinate& c) { return series.keys[std::size_t(c.variable)]; };
-        return std::pair(key(a), a.lag) < std::pair(key(b), b.lag);
-      });
+  std::stable_sort(coordinates.begin(), coordinates.end(), [&](const Coordinate& a, const Coordinate& b) {
+    const auto key = [&](const Coordinate& c) { return series.keys[std::size_t(c.variable)]; };
+    return std::pair(key(a), a.lag) < std::pair(key(b), b.lag);
+  });
   const std::size_t n = times.size();
   std::vector<double> columns(coordinates.size() * n);
   double* to = columns.data();

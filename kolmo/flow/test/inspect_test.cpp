@@ -38,7 +38,7 @@ std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOpt
       fmt::format("the data allow only {} different {} surrogates, so that no p-value is below {:.2g}",
                   different, kind_of(o.surrogate_type).name, 1 / double(1 + different));
   if (different < few) return Warning{"few_surrogates", std::move(text)};
-  text += fmt::format(": {} were asked for", wanted);
+  text += fmt::format(": a test was to have {}", wanted);
   if (o.surrogate_type == SurrogateMethod::circular) text += ", and --surrogate-type block has as many";
   return Warning{"fewer_surrogates", std::move(text)};
 }
