@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What sequential tests find of simulated networks, and how many surrogates they take: docs/surrogates.md.
 
-network_power.py KOLMO OUT.json DEVICE"""
+network_power.py KOLMO OUT.json DEVICE [--missing]    --missing: only the runs that OUT.json has not; the others stay as they are"""
 import csv
 import json
 import subprocess
@@ -19,6 +19,7 @@ FIXED = "--surrogates 200 --exceedances 0"
 LAGS = "--max-lag 3"  # those of the links of var
 GREEDY = f"{LAGS} --method multivariate"
 RUNS = ((RING + "1000", ""), (RING + "1000", "--max-lag 1"), (RING + "1000", "--max-lag 1 --surrogate-type block"),
+        (RING + "1000", "--max-lag 3"), (RING + "1000", "--neighbors auto"),
         (RING + "1000", "--max-lag 1 " + FIXED), (RING + "2000", ""), (RING + "2000", FIXED),
         *((VAR + rows, f"{LAGS} --surrogate-type block") for rows in ("1000", "3000")), (VAR + "3000", f"{LAGS} {FIXED}"),
         *((VAR + rows, f"{GREEDY} --estimator gaussian") for rows in ("1000", "3000")),
@@ -41,8 +42,16 @@ def truth_of(kolmo: str, system: str, folder: Path) -> set[tuple[str, str]]:
 
 def main() -> None:
     kolmo, out, device = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]), sys.argv[3]
+    version, commit = kolmo_version(kolmo)
+    made = {"kolmo_version": version, "commit": commit, "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": cpu_model(),
+            "device": device}
+    known = json.loads(out.read_text(encoding="utf-8")) if "--missing" in sys.argv else {**made, "runs": []}
+    there = {(run["system"], run["options"]): run for run in known["runs"]}
     runs = []
     for system, options in RUNS:
+        if (system, options) in there:
+            runs.append(there[system, options])
+            continue
         with tempfile.TemporaryDirectory() as folder:
             truth = truth_of(kolmo, system, Path(folder))
             where = "cpu" if "gaussian" in options else device
@@ -53,12 +62,9 @@ def main() -> None:
         true_ones = [link["p_value"] for link in links if (link["source"], link["target"]) in truth]
         runs.append({"system": system, "options": options, "links": len(links), "true": len(truth), "significant": len(significant),
                      "true_and_significant": len(significant & truth), "surrogates_a_link": sum(link["surrogates"] for link in links) / len(links),
-                     "smallest_p": min(true_ones), "warnings": [w["name"] for w in found["warnings"]], "seconds": found["seconds"]})
+                     "smallest_p": min(true_ones), "warnings": [w["name"] for w in found["warnings"]], "seconds": found["seconds"], **(made if there else {})})
         print(runs[-1], flush=True)
-    version, commit = kolmo_version(kolmo)
-    record = {"kolmo_version": version, "commit": commit, "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": cpu_model(),
-              "device": device, "runs": runs}
-    out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    out.write_text(json.dumps({**known, "runs": runs}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
