@@ -56,3 +56,12 @@ def test_a_notebook_shows_the_own_past():
     net = kolmo.MultivariateNetwork(measure="ais", max_lag=3, surrogates=39, progress=False).fit(remembering(2))
     page = net._repr_html_()
     assert "<th>lags</th>" in page and "links" not in page and "&le; 0.025" in page
+
+
+def test_a_plot_shows_the_own_past_in_time():
+    pytest.importorskip("matplotlib").use("Agg")
+    net = kolmo.MultivariateNetwork(measure="ais", max_lag=3, surrogates=39, progress=False).fit(remembering(2))
+    axes = net.plot()
+    assert axes.get_title() == "" and [t.get_text() for t in axes.get_xticklabels()][-1] == "next"
+    with pytest.raises(kolmo.InvalidArgument, match="measure 'ais' has none"):
+        net.plot("matrix")

@@ -181,9 +181,9 @@ class TransferEntropyNetwork(NetworkParameters):
                 graph.add_edge(edge.pop("source"), edge.pop("target"), **edge)
         return graph
 
-    def plot(self, kind: str = "network", ax: Axes | None = None, **options: Any) -> Axes:
-        """Draws the network, its links in time (`kind` "time"), its matrix, or values by lag ("profiles"); see `kolmo.flow.plots`. Returns
-        the axes."""
+    def plot(self, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draws the "network", its links in "time", its "matrix", or values by lag ("profiles"); see `kolmo.flow.plots`. `kind` left out is
+        "network"; of `measure` "ais", which has no links, "time". Returns the axes."""
         from kolmo.flow import plots
 
         return plots.draw(self._result(), kind, ax, **options)

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 Document = dict[str, Any]  # what `kolmo network --out` writes
 
 
-def draw(document: Document, kind: str, ax: Axes | None, **options: Any) -> Axes:
+def draw(document: Document, kind: str | None, ax: Axes | None, **options: Any) -> Axes:
     """`kind` is "network", "time", "matrix" or "profiles"; `options` are those of the function of that name."""
+    storage = document["options"].get("measure") == "ais"
+    kind = kind or ("time" if storage else "network")
     kinds: dict[str, Callable[..., Axes]] = {"network": graph, "time": time_graph, "matrix": matrix, "profiles": profiles}
     if kind not in kinds:
         raise InvalidArgument(f"kind: {kind!r} is none of {', '.join(kinds)}")
+    if storage and kind != "time":
+        raise InvalidArgument(f"kind: {kind!r} shows links, and measure 'ais' has none; 'time' shows each variable's own past")
     if ax is None:
         import matplotlib.pyplot as plt
 
@@ -120,7 +124,7 @@ def time_graph(document: Document, ax: Axes, cmap: str = "viridis_r") -> Axes:
     ax.tick_params(length=0)
     if links:
         ax.figure.colorbar(scale, ax=ax, label=_what(document))
-    else:
+    elif document["links"]:
         ax.set_title("no significant link", fontsize=10)
     return ax
 
