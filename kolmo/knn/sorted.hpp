@@ -78,7 +78,8 @@ struct Cells {
     // A cell must be wide compared with rounding errors, so that skipping a whole cell never skips a
     // boundary.
     const T magnitude = std::max({std::abs(low), std::abs(value[n - 1]), range});
-    scale = width > magnitude * std::numeric_limits<T>::epsilon() * 16 ? 1 / width : 0;
+    const bool invertible = 1 / width <= std::numeric_limits<T>::max();
+    scale = invertible && width > magnitude * std::numeric_limits<T>::epsilon() * 16 ? 1 / width : 0;
     std::int64_t at = 0;
     for (std::int32_t c = 0; c <= last; ++c) {
       while (at < n && cell(value[at]) < c) ++at;
@@ -86,7 +87,8 @@ struct Cells {
     }
   }
   [[gnu::always_inline]] std::int32_t cell(T v) const {
-    return std::int32_t(std::clamp((v - low) * scale, T(0), T(last)));
+    const T at = (v - low) * scale;  // NaN if v is infinite and there is one cell only, which is cell 0
+    return std::int32_t(std::min(T(last), at > 0 ? at : T(0)));
   }
 };
 

@@ -4,12 +4,15 @@
 #include <hwy/targets.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <random>
+#include <vector>
 
 #include "kolmo/base/arena.hpp"
 #include "kolmo/knn/ksg_oracle.hpp"
 #include "kolmo/knn/ksg_problem.hpp"
+#include "kolmo/knn/sorted.hpp"
 
 namespace kolmo::knn {
 namespace {
@@ -23,7 +26,8 @@ enum class Data {
   wide_y,
   constant_z,
   duplicates,
-  tiny_range
+  tiny_range,
+  subnormal
 };
 
 struct Setting {
@@ -89,6 +93,7 @@ class RandomData {
                 : s_.data == Data::jittered    ? std::round(2 * g) + 1e-8 * normal(random_)
                 : s_.data == Data::heavy_tails ? g / normal(random_)
                 : s_.data == Data::tiny_range  ? 1e6 + 1e-9 * g
+                : s_.data == Data::subnormal   ? 50 * g * double(std::numeric_limits<T>::denorm_min())
                                                : g);
     }
     return v;
@@ -125,6 +130,8 @@ const Setting settings[] = {
     {200, 1, 4, 0, 9, 1, 1, 1, Data::duplicates},
     {200, 1, 2, 3, 9, 2, 2, 1, Data::duplicates},
     {200, 1, 4, 0, 9, 1, 1, 1, Data::tiny_range},
+    {200, 1, 4, 0, 9, 1, 1, 1, Data::subnormal},
+    {300, 1, 4, 2, 20, 1, 1, 0, Data::subnormal},
     {6, 4, 4, 0, 3, 1, 1, 1, Data::normal},
     {1200, 1, 4, 0, 1, 2, 1, 2, Data::normal},  // trees of three levels
     {1025, 1, 4, 2, 1, 2, 2, 2, Data::normal},
@@ -145,6 +152,7 @@ const Setting settings[] = {
     {120, 1, 4, 0, 99, 1, 1, 2, Data::constant_z},
     {120, 1, 4, 0, 99, 1, 1, 2, Data::duplicates},
     {120, 1, 4, 0, 99, 1, 1, 2, Data::tiny_range},
+    {120, 1, 4, 0, 99, 1, 1, 2, Data::subnormal},
     {7, 1, 4, 0, 99, 1, 1, 2, Data::normal},
 };
 
@@ -181,6 +189,24 @@ TEST_P(Engines, GiveTheSameBitsWithAnyInstructionSet) {
 TEST_P(Engines, FollowTheDefinition) {
   RandomData<double> run(GetParam());
   EXPECT_NEAR(run.values(true, 1)[0], run.oracle(), 1e-13);
+}
+
+TEST(Engines, CellsAreWithinTheirArrayForEveryNumber) {
+  const double most = std::numeric_limits<double>::max(), infinite = std::numeric_limits<double>::infinity();
+  const double least = std::numeric_limits<double>::denorm_min();
+  for (const double range : {0.0, least, 1e-310, 1e-300, 1.0, 1e300, most})
+    for (const double low : {-most / 2, -1.0, 0.0, 1e6, most / 2}) {
+      const std::int64_t n = 4;
+      std::vector<double> value{low, low + range / 3, low + range / 2, low + range};
+      value.resize(n + Cells<double>::padding, infinite);
+      std::vector<std::uint32_t> start(std::size_t(Cells<double>::count(n)));
+      Cells<double> cells{value.data(), start.data(), 0, 0, 0};
+      cells.build(n);
+      for (const double v : {-infinite, -most, low, low + range, most, infinite}) {
+        EXPECT_GE(cells.cell(v), 0) << range << ' ' << low << ' ' << v;
+        EXPECT_LE(cells.cell(v), cells.last) << range << ' ' << low << ' ' << v;
+      }
+    }
 }
 
 TEST(Engines, SearchBeyondListsAndSlices) {  // uses more points than one slice of lists, and 32-bit ranks
