@@ -80,6 +80,8 @@ std::vector<Call> calls_of(const Json& trace, const std::string& label) {
                 about.at("bytes").get<double>(),
                 about.at("options").get<std::map<std::string, std::string>>(),
                 {}};
+      if (!(call.seconds >= 0))
+        fail<InvalidArgument>(label + ": a call of " + name + " takes a negative time");
       for (const Json& t : about.at("tensors")) {
         const auto kind = t.at("kind").get<std::string>();
         call.operands.push_back({t.at("name").get<std::string>(), kind != "out", kind != "in",

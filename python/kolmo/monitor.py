@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from kolmo import _kolmo
@@ -37,15 +38,22 @@ def serve(address: str = "127.0.0.1:0") -> Server:
     return Server(address)
 
 
+_tracing = Lock()
+
+
 @contextmanager
 def trace(path: str | os.PathLike[str]) -> Iterator[None]:
     """Write when every operator in the context ran, and with which arguments, for Perfetto and `kolmo advise`. One trace is
-    recorded at a time, of at most 262144 spans. A GPU must have finished before the context ends: synchronize its stream."""
-    _kolmo.start_trace()
+    recorded at a time, of at most 262144 spans; another is refused. A GPU must have finished before the context ends: synchronize its
+    stream."""
+    if not _tracing.acquire(blocking=False):
+        raise _kolmo.InvalidArgument("kolmo.monitor.trace: a trace is being recorded already, and one is at a time")
     try:
+        _kolmo.start_trace()
         yield
     finally:
         text = _kolmo.stop_trace()
+        _tracing.release()
         part = Path(f"{os.fspath(path)}.part")
         part.write_text(text, encoding="utf-8")
         part.replace(path)

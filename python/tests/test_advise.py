@@ -87,3 +87,15 @@ def test_what_is_no_trace_is_refused(tmp_path):
     path.write_text('{"events": []}')
     done = subprocess.run([COMMAND, "advise", str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "is no trace that --trace wrote" in done.stderr
+
+
+def test_a_negative_time_is_refused(tmp_path):
+    with kolmo.monitor.trace(tmp_path / "t.json"):
+        kolmo.relu(np.ones(3))
+    trace = json.loads((tmp_path / "t.json").read_text())
+    for event in trace["traceEvents"]:
+        if "dur" in event:
+            event["dur"] = -1.0
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    done = subprocess.run([os.environ["KOLMO_COMMAND"], "advise", tmp_path / "t.json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "relu takes a negative time" in done.stderr

@@ -1,4 +1,5 @@
 """Devices, benchmarks, the tuner, the monitor and kernels from source."""
+import json
 import os
 import subprocess
 import sys
@@ -114,3 +115,15 @@ def test_the_interpreter_goes_on_while_an_operator_works():
     done.set()
     ticker.join()
     assert len(ticks) > 5
+
+
+def test_one_trace_is_recorded_at_a_time(tmp_path):
+    with kolmo.monitor.trace(tmp_path / "outer.json"):
+        kolmo.relu(np.ones(3))
+        with pytest.raises(kolmo.InvalidArgument, match="one is at a time"), kolmo.monitor.trace(tmp_path / "inner.json"):
+            pass
+        kolmo.relu(np.ones(3))
+    names = [e["name"] for e in json.loads((tmp_path / "outer.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert names.count("relu") == 2 and not (tmp_path / "inner.json").exists()
+    with kolmo.monitor.trace(tmp_path / "again.json"):
+        pass

@@ -115,3 +115,34 @@ def test_runs_of_a_folder_are_compared_at_one_step(tmp_path):
     assert (bad["rank_low"], bad["rank_high"], bad["may_stop"]) == (2, 2, True)
     alone = predict.forecast(tmp_path / "good.csv", horizon=200)
     assert good["median"] == pytest.approx(alone.median[-1], rel=1e-12)
+
+
+def decaying(rows=1000):
+    return 2 + 1 / np.sqrt(np.arange(1, rows + 1)) + 0.01 * np.random.default_rng(0).normal(size=rows)
+
+
+def test_a_loss_that_is_no_number_to_the_end_has_diverged_also_after_one_before():
+    loss = decaying()
+    loss[300], loss[900:] = np.nan, np.nan
+    with pytest.raises(kolmo.InvalidArgument, match="since step 901; the training has diverged"):
+        kolmo.predict.forecast({"loss": loss}, horizon=20)
+    every_tenth = np.where(np.arange(1000) % 10 == 0, decaying(), np.nan)  # known at every tenth step
+    assert np.isfinite(kolmo.predict.forecast({"loss": every_tenth}, horizon=20).quantiles).all()
+
+
+def test_a_rate_of_zero_throughout_is_told():
+    with pytest.raises(kolmo.InvalidArgument, match="the rate is 0 in every block"):
+        kolmo.predict.forecast({"loss": decaying(), "rate": np.zeros(1000)}, horizon=20)
+
+
+def test_steps_that_count_tokens_are_told():
+    with pytest.raises(kolmo.InvalidArgument, match="524288 steps apart.*divided"):
+        kolmo.predict.forecast({"step": 524288 * np.arange(1, 1001), "loss": decaying()}, horizon=20)
+    assert kolmo.predict.forecast({"step": 1000 * np.arange(1, 1001), "loss": decaying()}, horizon=20000).step[-1] == 1020000
+
+
+def test_a_backtest_names_the_run_that_it_cannot_use(tmp_path):
+    for name, shift in (("good", 0), ("bad", -3)):
+        (tmp_path / f"{name}.csv").write_text("step,loss\n" + "".join(f"{i + 1},{v + shift}\n" for i, v in enumerate(decaying())))
+    with pytest.raises(kolmo.InvalidArgument, match=r"bad\.csv: .*loss"):
+        kolmo.predict.backtest(str(tmp_path))

@@ -139,6 +139,9 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
   if (const auto since = log.diverged_since(); since && *since <= log.last_step() - log.length())
     fail<InvalidArgument>("forecast: the loss is no finite number since step " + std::to_string(*since) +
                           "; the training has diverged, and there is nothing to forecast");
+  require(std::any_of(seen.blocks.rate.begin(), seen.blocks.rate.end(), [](double rate) { return rate > 0; }),
+          "forecast: the rate is 0 in every block, so that nothing was trained; the log must have it in full "
+          "precision, or not at all");
   const RateBlocks planned = planned_blocks(log, plan, blocks);
   const Choice choice = f == SIZE_MAX ? driver(seen, planned) : Choice{f};
   const Forecaster& forecaster = *history_.forecasters()[choice.forecaster];

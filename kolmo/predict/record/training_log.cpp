@@ -11,6 +11,9 @@ namespace {
 /// The most blocks that a row may lie behind the row before.
 constexpr std::int64_t longest_gap = 10000;
 
+/// The most steps between rows: plans have a rate for every step.
+constexpr std::int64_t farthest = 20000;
+
 /// The usual distance of steps between rows with a loss; 1 for fewer than two.
 std::int64_t usual_distance(std::span<const LogRow> rows) {
   std::vector<std::int64_t> distances;
@@ -104,6 +107,11 @@ TrainingLog log_of(std::span<const LogRow> rows, std::int64_t length) {
     kept.push_back(row);
   }
   const std::int64_t distance = usual_distance(kept);
+  require(distance <= farthest,
+          "TrainingLog: rows are usually " + std::to_string(distance) + " steps apart, and may be " +
+              std::to_string(farthest) +
+              " at most; steps that count tokens or samples must be divided by those of an "
+              "update");
   if (!length) length = (10 + distance - 1) / distance * distance;
   const std::int64_t steps = kept.empty() ? 0 : kept.back().step - kept.front().step + 1;
   TrainingLog log(length, length > 0 ? steps % length : 0);

@@ -112,19 +112,19 @@ def log_from(log: Any, options: str = "{}") -> tuple[TrainingLog, str]:
         values = np.asarray(log[name])
         if values.dtype.kind in "biuf":
             columns[str(name)] = np.ascontiguousarray(values, np.float64)
-    _mark_divergence(columns, json.loads(options))
+    mark_divergence(columns, json.loads(options))
     return translated(lambda: _kolmo.log_of(columns, options, "log")), "log"
 
 
-def _mark_divergence(columns: dict[str, Any], options: dict[str, Any]) -> None:
-    """In arrays NaN is both unknown and a loss that is no number. A loss that is NaN from some row to the end, while it was known in every
-    row before, is the latter."""
+def mark_divergence(columns: dict[str, Any], options: dict[str, Any]) -> None:
+    """In arrays NaN is both unknown and a loss that is no number. A loss that is NaN from some row to the end, while it was known in nine
+    of ten rows before, is the latter."""
     name = options.get("loss") or next((n for n in ("loss", "train_loss", "train/loss") if n in columns), None)
     if name not in columns:
         return
     bad = np.isnan(columns[name])
     known = np.flatnonzero(~bad)
-    if len(known) and known[-1] + 1 < len(bad) and not bad[: known[-1]].any():
+    if len(known) and known[-1] + 1 < len(bad) and len(known) >= 0.9 * known[-1]:
         columns[name] = np.where(bad, np.inf, columns[name])
 
 

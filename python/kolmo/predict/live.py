@@ -34,4 +34,5 @@ class Live:
         """The last step of a forecast of the training loss under the plan."""
         self._gauges["forecast_step"].set(forecast.step[-1])
         for gauge, at in zip(self._quantiles.values(), (0, 9, 18), strict=True):
-            gauge.set(forecast.quantiles[-1][at])
+            value = forecast.quantiles[-1][at]
+            gauge.set(float("nan") if value is None else value)  # None: beyond the range of numbers

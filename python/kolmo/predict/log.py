@@ -14,6 +14,10 @@ Columns = dict[str, np.ndarray[Any, Any]]
 NAMES = ("step", "loss", "gradient_norm", "rate")
 
 
+def _field(value: float) -> str:
+    return "" if math.isnan(value) else "Infinity" if math.isinf(value) else repr(float(value))
+
+
 class Log:
     """Columns step, loss, gradient_norm and rate (NaN where unknown), and validations: step, loss, and the average they are of."""
 
@@ -64,13 +68,18 @@ class Log:
         self.validations = [row for row in self.validations if row[0] <= step]
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Writes what ``kolmo forecast`` reads, beside the file and then over it. Fields of unknown values are empty."""
+        """Writes what ``kolmo forecast`` reads, beside the file and then over it. Fields of unknown values are empty; a loss that has
+        diverged is Infinity."""
+        from kolmo.predict.forecasting import mark_divergence
+
+        columns: Columns = {name: np.array(values) for name, values in self._columns.items()}
+        mark_divergence(columns, {})
         path = Path(path)
         beside = path.with_name(path.name + ".partial")
         with beside.open("w", encoding="utf-8") as out:
             out.write(",".join(NAMES) + "\n")
-            for row in zip(*self._columns.values(), strict=True):
-                out.write(",".join([str(int(row[0])), *("" if math.isnan(v) else repr(v) for v in row[1:])]) + "\n")
+            for row in zip(*columns.values(), strict=True):
+                out.write(",".join([str(int(row[0])), *(_field(v) for v in row[1:])]) + "\n")
         beside.replace(path)
 
     def state_dict(self) -> dict[str, Any]:

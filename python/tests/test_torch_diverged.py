@@ -1,0 +1,34 @@
+"""kolmo.predict.Watch: losses that leave the range of numbers."""
+import math
+
+import kolmo
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+from kolmo.predict import Watch  # noqa: E402
+from predict_data import net, xor_step  # noqa: E402
+
+
+@pytest.mark.parametrize("overhead", [0.005, None])
+def test_a_loss_that_explodes_ends_no_training(overhead):
+    """Forecasts of such a log reach beyond the range of numbers."""
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    watch = Watch(optimizer, target=0.1, overhead=overhead)
+    for step in range(600):
+        xor_step(model, optimizer)
+        watch.step(2.0 * math.exp(max(0, step - 300) / 10))
+    assert watch.forecast(length=100) is not None
+
+
+def test_the_log_of_a_diverged_training_is_told_as_such_from_its_file(tmp_path):
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    watch = Watch(optimizer)
+    for step in range(400):
+        xor_step(model, optimizer)
+        watch.step(math.nan if step >= 300 or step == 100 else 2 + 1 / math.sqrt(step + 1))
+    watch.write_csv(tmp_path / "log.csv")
+    for log in (lambda: watch.forecast(), lambda: kolmo.predict.forecast(str(tmp_path / "log.csv"), horizon=20)):
+        with pytest.raises(kolmo.InvalidArgument, match="the training has diverged"):
+            log()
