@@ -1,4 +1,4 @@
-"""kolmo.predict.Watch: losses that leave the range of numbers."""
+"""kolmo.predict.Watch: losses that leave the range of numbers, and stores that cannot be read."""
 import math
 
 import kolmo
@@ -32,3 +32,14 @@ def test_the_log_of_a_diverged_training_is_told_as_such_from_its_file(tmp_path):
     for log in (lambda: watch.forecast(), lambda: kolmo.predict.forecast(str(tmp_path / "log.csv"), horizon=20)):
         with pytest.raises(kolmo.InvalidArgument, match="the training has diverged"):
             log()
+
+
+def test_a_store_that_cannot_be_read_is_told_before_the_training():
+    with pytest.raises(kolmo.InvalidArgument, match="/nope: is no folder of a run store"):
+        Watch(torch.optim.SGD(net().parameters(), 0.1), budget=100, control=True, store="/nope")
+    optuna = pytest.importorskip("optuna")
+    from kolmo.predict.optuna import ForecastPruner
+
+    assert optuna.pruners.BasePruner in ForecastPruner.__mro__
+    with pytest.raises(kolmo.InvalidArgument, match="/nope: is no folder of a run store"):
+        ForecastPruner(100, store="/nope")

@@ -9,7 +9,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from kolmo._kolmo import Error, InvalidArgument
-from kolmo.predict.outlook import Forecaster, default_forecaster, outlook_of
+from kolmo.predict.outlook import Forecaster, check_store, default_forecaster, outlook_of
 
 
 class ForecastPruner(BasePruner):
@@ -28,6 +28,7 @@ class ForecastPruner(BasePruner):
         if steps < 1 or not 0 < probability < 1 or not 0 <= keep <= 1 or startup < 1 or least < 2:
             raise InvalidArgument("kolmo.predict.optuna.ForecastPruner: steps and startup are at least 1, least at least 2, probability is "
                                   f"between 0 and 1 and keep from 0 to 1, not {steps}, {startup}, {least}, {probability} and {keep}")
+        check_store(store, forecaster)
         self._steps, self._probability, self._keep = steps, probability, keep
         self._startup, self._least, self._rates = startup, least, rates
         self._store, self._forecaster = store, forecaster

@@ -66,3 +66,9 @@ def default_forecaster(log: Columns, *, plan: Any, horizon: int, target: float |
     """The forecasts of ``kolmo forecast``."""
     predict: Any = importlib.import_module("kolmo.predict")
     return predict.forecast(log, plan=plan, horizon=horizon, target=target, store=store)
+
+
+def check_store(store: Any, forecaster: Forecaster) -> None:
+    """Raises InvalidArgument for a run store that the default forecaster cannot read, before a training depends on it."""
+    if store is not None and forecaster is default_forecaster:
+        forecaster({"loss": 1 + 1 / np.arange(1.0, 401.0)}, plan="hold", horizon=10, store=store)

@@ -19,7 +19,7 @@ from kolmo.predict.decide import Decision
 from kolmo.predict.jumps import Jumps
 from kolmo.predict.live import Live
 from kolmo.predict.log import Columns, Log
-from kolmo.predict.outlook import Forecaster, decayed, default_forecaster, scheduled
+from kolmo.predict.outlook import Forecaster, check_store, decayed, default_forecaster, scheduled
 from kolmo.predict.record import BLOCK, NORM_EVERY, Recorder, norm_of_gradients, scalar
 from kolmo.predict.snapshot import same_generators
 
@@ -81,6 +81,7 @@ class Watch:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
         if overhead is not None and not 0 < overhead <= 1:
             raise InvalidArgument(f"kolmo.predict.Watch: overhead is a share of the wall time above 0 and at most 1, not {overhead}")
+        check_store(store, forecaster)
         while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # of Lightning and Accelerate
             optimizer = inner
         self.optimizer, self.model, self.scheduler, self.store = optimizer, model, scheduler, store
