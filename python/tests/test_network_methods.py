@@ -74,6 +74,12 @@ def test_fewer_shifts_than_were_asked_for_are_told(options):
     assert "fewer_surrogates" not in warnings_of(network(coupled(300), method="pairwise"))
 
 
+@pytest.mark.parametrize("rows, told", [(60, True), (95, True), (150, False)])
+def test_sequential_tests_tell_when_shifts_are_few(rows, told):
+    document = network(coupled(rows, 2), method="pairwise")
+    assert ("few_surrogates" in warnings_of(document)) == told
+
+
 def test_one_estimate_with_fewer_shifts_than_were_asked_for_says_so():
     x = coupled(300)
     found = kolmo.transfer_entropy(x[:, 0], x[:, 1], surrogates=1000)

@@ -239,8 +239,9 @@ std::vector<Warning> inspect(const Network& network, const PreparedNetwork& prep
     }
     const bool circular = e.surrogate_type == SurrogateMethod::circular;
     const bool limited = more_might_help(network, available, options);
-    // A sequential test is told to take no more than there are.
-    const std::int64_t wanted = options.rule().sequential() ? options.rule().first_part() : e.surrogates;
+    // Sequential tests take as many as they need, of as many as there are.
+    const std::int64_t wanted =
+        options.rule().sequential() ? std::min(few_different, e.surrogates) : e.surrogates;
     const std::int64_t different = circular ? used : different_surrogates(series, rows, e, e.surrogates);
     for (auto& w : {few_surrogates(different, e, wanted),
                     limited ? too_few_surrogates(used, double(network.links.size()), options) : std::nullopt})

@@ -32,12 +32,11 @@ std::vector<double> autocorrelations(const Series& series, std::size_t variable)
 
 std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& o,
                                       std::int64_t wanted) {
-  constexpr std::int64_t few = 99;
   if (different >= wanted) return {};
   std::string text =
       fmt::format("the data allow only {} different {} surrogates, so that no p-value is below {:.2g}",
                   different, kind_of(o.surrogate_type).name, 1 / double(1 + different));
-  if (different < few) return Warning{"few_surrogates", std::move(text)};
+  if (different < few_different) return Warning{"few_surrogates", std::move(text)};
   text += fmt::format(": a test was to have {}", wanted);
   if (o.surrogate_type == SurrogateMethod::circular) text += ", and --surrogate-type block has as many";
   return Warning{"fewer_surrogates", std::move(text)};

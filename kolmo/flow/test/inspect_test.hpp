@@ -8,7 +8,10 @@
 
 namespace kolmo {
 
-/// Warns of few_surrogates, if fewer than 99 are different (see different_surrogates) and fewer than `wanted`; and of
+/// Of fewer different surrogates than this few_surrogates warns.
+inline constexpr std::int64_t few_different = 99;
+
+/// Warns of few_surrogates, if fewer than few_different are different (see different_surrogates) and fewer than `wanted`; and of
 /// fewer_surrogates, if only the latter.
 std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& options,
                                       std::int64_t wanted);
