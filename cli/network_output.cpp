@@ -117,8 +117,7 @@ void print_links(const NetworkDocument& d) {
     table.add(std::move(row));
   }
   if (!table.empty()) table.print(std::cout);
-  const bool yekutieli = d.greedy() && d.request.greedy.compatible == GreedyRules::idtxl &&
-                         d.request.correction == Correction::bh;
+  const bool yekutieli = d.idtxl() && d.request.correction == Correction::bh;
   std::cout << links.size() << " of " << d.links.size()
             << " links significant at alpha = " << number_text(d.request.alpha) << ", correction "
             << correction_names[std::size_t(d.request.correction)]

@@ -52,8 +52,10 @@ def trace(path: str | os.PathLike[str]) -> Iterator[None]:
         _kolmo.start_trace()
         yield
     finally:
-        text = _kolmo.stop_trace()
-        _tracing.release()
+        try:
+            text = _kolmo.stop_trace()
+        finally:
+            _tracing.release()
         part = Path(f"{os.fspath(path)}.part")
         part.write_text(text, encoding="utf-8")
         part.replace(path)

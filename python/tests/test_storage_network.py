@@ -48,6 +48,8 @@ def test_all_outputs_show_the_own_past(tmp_path, monkeypatch):
         assert row["units"] == "nats"
     assert shown.split()[:4] == ["variable", "lags", "nats", "p-value"]
     assert "<= 1/40" in shown and "links" not in shown
+    methods = json.loads((tmp_path / "x.json").read_text())["methods"]["text"]
+    assert "the past was shifted in time" in methods and "source" not in methods
     page = (tmp_path / "r.html").read_text()
     assert "Active information storage</h2>" in page and "No link survived" not in page
 

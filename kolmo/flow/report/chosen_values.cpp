@@ -12,11 +12,6 @@ namespace {
 
 using markup::escape;
 
-std::string p_label(double p, std::int64_t surrogates, PValue convention) {
-  const std::string text = p_text(p, surrogates, convention);
-  return text.starts_with("<=") ? "\u2264" + text.substr(2) : text == "-" ? markup::number(p) : text;
-}
-
 void add_value(HtmlTable& table, const NetworkDocument& network, const NetworkTarget& target,
                const ChosenValue& c) {
   const NetworkRequest& r = network.request;
@@ -25,9 +20,11 @@ void add_value(HtmlTable& table, const NetworkDocument& network, const NetworkTa
   table.text(network.variables[c.variable]);
   if (links) table.text(network.variables[target.target]);
   table.value(c.lag, network.lag_text(c.lag));
-  table.value(c.value), table.value(c.p_value, p_label(c.p_value, c.surrogates, r.p_value));
+  table.value(c.value);
+  table.value(c.p_value, p_label(p_text(c.p_value, c.surrogates, r.p_value), c.p_value));
   table.value(c.given_all);
-  table.value(c.p_given_all, p_label(c.p_given_all, r.greedy.permutations_max_seq.value_or(0), r.p_value));
+  const std::int64_t draws = r.greedy.permutations_max_seq.value_or(0);
+  table.value(c.p_given_all, p_label(p_text(c.p_given_all, draws, r.p_value), c.p_given_all));
 }
 
 /// The values of links that the page shows, or without links those of all variables.

@@ -9,17 +9,12 @@
 #include "kolmo/flow/result/markup.hpp"
 #include "kolmo/flow/result/storage_table.hpp"
 
-// What the report says of active information storage, where there are no links.
+// The report of networks of active information storage alone, which have no links.
 namespace kolmo::prose {
 namespace {
 
 using markup::escape;
 using markup::number;
-
-std::string p_label(const NetworkDocument& network, const NetworkTarget& target) {
-  const std::string text = storage_test(network, target).text;
-  return text.starts_with("<=") ? "\u2264" + text.substr(2) : text;
-}
 
 std::string storage_table(const NetworkDocument& network) {
   HtmlTable table("storage",
@@ -38,17 +33,10 @@ std::string storage_table(const NetworkDocument& network) {
     table.text(network.variables[t.target]), table.text(network.lags_text(own_lags(t)));
     table.text(removed.empty() ? "none" : removed), table.count(t.samples);
     table.value(t.active_information_storage);
-    table.value(storage_test(network, t).p_value, p_label(network, t));
+    const StorageTest test = storage_test(network, t);
+    table.value(test.p_value, p_label(test.text, test.p_value));
   }
   return table.end();
-}
-
-/// What is done in surrogates, which are of the past and of no source.
-std::string surrogates_clause(const NetworkDocument& network) {
-  std::string text(kind_of(network.request.estimator.surrogate_type).in_report);
-  const std::string_view source = "source";
-  if (const auto at = text.find(source); at != std::string::npos) text.replace(at, source.size(), "past");
-  return text;
 }
 
 }  // namespace
@@ -67,21 +55,24 @@ std::string storage_headline(const NetworkDocument& network) {
     if (!t.own_past.empty() && (!most || t.active_information_storage > most->active_information_storage))
       most = &t;
   const std::vector<int> lags = own_lags(*most);
+  const StorageTest test = storage_test(network, *most);
   return fmt::format(
       "<strong>{} of {}</strong> variable{} store{} information at \u03b1 = {}. {} stores the most: {} {} at "
       "lag{} {}, p {}{}.",
       stored, all, all == 1 ? "" : "s", stored == 1 ? "s" : "", alpha,
       escape(network.variables[most->target]), number(most->active_information_storage),
       escape(network.units), lags.size() == 1 ? "" : "s", escape(network.lags_text(lags)),
-      storage_test(network, *most).at_floor ? "" : "= ", p_label(network, *most));
+      test.at_floor ? "" : "= ", p_label(test.text, test.p_value));
 }
 
 std::string storage_meaning(const NetworkDocument& network) {
   const NetworkRequest& r = network.request;
   const std::string test =
-      network.analytic() ? "is that of an F test"
-                         : fmt::format("compares what they tell with that in {} surrogates {}",
-                                       r.greedy.permutations_omnibus.value_or(0), surrogates_clause(network));
+      network.analytic()
+          ? "is that of an F test"
+          : fmt::format("compares what they tell with that in {} surrogates {}",
+                        r.greedy.permutations_omnibus.value_or(0),
+                        of_own_past(std::string(kind_of(r.estimator.surrogate_type).in_report)));
   return fmt::format(
       "<p>Active information storage, measured in {}, is what a variable\u2019s own past tells about its "
       "next "

@@ -13,13 +13,6 @@ namespace kolmo::prose {
 namespace {
 
 using markup::escape;
-using markup::number;
-
-std::string p_label(const NetworkDocument& network, const NetworkLink& link) {
-  std::string text = p_text(network, link);
-  if (text.starts_with("<=")) return "\u2264" + text.substr(2);
-  return text == "-" ? number(link.p_value) : text;
-}
 
 }  // namespace
 
@@ -44,7 +37,7 @@ std::string link_table(const NetworkDocument& network, const std::vector<const N
     table.value(link->value);
     if (network.compared())
       for (const double v : {bias_corrected(*link), z_score(*link), link->surrogate_q95}) table.value(v);
-    table.value(link->p_value, p_label(network, *link)), table.value(link->p_adjusted);
+    table.value(link->p_value, p_label(p_text(network, *link), link->p_value)), table.value(link->p_adjusted);
   }
   return table.end();
 }

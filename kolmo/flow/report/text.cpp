@@ -23,8 +23,8 @@ std::string plural(std::size_t count, const char* word) {
 
 std::string correction_name(const NetworkDocument& network) {
   const Correction correction = network.request.correction;
-  const bool idtxl = network.greedy() && network.request.greedy.compatible == GreedyRules::idtxl;
-  return correction == Correction::bh ? idtxl ? "Benjamini\u2013Yekutieli" : "Benjamini\u2013Hochberg"
+  return correction == Correction::bh
+             ? network.idtxl() ? "Benjamini\u2013Yekutieli" : "Benjamini\u2013Hochberg"
          : correction == Correction::bonferroni ? "Bonferroni"
                                                 : "none";
 }
@@ -130,6 +130,10 @@ std::string text_of(const nlohmann::json& value) {
 }
 
 }  // namespace
+
+std::string p_label(const std::string& text, double p) {
+  return text.starts_with("<=") ? "\u2264" + text.substr(2) : text == "-" ? number(p) : text;
+}
 
 std::string headline(const NetworkDocument& network) {
   if (network.only_storage()) return storage_headline(network);

@@ -29,7 +29,10 @@ std::string link_table(const NetworkDocument& network, const std::vector<const N
 /// the commands that estimate the links alone.
 std::string values_details(const NetworkDocument& network, const std::vector<const NetworkLink*>& links);
 
-/// What headline, meaning and the sections of links are for networks of active information storage alone.
+/// The text of a p-value (p_text) for readers of a page: "≤ 1/201"; the number where the text is "-".
+std::string p_label(const std::string& text, double p);
+
+/// These take the place of headline, meaning and the sections of links in networks of active information storage alone.
 std::string storage_headline(const NetworkDocument& network);
 std::string storage_meaning(const NetworkDocument& network);
 std::string storage_section(const NetworkDocument& network);

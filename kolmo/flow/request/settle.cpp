@@ -90,9 +90,8 @@ void settle_greedy(NetworkRequest& r) {
   r.estimator.surrogates = *g.permutations_max_stat;
   for (const auto* some : {&g.permutations_min_stat, &g.permutations_omnibus, &g.permutations_max_seq})
     require((**some == 0) == (r.estimator.surrogates == 0),
-            "--permutations-max-stat, -min-stat, -omnibus and -max-seq: a test without surrogates is "
-            "analytic, of "
-            "--estimator gaussian only; either all four are 0 or none is");
+            "--permutations-max-stat, -min-stat, -omnibus and -max-seq: either all are 0 or none is; tests "
+            "without surrogates are analytic, of --estimator gaussian");
   require(r.estimator.surrogates || gaussian,
           "--method " + std::string(network_method_names[std::size_t(r.method)]) +
               " chooses by tests: --surrogates 0 is for --estimator gaussian, whose tests are analytic");

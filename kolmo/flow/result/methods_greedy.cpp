@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kolmo/flow/result/storage_table.hpp"
 #include "kolmo/knn/surrogate.hpp"
 
 namespace kolmo {
@@ -69,8 +70,6 @@ constexpr Reference yekutieli{
     "  journal = {The Annals of Statistics},\n  volume = {29},\n  pages = {1165--1188},\n  year = {2001},\n"
     "  doi = {10.1214/aos/1013699998}\n}\n"};
 
-bool idtxl(const NetworkDocument& d) { return d.request.greedy.compatible == GreedyRules::idtxl; }
-
 std::string candidates(const NetworkDocument& d) {
   const NetworkRequest& r = d.request;
   const GreedyOptions& g = r.greedy;
@@ -121,10 +120,10 @@ std::string tests(const NetworkDocument& d) {
       "removed as long as it was not significant at {} against the minimum in {} surrogates; all were tested "
       "{}, at {} in {} surrogates, and each given all others, at {} in {} surrogates, {}. ",
       *g.alpha_max_stat, *g.permutations_max_stat,
-      idtxl(d) ? "" : ", of which fewer were drawn where the outcome was certain (Besag and Clifford 1991)",
+      d.idtxl() ? "" : ", of which fewer were drawn where the outcome was certain (Besag and Clifford 1991)",
       of, *g.alpha_min_stat, *g.permutations_min_stat, together, *g.alpha_omnibus, *g.permutations_omnibus,
       *g.alpha_max_seq, *g.permutations_max_seq,
-      idtxl(d) ? "rank by rank as IDTxl does" : "by a step-down procedure (Westfall and Young 1993)");
+      d.idtxl() ? "rank by rank as IDTxl does" : "by a step-down procedure (Westfall and Young 1993)");
 }
 
 std::string many_targets(const NetworkDocument& d) {
@@ -132,7 +131,7 @@ std::string many_targets(const NetworkDocument& d) {
   std::string out;
   if (r.correction == Correction::none) {
     out = "The p-values were not adjusted for the number of targets";
-  } else if (idtxl(d)) {
+  } else if (d.idtxl()) {
     out = std::string("The p-values of the joint tests were adjusted over the targets by ") +
           (r.correction == Correction::bh ? "the procedure of Benjamini and Yekutieli (2001)"
                                           : "Bonferroni's method");
@@ -160,8 +159,9 @@ std::string greedy_sentences(const NetworkDocument& d, const std::string& surrog
       candidates(d) + ". " + tests(d);
   if (!d.analytic())
     out += fmt::format(
-        "In a surrogate (Theiler et al. 1992) {}{}. ", surrogates,
-        idtxl(d) ? ", each value by itself" : "; all values that were left had the same surrogates");
+        "In a surrogate (Theiler et al. 1992) {}{}. ",
+        d.only_storage() ? of_own_past(surrogates) : surrogates,
+        d.idtxl() ? ", each value by itself" : "; all values that were left had the same surrogates");
   if (const long long shifts = fewest_shifts(d))
     out += fmt::format("The rows allow {} different shifts, and no test had more. ", shifts);
   if (d.request.greedy.max_conditions < most_conditions)
@@ -171,9 +171,9 @@ std::string greedy_sentences(const NetworkDocument& d, const std::string& surrog
 
 std::vector<Reference> greedy_references(const NetworkDocument& d) {
   std::vector<Reference> all{faes, lizier_rubinov, novelli};
-  if (!idtxl(d) && d.analytic()) all.push_back(holm);
-  if (!idtxl(d) && !d.analytic()) all.insert(all.end(), {besag, westfall});
-  if (d.request.correction == Correction::bh) all.push_back(idtxl(d) ? yekutieli : bogomolov);
+  if (!d.idtxl() && d.analytic()) all.push_back(holm);
+  if (!d.idtxl() && !d.analytic()) all.insert(all.end(), {besag, westfall});
+  if (d.request.correction == Correction::bh) all.push_back(d.idtxl() ? yekutieli : bogomolov);
   return all;
 }
 

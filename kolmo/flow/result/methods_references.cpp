@@ -123,7 +123,7 @@ std::vector<Reference> references(const NetworkDocument& network) {
       if (reference.key == kind_of(r.estimator.surrogate_type).reference) found.push_back(reference);
     if (network.sequential()) found.push_back(besag);
   }
-  const bool hochberg = !network.greedy() || r.greedy.compatible == GreedyRules::none;
+  const bool hochberg = !network.idtxl();
   if (r.correction == Correction::bh && hochberg) found.push_back(benjamini);
   return found;
 }

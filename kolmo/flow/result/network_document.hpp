@@ -115,6 +115,8 @@ struct NetworkDocument {
   bool greedy() const { return request.method != NetworkMethod::pairwise; }
   /// Whether the own pasts of variables were chosen, and nothing else, so that there are no links.
   bool only_storage() const { return greedy() && request.greedy.measure == GreedyMeasure::ais; }
+  /// Whether the searches follow the rules of IDTxl.
+  bool idtxl() const { return greedy() && request.greedy.compatible == GreedyRules::idtxl; }
   /// Whether links were tested, by surrogates or analytically. If not, values are shown, and no link is claimed.
   bool tested() const { return compared() || analytic(); }
   /// Whether tests could end before they had all surrogates.

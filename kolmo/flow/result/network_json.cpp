@@ -88,16 +88,16 @@ Json searched_json(const NetworkDocument& d, const NetworkTarget& t) {
                               {"value", r.value},
                               {"p_value", r.p_value}});
   }
-  if (d.request.method == NetworkMethod::multivariate)
-    for (const NetworkSearch& s : t.searches) j.update(tests_json(s));
-  else
-    j["searches"] = Json::array();
-  for (const NetworkSearch& s : t.searches)
-    if (d.request.method == NetworkMethod::bivariate) {
-      Json of{{"variable", d.variables[s.offered[0]]}, {"variable_index", s.offered[0]}};
-      of.update(tests_json(s));
-      j["searches"].push_back(std::move(of));
+  const bool each = d.request.method == NetworkMethod::bivariate;
+  if (each) j["searches"] = Json::array();
+  for (const NetworkSearch& s : t.searches) {
+    if (!each) {
+      j.update(tests_json(s));
+      continue;
     }
+    j["searches"].push_back({{"variable", d.variables[s.offered[0]]}, {"variable_index", s.offered[0]}});
+    j["searches"].back().update(tests_json(s));
+  }
   j["max_conditions_reached"] = t.full;
   return j;
 }

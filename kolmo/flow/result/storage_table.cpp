@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 #include "kolmo/flow/result/link_table.hpp"
 #include "kolmo/io/csv_cell.hpp"
@@ -21,6 +22,13 @@ StorageTest storage_test(const NetworkDocument& network, const NetworkTarget& ta
   const std::int64_t surrogates =
       (joined ? r.greedy.permutations_omnibus : r.greedy.permutations_max_stat).value_or(0);
   return {p, surrogates, p_at_floor(p, surrogates, r.p_value), p_text(p, surrogates, r.p_value)};
+}
+
+std::string of_own_past(std::string text) {
+  constexpr std::string_view source = "source";
+  for (auto at = text.find(source); at != std::string::npos; at = text.find(source, at))
+    text.replace(at, source.size(), "past");
+  return text;
 }
 
 std::vector<int> own_lags(const NetworkTarget& target) {

@@ -17,6 +17,9 @@ struct StorageTest {
 };
 StorageTest storage_test(const NetworkDocument& network, const NetworkTarget& target);
 
+/// A text about surrogates of a source, told of a variable's past, which has none.
+std::string of_own_past(std::string text);
+
 /// The lags of the own past of a target, ascending.
 std::vector<int> own_lags(const NetworkTarget& target);
 

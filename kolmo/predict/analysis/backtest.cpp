@@ -153,13 +153,12 @@ BacktestResult backtest(const std::vector<Run>& runs, const Forecasters& forecas
   std::map<std::pair<std::string, std::size_t>, std::vector<std::array<double, 3>>>
       all;  // CRPS, coverage, CRPS less the driver's
   for (const Run& run : runs) {
-    const OfRun sums = [&] {
-      try {
-        return scores_of(run, forecasters, standing, result.origins);
-      } catch (const InvalidArgument& e) {
-        fail<InvalidArgument>(run.name + ": " + e.what());
-      }
-    }();
+    OfRun sums;
+    try {
+      sums = scores_of(run, forecasters, standing, result.origins);
+    } catch (const InvalidArgument& e) {
+      fail<InvalidArgument>(run.name + ": " + e.what());
+    }
     if (sums.empty()) continue;
     ++result.runs;
     for (const auto& [key, sum] : sums) {

@@ -14,6 +14,7 @@ import numpy as np
 
 from kolmo import _kolmo
 from kolmo.flow.options import translated, type_text
+from kolmo.predict.log import mark_divergence
 
 TrainingLog = _kolmo.TrainingLog
 
@@ -114,18 +115,6 @@ def log_from(log: Any, options: str = "{}") -> tuple[TrainingLog, str]:
             columns[str(name)] = np.ascontiguousarray(values, np.float64)
     mark_divergence(columns, json.loads(options))
     return translated(lambda: _kolmo.log_of(columns, options, "log")), "log"
-
-
-def mark_divergence(columns: dict[str, Any], options: dict[str, Any]) -> None:
-    """In arrays NaN is both unknown and a loss that is no number. A loss that is NaN from some row to the end, while it was known in nine
-    of ten rows before, is the latter."""
-    name = options.get("loss") or next((n for n in ("loss", "train_loss", "train/loss") if n in columns), None)
-    if name not in columns:
-        return
-    bad = np.isnan(columns[name])
-    known = np.flatnonzero(~bad)
-    if len(known) and known[-1] + 1 < len(bad) and len(known) >= 0.9 * known[-1]:
-        columns[name] = np.where(bad, np.inf, columns[name])
 
 
 def read_log(path: str | os.PathLike[str], **columns: Any) -> TrainingLog:

@@ -14,6 +14,18 @@ Columns = dict[str, np.ndarray[Any, Any]]
 NAMES = ("step", "loss", "gradient_norm", "rate")
 
 
+def mark_divergence(columns: Columns, options: dict[str, Any]) -> None:
+    """In arrays NaN is both unknown and a loss that is no number. A loss that is NaN from some row to the end, while it was known in nine
+    of ten rows before, is the latter."""
+    name = options.get("loss") or next((n for n in ("loss", "train_loss", "train/loss") if n in columns), None)
+    if name not in columns:
+        return
+    bad = np.isnan(columns[name])
+    known = np.flatnonzero(~bad)
+    if len(known) and known[-1] + 1 < len(bad) and len(known) >= 0.9 * known[-1]:
+        columns[name] = np.where(bad, np.inf, columns[name])
+
+
 def _field(value: float) -> str:
     return "" if math.isnan(value) else "Infinity" if math.isinf(value) else repr(float(value))
 
@@ -70,8 +82,6 @@ class Log:
     def write_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes what ``kolmo forecast`` reads, beside the file and then over it. Fields of unknown values are empty; a loss that has
         diverged is Infinity."""
-        from kolmo.predict.forecasting import mark_divergence
-
         columns: Columns = {name: np.array(values) for name, values in self._columns.items()}
         mark_divergence(columns, {})
         path = Path(path)
