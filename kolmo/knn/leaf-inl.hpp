@@ -33,10 +33,10 @@ class LeafSearch {
     T low[max_columns], high[max_columns];
     for (int c = 0; c < d(); ++c) low[c] = box[2 * c * fan], high[c] = box[(2 * c + 1) * fan];
     own_ = l;
-    scan<true>(l, windowed, excluded);
+    scan(l, windowed, excluded);
     search_.around(
         l, low, high, [&]() HWY_ATTR { return bound_; },
-        [&](std::int64_t other) HWY_ATTR { scan<false>(other, windowed, excluded); });
+        [&](std::int64_t other) HWY_ATTR { scan(other, windowed, excluded); });
   }
   /// The distance of the k-th neighbour of each point of the leaf.
   const T* kth() const { return distance_[k_ - 1]; }
@@ -47,9 +47,10 @@ class LeafSearch {
   using Vector = hn::Vec<Tag>;
   int d() const { return D ? D : t_.d; }
 
-  template <bool own, class Excluded>
+  template <class Excluded>
   void scan(std::int64_t l, bool windowed, const Excluded& excluded) {
     const Tag tag;
+    const bool own = l == own_;
     const T *q = t_.leaf_points(own_), *p = t_.leaf_points(l);
     const T* box = t_.box[0] + l / fan * fan * 2 * d() + l % fan;
     auto bound = hn::Set(tag, -infinity);
@@ -110,8 +111,8 @@ class LeafSearch {
 
 /// Counts the values with |value - q| < radius for `leaf` values q at once: bisects the cells around both ends of the interval.
 template <class T>
-HWY_INLINE void count_near(const Cells<T>& cells, std::int64_t n, const T* q, const T* radius,
-                           std::int64_t* count) {
+HWY_NOINLINE void count_near(const Cells<T>& cells, std::int64_t n, const T* q, const T* radius,
+                             std::int64_t* count) {
   using Index = hwy::MakeSigned<T>;
   constexpr int leaf = Tree<T>::leaf;
   const hn::CappedTag<T, leaf> tag;

@@ -1,71 +1,21 @@
 // Computes one estimate at a time. Nearest neighbours come from a k-d tree over (x, y, z). Marginal counts
 // come from a sorted column if the marginal has one column, else from a tree of its own.
+// foreach_target.h includes this file once per instruction set, so it has no ordinary include guard.
+#if defined(KOLMO_KNN_TREES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KOLMO_KNN_TREES_INL
+#undef KOLMO_KNN_TREES_INL
+#else
+#define KOLMO_KNN_TREES_INL
+#endif
+
 #include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "kolmo/knn/ksg_problem.hpp"
-#include "kolmo/knn/sorted.hpp"
-#include "kolmo/knn/tree.hpp"
-#include "kolmo/runtime/cpu/parallel.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kolmo/knn/trees.cpp"
-#include "kolmo/knn/targets.hpp"
-// clang-format off
-#include <hwy/foreach_target.h>
-// clang-format on
 #include "kolmo/knn/leaf-inl.hpp"
 #include "kolmo/knn/search-inl.hpp"
-
-#ifndef KOLMO_KNN_TREES_ONCE
-#define KOLMO_KNN_TREES_ONCE
-namespace kolmo::knn {
-
-/// Counts the points near a row in some of the columns.
-template <class T>
-struct Marginal {
-  Columns<T> columns;  // row i is observation i of this estimate
-  Tree<T> tree;        // used if there are two columns or more
-  T* value = nullptr;  // used if there is one column: ascending, padded with infinities
-  Cells<T> cells{};
-
-  void layout(std::int64_t n, int d, Arena& arena) {
-    if (d > 1) return tree.layout(n, d, arena);
-    value = arena.take<T>(std::size_t(n + Cells<T>::padding));
-    cells = {value, arena.take<std::uint32_t>(std::size_t(Cells<T>::count(n))), 0, 0, 0};
-  }
-  void build(std::int64_t n) {
-    if (columns.count > 1) return tree.build(columns);
-    for (std::int64_t i = 0; i < n; ++i) value[i] = columns(0, i);
-    sort(value, std::size_t(n));
-    std::fill_n(value + n, Cells<T>::padding, std::numeric_limits<T>::infinity());
-    cells.build(n);
-  }
-};
-
-/// The memory for one estimate at a time; the workspace holds one of these.
-template <class T>
-struct Workbench {
-  Tree<T> joint;
-  Marginal<T> first, second, condition;  // x and y; or (x, z), (y, z) and z
-  T* shuffled;                           // the rows of x in this estimate
-  PsiTerm* terms;                        // terms by count
-  PsiSum* sums;                          // sums by thread
-
-  void layout(const KsgProblem<T>& p, Arena& arena, int threads) {
-    joint.layout(p.n, p.dx + p.dy + p.dz, arena);
-    first.layout(p.n, p.dx + p.dz, arena);
-    second.layout(p.n, p.dy + p.dz, arena);
-    if (p.dz) condition.layout(p.n, p.dz, arena);
-    shuffled = arena.take<T>(std::size_t(p.n * p.dx));
-    terms = arena.take<PsiTerm>(std::size_t(p.n + 1));
-    sums = arena.take<PsiSum>(std::size_t(threads));
-  }
-};
-
-}  // namespace kolmo::knn
-#endif
+#include "kolmo/knn/workbench.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kolmo::knn {
@@ -112,8 +62,8 @@ struct Around {  // unused slots repeat the last point
 
 /// Counts the points near each point of a leaf in the columns of a marginal, which are columns `of` of the joint space.
 template <class T>
-void count_near(const Marginal<T>& m, const int* of, const Around<T>& around, const KsgProblem<T>& p,
-                std::int64_t* count) {
+HWY_NOINLINE void count_near(const Marginal<T>& m, const int* of, const Around<T>& around,
+                             const KsgProblem<T>& p, std::int64_t* count) {
   const int columns = m.columns.count;
   if (columns == 1) count_near(m.cells, p.n, around.q[of[0]], around.radius[of[0]], count);
   for (int i = 0; i < around.points; ++i) {
@@ -142,11 +92,13 @@ class Radii {
       : p_(p), joint_(joint), leaves_(tree, int(p.k)), points_(tree) {}
 
   void find(std::int64_t l, Around<T>& around) {
-    if (D >= 2 && D <= most_by_leaf && p_.algorithm == KsgAlgorithm::ksg1) {
-      leaves_.nearest(l, p_.theiler > 0, [&](std::uint32_t i, std::uint32_t j) { return p_.excluded(i, j); });
-      for (int i = 0; i < around.points; ++i) fill(around, 0, joint_.count, i, leaves_.kth()[i]);
-      return;
-    }
+    if constexpr (D >= 2 && D <= most_by_leaf)
+      if (p_.algorithm == KsgAlgorithm::ksg1) {
+        leaves_.nearest(l, p_.theiler > 0,
+                        [&](std::uint32_t i, std::uint32_t j) { return p_.excluded(i, j); });
+        for (int i = 0; i < around.points; ++i) fill(around, 0, joint_.count, i, leaves_.kth()[i]);
+        return;
+      }
     const int ends[] = {p_.dx, p_.dx + p_.dy, joint_.count};
     for (int i = 0; i < around.points; ++i) {
       T q[max_columns];
@@ -168,7 +120,7 @@ class Radii {
 
  private:
   /// With more columns the points of a leaf have too few leaves near them in common.
-  static constexpr int most_by_leaf = 7;
+  static constexpr int most_by_leaf = 5;
 
   /// Sets the radius of a point, and of the unused slots behind the last one.
   static void fill(Around<T>& around, int column, int end, int i, T radius) {
@@ -246,42 +198,7 @@ void all_estimates(const KsgProblem<T>& p, bool only_observed, Workbench<T>& w, 
   }
 }
 
-void trees_f64(const KsgProblem<double>& p, bool only_observed, Workbench<double>& w, int threads) {
-  all_estimates(p, only_observed, w, threads);
-}
-void trees_f32(const KsgProblem<float>& p, bool only_observed, Workbench<float>& w, int threads) {
-  all_estimates(p, only_observed, w, threads);
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace kolmo::knn
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace kolmo::knn {
-
-HWY_EXPORT(trees_f64);
-HWY_EXPORT(trees_f32);
-
-template <class T>
-void trees_layout(const KsgProblem<T>& p, Arena& arena, int threads) {
-  Workbench<T> w;
-  w.layout(p, arena, threads);
-}
-template <class T>
-void trees(const KsgProblem<T>& p, bool only_observed, Arena arena, int threads) {
-  Workbench<T> w;
-  w.layout(p, arena, threads);
-  if constexpr (sizeof(T) == 8)
-    HWY_DYNAMIC_DISPATCH(trees_f64)(p, only_observed, w, threads);
-  else
-    HWY_DYNAMIC_DISPATCH(trees_f32)(p, only_observed, w, threads);
-}
-
-template void trees_layout(const KsgProblem<double>&, Arena&, int);
-template void trees_layout(const KsgProblem<float>&, Arena&, int);
-template void trees(const KsgProblem<double>&, bool, Arena, int);
-template void trees(const KsgProblem<float>&, bool, Arena, int);
-
-}  // namespace kolmo::knn
 #endif
