@@ -26,7 +26,9 @@ class PythonHost final : public Host {
   std::vector<double> validations(const std::string& of) override {
     return call<std::vector<double>>("validations", of);
   }
-  std::optional<Losses> evaluate() override { return call<std::optional<Losses>>("evaluate_all"); }
+  std::optional<Losses> evaluate(const std::vector<std::string>& of) override {
+    return call<std::optional<Losses>>("evaluate_each", of);
+  }
   Outlook forecast(const Question& q) override {
     try {
       return call<Outlook>("forecast", q.start, q.length, q.horizon, q.of);

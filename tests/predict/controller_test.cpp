@@ -16,7 +16,8 @@ struct Training : Host {
   double x = 1, factor = 1, promise = 1.5, average = NAN, above = 0, bad_from = INFINITY, seconds = 0,
          clock = 0;
   bool evaluates = true, memory = true;
-  std::int64_t evaluations = 0, alarms = 0, quiet = 0;
+  std::int64_t alarms = 0, quiet = 0;
+  std::vector<std::vector<std::string>> evaluated;
   std::vector<double> log, held_out, factors;
   std::map<std::int64_t, std::pair<double, std::size_t>> states;
   std::vector<Question> questions;
@@ -27,13 +28,15 @@ struct Training : Host {
   std::vector<double> validations(const std::string& of) override {
     return of.empty() ? held_out : std::vector<double>{};
   }
-  std::optional<Losses> evaluate() override {
-    ++evaluations;
+  std::optional<Losses> evaluate(const std::vector<std::string>& of) override {
+    evaluated.push_back(of);
     if (!evaluates) return Losses{};
     if (!memory) return {};
-    held_out.push_back(1 + x + above);
-    Losses losses{{"", held_out.back()}};
-    if (!std::isnan(average)) losses.emplace_back("power", average);
+    Losses losses;
+    for (const std::string& name : of) {
+      losses.emplace_back(name, name.empty() ? 1 + x + above : average);
+      if (name.empty()) held_out.push_back(losses.back().second);
+    }
     return losses;
   }
   Outlook forecast(const Question& q) override {
@@ -97,7 +100,7 @@ TEST(Controllers, TakeADecayThatReachesTheTargetThroughItsPhases) {
   t.steps(c, 39);
   EXPECT_EQ(c.phase(), Phase::warmup);
   EXPECT_TRUE(c.decisions().empty());
-  EXPECT_EQ(t.evaluations, 0);
+  EXPECT_TRUE(t.evaluated.empty());
   t.step(c);
   ASSERT_EQ(c.decisions().size(), 1u) << "the shortest decay, .12 of 40 steps, is at least 20";
   EXPECT_EQ(c.decisions()[0].action, Decision::start_decay);
@@ -173,7 +176,9 @@ TEST(Controllers, ReturnTheBestAverageAndPassOverLossesThatAreNoNumbers) {
   for (const double above : {0., double(NAN)}) {
     Training t;
     t.average = 1.2, t.above = above;
-    Controller c(to_target(1.3));
+    ControlOptions options = to_target(1.3);
+    options.averages = {"power"};
+    Controller c(options);
     t.steps(c, 40);
     ASSERT_TRUE(c.done());
     EXPECT_EQ(c.decisions()[0].action, Decision::return_average);
@@ -183,6 +188,27 @@ TEST(Controllers, ReturnTheBestAverageAndPassOverLossesThatAreNoNumbers) {
       EXPECT_NEAR(c.decisions()[0].margin, .8, 1e-12);
     }
   }
+}
+
+TEST(Controllers, EvaluateOnlyTheLeaderWhileForecastsAreNotAffordable) {
+  Training t;
+  t.average = 1.8, t.seconds = 1;  // a forecast takes as long as 300 steps
+  ControlOptions options = to_target(1.7);
+  options.averages = {"power"}, options.overhead = .005;
+  Controller c(options, [&] { return t.clock; });
+  t.charged = &c, t.promise = 3;
+  t.steps(c, 180);
+  const std::vector<std::string> all{"", "power"}, leader{"power"};
+  EXPECT_EQ(t.evaluated, (std::vector{all, leader, leader, leader, leader, all, leader, leader}));
+  Controller d(options, [&] { return t.clock; });
+  d.load(c.state());
+  EXPECT_EQ(d.state(), c.state());
+  t.average = 1.6;
+  t.steps(c, 20);
+  ASSERT_TRUE(c.done());
+  EXPECT_EQ(t.evaluated[8], leader);
+  EXPECT_EQ(t.evaluated[9], std::vector<std::string>{""}) << "the margin to the weights is told at the end";
+  EXPECT_NEAR(c.decisions().back().margin, .4, 1e-9);
 }
 
 TEST(Controllers, GoBackToTheVerifiedStateAfterABadLossAndStopAfterThree) {

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t enough = 6;                 // validations, for a forecast of them
 constexpr std::int64_t most_alarms = 3;           // then the training stops
 constexpr std::int64_t told_again = 50;           // blocks, for an alarm that is only told
+constexpr std::int64_t most_alone = 4;            // evaluations of the leader, then all are compared again
 constexpr double first_look = 40, growth = 1.25;  // blocks at which the full test for alarms is made
 
 /// The lowest of the losses that are numbers.
@@ -23,6 +24,10 @@ const std::pair<std::string, double>* lowest(const Losses& losses) {
   for (const auto& loss : losses)
     if (!std::isnan(loss.second) && (!best || loss.second < best->second)) best = &loss;
   return best;
+}
+
+bool has(const Losses& losses, const std::string& of) {
+  return std::any_of(losses.begin(), losses.end(), [&](const auto& loss) { return loss.first == of; });
 }
 
 double of_weights(const Losses& losses) {
@@ -182,9 +187,29 @@ std::int64_t Controller::stride() const {
 
 bool Controller::due() const { return !decay_ && steps_ >= next_ && (options_.target || options_.budget); }
 
+std::vector<std::string> Controller::all_names() const {
+  std::vector<std::string> names{""};
+  names.insert(names.end(), options_.averages.begin(), options_.averages.end());
+  return names;
+}
+
+/// Forecasts need the losses of weights and averages. For the target the one that led last is enough, which saves time in trainings
+/// whose steps are short.
+std::optional<Losses> Controller::evaluate_for_decision(Host& host, bool forecasts) {
+  if (!forecasts && leader_ && alone_ < most_alone) {
+    ++alone_;
+    return host.evaluate({*leader_});
+  }
+  std::optional<Losses> losses = host.evaluate(all_names());
+  const auto* best = losses ? lowest(*losses) : nullptr;
+  leader_ = best ? std::optional(best->first) : std::nullopt, alone_ = 0;
+  return losses;
+}
+
 void Controller::decide(Host& host) {
   next_ = steps_ + stride();
-  const std::optional<Losses> losses = host.evaluate();
+  const bool forecasts = host.agree(charges_.affordable() ? "+" : "-") == "+";
+  const std::optional<Losses> losses = evaluate_for_decision(host, forecasts);
   if (!losses) {
     decisions_.push_back({{.step = steps_, .reason = "there was no memory for the evaluation"}, {}});
     return;
@@ -194,7 +219,7 @@ void Controller::decide(Host& host) {
     finish(host, "the target is reached", *losses);
     return;
   }
-  if (host.agree(charges_.affordable() ? "+" : "-") != "+") return;
+  if (!forecasts) return;
   const double before = charges_.seconds(Charge::forecasts);
   Decided decision;
   try {
@@ -257,7 +282,7 @@ void Controller::correct(Host& host) {
   phase_ = Phase::correct;
   const std::int64_t start = decay_->start;
   const std::vector<double> last = host.losses(steps_ - std::min(steps_, block), true);
-  Losses losses = host.evaluate().value_or(Losses{{"", std::numeric_limits<double>::infinity()}});
+  Losses losses = host.evaluate(all_names()).value_or(Losses{{"", std::numeric_limits<double>::infinity()}});
   if (losses.empty()) losses = {{"", mean(last, 0, last.size())}};
   losses = losses_of(host.agree(text_of(losses)));
   const std::size_t index = decay_->decision;
@@ -287,14 +312,17 @@ void Controller::validated(Host& host, const std::string& of, double loss) {
 
 /// Returns the best of weights and averages, by their last held-out losses.
 void Controller::finish(Host& host, const std::string& reason, Losses losses) {
-  if (losses.empty()) losses = host.evaluate().value_or(Losses{});
-  if (losses.empty()) {
-    std::vector<std::string> names{""};
-    names.insert(names.end(), options_.averages.begin(), options_.averages.end());
-    for (const std::string& of : names)
+  std::vector<std::string> missing;
+  for (const std::string& of : all_names())
+    if (!has(losses, of)) missing.push_back(of);
+  if (!missing.empty()) {
+    const Losses more = host.evaluate(missing).value_or(Losses{});
+    losses.insert(losses.end(), more.begin(), more.end());
+  }
+  if (losses.empty())
+    for (const std::string& of : all_names())
       if (const std::vector<double> known = host.validations(of); !known.empty())
         losses.emplace_back(of, known.back());
-  }
   losses = losses_of(host.agree(text_of(losses)));
   Decided decision{{.step = steps_, .action = Decision::stop, .reason = reason}, {}};
   decision.outcome.losses = losses;

@@ -99,6 +99,8 @@ class Controller {
   std::int64_t stride() const;
   bool due() const;
   void decide(Host& host);
+  std::vector<std::string> all_names() const;
+  std::optional<Losses> evaluate_for_decision(Host& host, bool forecasts);
   Decided chosen(Host& host);
   void start_decay(Host& host, Decided decision);
   void follow_decay(Host& host);
@@ -120,6 +122,8 @@ class Controller {
   std::vector<Decided> decisions_;
   std::optional<Decay> decay_;
   std::optional<std::int64_t> verified_, candidate_;  // steps whose states are kept
+  std::optional<std::string> leader_;  // weights or average with the lowest loss when all were evaluated last
+  std::int64_t alone_ = 0;             // evaluations of the leader alone since then
 };
 
 std::string_view name_of(Controller::Phase phase);

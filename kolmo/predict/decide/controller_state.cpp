@@ -125,7 +125,9 @@ std::string Controller::state() const {
                       {"decisions", decisions},
                       {"decay", decay_ ? Json{decay_->decision, decay_->start} : Json()},
                       {"verified", optional(verified_)},
-                      {"candidate", optional(candidate_)}};
+                      {"candidate", optional(candidate_)},
+                      {"leader", optional(leader_)},
+                      {"alone", alone_}};
   return state.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -153,6 +155,7 @@ void Controller::load(const std::string& text) {
     }
     c.verified_ = optional<std::int64_t>(j.at("verified")),
     c.candidate_ = optional<std::int64_t>(j.at("candidate"));
+    c.leader_ = optional<std::string>(j.at("leader")), j.at("alone").get_to(c.alone_);
   } catch (const Json::exception& e) {
     fail<InvalidArgument>(std::string("controller: the state is damaged: ") + e.what());
   }

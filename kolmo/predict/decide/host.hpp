@@ -30,8 +30,8 @@ class Host {
   virtual std::vector<double> losses(std::int64_t from, bool wait) = 0;
   /// The held-out losses so far of the weights, "", or of an average.
   virtual std::vector<double> validations(const std::string& of) = 0;
-  /// Measures the held-out losses now. Empty: it cannot. None: there was no memory for it.
-  virtual std::optional<Losses> evaluate() = 0;
+  /// Measures the held-out losses of these now. Empty: it cannot. None: there was no memory for it.
+  virtual std::optional<Losses> evaluate(const std::vector<std::string>& of) = 0;
   virtual Outlook forecast(const Question& question) = 0;
 
   /// Keeps the state of the training after `step` steps, which are those so far. False: there is no memory for it. A state of this

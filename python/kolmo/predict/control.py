@@ -3,6 +3,7 @@ the learning rates, and agreement between processes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -97,16 +98,15 @@ class Controller:
         losses: list[float] = self.watch.log.validation(of)[1].tolist()
         return losses
 
-    def evaluate_all(self) -> list[tuple[str, float]] | None:
-        """The losses of rank 0, "" for the weights, and each average's."""
+    def evaluate_each(self, of: list[str]) -> list[tuple[str, float]] | None:
+        """The losses of rank 0: of the weights, whose name is "", and of averages."""
         w, losses = self.watch, list[tuple[str, float]]()
         if self.evaluate is None:
             return losses
         try:
             with w.evaluating("evaluations"), torch.no_grad():
-                losses.append(("", float(self.evaluate())))
-                for name in w.averages.names if w.averages is not None else ():
-                    with w.averaged(name):
+                for name in of:
+                    with w.averaged(name) if name else nullcontext():
                         losses.append((name, float(self.evaluate())))
             found: list[tuple[str, float]] | None = losses
         except torch.OutOfMemoryError:
