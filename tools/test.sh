@@ -2,7 +2,7 @@
 # tools/test.sh release    make test: runs the tests of the release build, with CUDA if a GPU is here, except those with the label
 #                          `long`; then lists the operators whose CUDA sources changed since a GPU validated them. CONFORMANCE=0
 #                          leaves out the conformance of every case of every operator, which the sanitized build checks too.
-# tools/test.sh check      make check: runs the long tests, with CUDA when nvcc is found; all tests that can run under
+# tools/test.sh check      make check: runs the long tests, with CUDA when nvcc is found; all others that can run under
 #                          AddressSanitizer and UndefinedBehaviorSanitizer, with every portable kernel variant on the emulated GPU;
 #                          ThreadSanitizer's race check of the operators whose CUDA sources changed since their last pass; where
 #                          nvcc is found, these compiled for the GPUs that are not on hand; and a minute of fuzzing for each reader.
@@ -97,7 +97,7 @@ check() {
   heading "AddressSanitizer and UndefinedBehaviorSanitizer"
   if build asan; then
     seconds "build"
-    run_ctest asan
+    run_ctest asan -LE long
     seconds "tests"
     tally tools/test_python.sh asan
   fi

@@ -138,7 +138,7 @@ const Setting settings[] = {
     {600, 1, 4, 0, 1, 3, 1, 3, Data::discrete},
     {600, 1, 4, 0, 1, 1, 7, 0, Data::heavy_tails},
     {600, 1, 4, 0, 1, 4, 4, 3, Data::normal},
-    {400, 1, 64, 130, 1, 1, 3, 0, Data::normal},
+    {210, 1, 64, 70, 1, 1, 3, 0, Data::normal},
     // Enough estimates for lists in z.
     {200, 2, 4, 0, 60, 1, 1, 2, Data::normal},
     {129, 1, 4, 3, 99, 1, 1, 3, Data::normal, SurrogateType::circular},
