@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "kolmo/base/number_text.hpp"
 #include "kolmo/op/define.hpp"
 #include "kolmo/ops/dense/matmul/matmul_cpu.hpp"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
@@ -26,9 +25,6 @@ void check(const A& x) {
     refuse("bias is " + shape_string(x.bias) + ", the product has " + std::to_string(s.n) + " columns");
   if (x.output == MatmulOutput::f32 && x.a.dtype == DType::f64)
     refuse("output is f32 and the inputs are f64");
-  if (!(x.accuracy >= 1))
-    refuse("accuracy is how many times the error bound of the inputs' dtype is allowed, so at least 1, not " +
-           number_text(x.accuracy));
 }
 
 void sizes(const A& x, Dims& dims) {

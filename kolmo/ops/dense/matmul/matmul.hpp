@@ -1,4 +1,6 @@
 #pragma once
+#include <limits>
+
 #include "kolmo/base/activation.hpp"
 #include "kolmo/op/op.hpp"
 
@@ -33,7 +35,7 @@ struct MatmulArgs {
         option<&A::activation>("activation", "applied to the sum"),
         option<&A::output>("output", "dtype of y: that of the inputs, or f32"),
         option<&A::accuracy>(
-            "accuracy",
+            "accuracy", 1., std::numeric_limits<double>::infinity(),
             "how many times the error bound of products in the dtype of the inputs is allowed; from 4 on "
             "f32 may be multiplied by tensor cores"),
     };
