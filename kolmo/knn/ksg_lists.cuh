@@ -129,13 +129,13 @@ __global__ void __launch_bounds__(listed_block, X > 1 ? 2 : 4) ksg_listed(KsgPla
     const ListedPoint<K, X, OneZ, T> point{
         p, x, places, sorted_x, int(i), int(range.begin), int(range.end), parts[threadIdx.x / 32]};
     const T eps = point.kth_distance();
-    const bool known = eps < T(INFINITY);
+    const bool known = point.lists_reach(eps);
     const KsgCounts n = point.counts(known ? eps : T(0));
     if (!active) continue;
     if (known)
       terms.add(i, range.problem, n);
     else
-      p.open[atomicAdd(p.open_count, 1ull)] = uint2{unsigned(i), unsigned(lane)};
+      p.open[atomicAdd(p.open_count, 1ull)] = {eps, unsigned(i), unsigned(lane)};
   }
   if (active) terms.flush();
 }
@@ -145,12 +145,15 @@ template <int K, class T>
 __global__ void __launch_bounds__(ksg_block, 8) ksg_open(KsgPlan<T> p) {
   const std::int64_t count = std::int64_t(*p.open_count);
   for (std::int64_t o = thread_index() / 32; o < count; o += thread_count() / 32) {
-    const uint2 at = p.open[o];
-    const auto range = p.problem_of(at.x);
-    const KsgCounts n = ksg_counts<K, 0, 32>(p, at.x, range.begin, range.end, at.y);
+    const OpenPoint<T> at = p.open[o];
+    const auto range = p.problem_of(at.point);
+    const KsgPoint<0, 32, T> me(p, p.x + p.lane_offset(at.lane), at.point, range.begin, range.end);
+    const bool known = at.bound <= p.near_yz.reach[at.point];
+    const T eps = known ? at.bound : me.template kth_distance<K>(above(at.bound));
+    const KsgCounts n = count_marginals(me, Radii<T>{eps, eps, eps}, (p.first_lane + at.lane) / p.e);
     if (threadIdx.x % 32) continue;
-    KsgTerms<T> terms(p, at.y);
-    terms.add(at.x, range.problem, n), terms.flush();
+    KsgTerms<T> terms(p, at.lane);
+    terms.add(at.point, range.problem, n), terms.flush();
   }
 }
 

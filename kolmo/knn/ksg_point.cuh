@@ -121,11 +121,10 @@ struct KsgPoint {
     around([=] { return limit; }, f, [] {});
   }
 
-  /// Distance of the k-th neighbour.
+  /// Distance of the k-th neighbour, which is nearer than `limit`.
   template <int K>
-  __device__ T kth_distance() const {
+  __device__ T kth_distance(T limit = T(INFINITY)) const {
     Smallest<K, T> nearest;
-    T limit = T(INFINITY);  // a bound: the k-th neighbour is not farther
     int step = 0;
     bool added = false;
     around([&] { return limit; },
@@ -137,7 +136,8 @@ struct KsgPoint {
            },
            [&] {
              if (++step % (K > 16 ? 16 : 4)) return;  // computing the limit costs more than a step
-             if (__any_sync(~0u, added)) limit = nearest.across_warp(p.k);
+             const T kth = __any_sync(~0u, added) ? nearest.across_warp(p.k) : limit;
+             if (kth < limit) limit = kth;
              added = false;
            });
     return nearest.across_warp(p.k);
