@@ -140,6 +140,43 @@ __global__ void __launch_bounds__(listed_block, X > 1 ? 2 : 4) ksg_listed(KsgPla
   if (active) terms.flush();
 }
 
+/// Calls f(x, y, z) for each neighbour that is nearer than r in z, with its distances. Loads of several points are in flight at
+/// once, since few warps have such work.
+template <int Step, class T, class F>
+__device__ void near_in_z(const KsgPoint<0, Step, T>& me, T r, F f) {
+  constexpr int batch = 4;
+  const KsgPlan<T>& p = me.p;
+  const Places window = places_within(p.key(), me.begin, me.end, p.key()[me.i], r);
+  for (int first = window.begin; first < window.end; first += 32 * batch) {
+    int at[batch];  // the point itself stands for what is no neighbour
+    T x[batch], y[batch], z[batch];
+    const auto measure = [&](T(&far)[batch], const T* column, int columns, std::int64_t column_step,
+                             int step) {
+#pragma unroll
+      for (int a = 0; a < batch; ++a) far[a] = 0;
+      for (int c = 0; c < columns; ++c, column += column_step) {
+        const T own = column[me.i * step];
+#pragma unroll
+        for (int a = 0; a < batch; ++a) far[a] = larger(far[a], distance_of(column[at[a] * step], own));
+      }
+    };
+#pragma unroll
+    for (int a = 0; a < batch; ++a) {
+      const int j = first + 32 * a + int(threadIdx.x % 32);
+      at[a] = j < window.end && me.neighbour(j) ? j : me.i;
+    }
+    measure(z, me.z, p.dz, p.n, 1);
+#pragma unroll
+    for (int a = 0; a < batch; ++a)
+      if (!(z[a] < r)) at[a] = me.i;
+    measure(y, me.y, p.dy, p.n, 1);
+    measure(x, me.x, p.dx, p.column_step, Step);
+#pragma unroll
+    for (int a = 0; a < batch; ++a)
+      if (at[a] != me.i) f(x[a], y[a], z[a]);
+  }
+}
+
 /// Computes the points of those lanes for which ksg_listed found too short a list.
 template <int K, class T>
 __global__ void __launch_bounds__(ksg_block, 8) ksg_open(KsgPlan<T> p) {
@@ -148,9 +185,22 @@ __global__ void __launch_bounds__(ksg_block, 8) ksg_open(KsgPlan<T> p) {
     const OpenPoint<T> at = p.open[o];
     const auto range = p.problem_of(at.point);
     const KsgPoint<0, 32, T> me(p, p.x + p.lane_offset(at.lane), at.point, range.begin, range.end);
-    const bool known = at.bound <= p.near_yz.reach[at.point];
-    const T eps = known ? at.bound : me.template kth_distance<K>(above(at.bound));
-    const KsgCounts n = count_marginals(me, Radii<T>{eps, eps, eps}, (p.first_lane + at.lane) / p.e);
+    T eps = at.bound;
+    if (!(eps <= p.near_yz.reach[at.point])) {
+      Smallest<K, T> nearest;
+      near_in_z(me, above(eps), [&](T x, T y, T z) {
+        const T d = larger(x, larger(y, z));
+        if (d < nearest.best[K - 1]) nearest.add(d);
+      });
+      eps = nearest.across_warp(p.k);
+    }
+    KsgCounts n{0, 0, 0};
+    if (p.dz) {
+      near_in_z(me, eps, [&](T x, T y, T) { ++n.condition, n.first += x < eps, n.second += y < eps; });
+      n = {warp_sum(n.condition), warp_sum(n.first), warp_sum(n.second)};
+    } else {
+      n = count_marginals(me, Radii<T>{eps, eps, eps}, (p.first_lane + at.lane) / p.e);
+    }
     if (threadIdx.x % 32) continue;
     KsgTerms<T> terms(p, at.lane);
     terms.add(at.point, range.problem, n), terms.flush();
