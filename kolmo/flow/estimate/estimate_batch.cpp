@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "kolmo/flow/data/noise.hpp"
@@ -171,10 +172,11 @@ void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream)
 }
 
 std::vector<Estimates> EstimateBatch::compute_from_host(Stream& stream, double* local) const {
-  std::vector<std::byte> input(bytes_.input), output(bytes_.output);
-  write(input.data());
+  const auto input = std::make_unique_for_overwrite<std::byte[]>(bytes_.input);
+  std::vector<std::byte> output(bytes_.output);
+  write(input.get());
   if (!tasks_.empty())
-    call_on_host(ksg_conditional_mutual_information, arguments(input.data(), output.data(), local, Device()),
+    call_on_host(ksg_conditional_mutual_information, arguments(input.get(), output.data(), local, Device()),
                  stream);
   if (local && !dz_) {
     for (const EstimationTask& t : tasks_) {
