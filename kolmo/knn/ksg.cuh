@@ -25,6 +25,13 @@ struct NeighbourList {
   std::int64_t cap;  ///< entries of a point
 };
 
+/// A point of a lane whose lists are too short. Its k-th neighbour is not farther than `bound`.
+template <class T>
+struct OpenPoint {
+  T bound;
+  std::uint32_t point, lane;
+};
+
 /// One call: t problems, whose rows are stored end to end in n rows, with b alternatives of x and e estimates
 /// of each. Within each problem the points are numbered in ascending order of the key, which is the first
 /// column of z, or of y if there is no z. Each estimate is called a lane.
@@ -58,7 +65,7 @@ struct KsgPlan {
   /// near_z is used only if z has more than one column. Instead of points it holds the offsets of their
   /// places.
   NeighbourList<T> near_yz, near_z;
-  uint2* open;  // (point, lane) pairs whose lists are too short
+  OpenPoint<T>* open;
   unsigned long long* open_count;
 
   struct Range {

@@ -129,15 +129,52 @@ __global__ void __launch_bounds__(listed_block, X > 1 ? 2 : 4) ksg_listed(KsgPla
     const ListedPoint<K, X, OneZ, T> point{
         p, x, places, sorted_x, int(i), int(range.begin), int(range.end), parts[threadIdx.x / 32]};
     const T eps = point.kth_distance();
-    const bool known = eps < T(INFINITY);
+    const bool known = point.lists_reach(eps);
     const KsgCounts n = point.counts(known ? eps : T(0));
     if (!active) continue;
     if (known)
       terms.add(i, range.problem, n);
     else
-      p.open[atomicAdd(p.open_count, 1ull)] = uint2{unsigned(i), unsigned(lane)};
+      p.open[atomicAdd(p.open_count, 1ull)] = {eps, unsigned(i), unsigned(lane)};
   }
   if (active) terms.flush();
+}
+
+/// Calls f(x, y, z) for each neighbour that is nearer than r in z, with its distances. Loads of several points are in flight at
+/// once, since few warps have such work.
+template <int Step, class T, class F>
+__device__ void near_in_z(const KsgPoint<0, Step, T>& me, T r, F f) {
+  constexpr int batch = 4;
+  const KsgPlan<T>& p = me.p;
+  const Places window = places_within(p.key(), me.begin, me.end, p.key()[me.i], r);
+  for (int first = window.begin; first < window.end; first += 32 * batch) {
+    int at[batch];  // the point itself stands for what is no neighbour
+    T x[batch], y[batch], z[batch];
+    const auto measure = [&](T(&far)[batch], const T* column, int columns, std::int64_t column_step,
+                             int step) {
+#pragma unroll
+      for (int a = 0; a < batch; ++a) far[a] = 0;
+      for (int c = 0; c < columns; ++c, column += column_step) {
+        const T own = column[me.i * step];
+#pragma unroll
+        for (int a = 0; a < batch; ++a) far[a] = larger(far[a], distance_of(column[at[a] * step], own));
+      }
+    };
+#pragma unroll
+    for (int a = 0; a < batch; ++a) {
+      const int j = first + 32 * a + int(threadIdx.x % 32);
+      at[a] = j < window.end && me.neighbour(j) ? j : me.i;
+    }
+    measure(z, me.z, p.dz, p.n, 1);
+#pragma unroll
+    for (int a = 0; a < batch; ++a)
+      if (!(z[a] < r)) at[a] = me.i;
+    measure(y, me.y, p.dy, p.n, 1);
+    measure(x, me.x, p.dx, p.column_step, Step);
+#pragma unroll
+    for (int a = 0; a < batch; ++a)
+      if (at[a] != me.i) f(x[a], y[a], z[a]);
+  }
 }
 
 /// Computes the points of those lanes for which ksg_listed found too short a list.
@@ -145,12 +182,28 @@ template <int K, class T>
 __global__ void __launch_bounds__(ksg_block, 8) ksg_open(KsgPlan<T> p) {
   const std::int64_t count = std::int64_t(*p.open_count);
   for (std::int64_t o = thread_index() / 32; o < count; o += thread_count() / 32) {
-    const uint2 at = p.open[o];
-    const auto range = p.problem_of(at.x);
-    const KsgCounts n = ksg_counts<K, 0, 32>(p, at.x, range.begin, range.end, at.y);
+    const OpenPoint<T> at = p.open[o];
+    const auto range = p.problem_of(at.point);
+    const KsgPoint<0, 32, T> me(p, p.x + p.lane_offset(at.lane), at.point, range.begin, range.end);
+    T eps = at.bound;
+    if (!(eps <= p.near_yz.reach[at.point])) {
+      Smallest<K, T> nearest;
+      near_in_z(me, above(eps), [&](T x, T y, T z) {
+        const T d = larger(x, larger(y, z));
+        if (d < nearest.best[K - 1]) nearest.add(d);
+      });
+      eps = nearest.across_warp(p.k);
+    }
+    KsgCounts n{0, 0, 0};
+    if (p.dz) {
+      near_in_z(me, eps, [&](T x, T y, T) { ++n.condition, n.first += x < eps, n.second += y < eps; });
+      n = {warp_sum(n.condition), warp_sum(n.first), warp_sum(n.second)};
+    } else {
+      n = count_marginals(me, Radii<T>{eps, eps, eps}, (p.first_lane + at.lane) / p.e);
+    }
     if (threadIdx.x % 32) continue;
-    KsgTerms<T> terms(p, at.y);
-    terms.add(at.x, range.problem, n), terms.flush();
+    KsgTerms<T> terms(p, at.lane);
+    terms.add(at.point, range.problem, n), terms.flush();
   }
 }
 

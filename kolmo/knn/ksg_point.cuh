@@ -130,9 +130,7 @@ struct KsgPoint {
     bool added = false;
     around([&] { return limit; },
            [&](int j) {
-             const T yz = larger(y_distance(j), z_distance(j));
-             if (Step > 1 && !(yz < limit)) return;  // rows of x that are apart take long to load
-             const T d = larger(yz, x_distance(j));
+             const T d = distance(j);
              if (d < limit) nearest.add(d), added = true;
            },
            [&] {
@@ -243,10 +241,10 @@ __device__ KsgCounts count_marginals(const Point& me, const Radii<T>& r, std::in
 }
 
 /// Computes the marginal counts of point i for one estimate.
-template <int K, int D, int Step, class T>
+template <int K, int D, class T>
 __device__ KsgCounts ksg_counts(const KsgPlan<T>& p, std::int64_t i, std::int64_t begin, std::int64_t end,
                                 std::int64_t lane) {
-  const KsgPoint<D, Step, T> me(p, p.x + p.lane_offset(lane), i, begin, end);
+  const KsgPoint<D, 1, T> me(p, p.x + p.lane_offset(lane), i, begin, end);
   return count_marginals(me, find_radii(me, me.template kth_distance<K>()), (p.first_lane + lane) / p.e);
 }
 
@@ -290,7 +288,7 @@ __global__ void __launch_bounds__(ksg_block, K > 16 ? 4
   KsgTerms<T> terms(p, lane);
   for (std::int64_t i = first; i < first + per_warp && i < p.n; ++i) {
     const auto range = p.problem_of(i);
-    const KsgCounts n = ksg_counts<K, D, 1>(p, i, range.begin, range.end, lane);
+    const KsgCounts n = ksg_counts<K, D>(p, i, range.begin, range.end, lane);
     if (threadIdx.x % 32 == 0) terms.add(i, range.problem, n);
   }
   terms.flush();

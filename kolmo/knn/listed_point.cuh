@@ -53,7 +53,7 @@ struct ListedPoint {
     return own;
   }
 
-  /// Distance of the k-th neighbour; infinite if a list is too short to find it.
+  /// Distance of the k-th neighbour among those that the list in (y, z) holds.
   __device__ T kth_distance() const {
     constexpr int step = ListPart<T>::step, W = pack_width<T> < step ? pack_width<T> : step;
     const Own own = own_x(x);
@@ -84,9 +84,11 @@ struct ListedPoint {
           if (far[a] < best[K - 1]) insert(best, far[a]);
       }
     }
-    const bool known =
-        best[K - 1] <= p.near_yz.reach[i] && (!z_is_listed() || best[K - 1] <= p.near_z.reach[i]);
-    return known ? best[K - 1] : T(INFINITY);
+    return best[K - 1];
+  }
+  /// Whether the lists hold all points that are nearer than r.
+  __device__ bool lists_reach(T r) const {
+    return r <= p.near_yz.reach[i] && (!z_is_listed() || r <= p.near_z.reach[i]);
   }
 
   __device__ KsgCounts counts(T eps) const {

@@ -5,17 +5,28 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "kolmo/runtime/backend.hpp"
 #include "kolmo/runtime/memory/size_class.hpp"
+#include "kolmo/runtime/start_backends.hpp"
 
 namespace kolmo {
 
 namespace {
 
+struct Slot {
+  std::mutex mutex;
+  std::unique_ptr<Backend> backend;
+};
 struct Backends {
   std::mutex mutex;
-  std::map<std::pair<DeviceKind, int>, std::unique_ptr<Backend>> all;
+  std::map<std::pair<DeviceKind, int>, Slot> all;
+
+  Slot& of(Device device) {
+    const std::scoped_lock lock(mutex);
+    return all[{device.kind, device.index}];
+  }
 };
 Backends& backends() {
   static auto& b = *new Backends;  // never destroyed: it must outlive all streams
@@ -46,17 +57,22 @@ double Backend::now() {
 }
 
 Backend& backend(Device device) {
-  Backends& b = backends();
-  const std::scoped_lock lock(b.mutex);
-  auto& slot = b.all[{device.kind, device.index}];
-  if (!slot) slot = make_backend(device);
-  return *slot;
+  Slot& slot = backends().of(device);
+  const std::scoped_lock lock(slot.mutex);
+  if (!slot.backend) slot.backend = make_backend(device);
+  return *slot.backend;
 }
 
 void add_backend(Device device, std::unique_ptr<Backend> made) {
-  Backends& b = backends();
-  const std::scoped_lock lock(b.mutex);
-  b.all[{device.kind, device.index}] = std::move(made);
+  Slot& slot = backends().of(device);
+  const std::scoped_lock lock(slot.mutex);
+  slot.backend = std::move(made);
+}
+
+void start_backends(std::span<const Device> devices) {
+  std::vector<std::jthread> starts;
+  if (devices.size() > 1)
+    for (const Device d : devices) starts.emplace_back([d] { available(d); });
 }
 
 bool detail::deferred(Device device) { return backend(device).deferred(); }
@@ -74,8 +90,11 @@ bool available(Device device) {
 
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> all{device_info({DeviceKind::cpu, 0})};
-  for (int i = 0; i < cuda_device_count(); ++i)
-    if (available({DeviceKind::cuda, i})) all.push_back(device_info({DeviceKind::cuda, i}));
+  std::vector<Device> gpus;
+  for (int i = 0; i < cuda_device_count(); ++i) gpus.push_back({DeviceKind::cuda, i});
+  start_backends(gpus);
+  for (const Device gpu : gpus)
+    if (available(gpu)) all.push_back(device_info(gpu));
   if (available({DeviceKind::simt, 0})) all.push_back(device_info({DeviceKind::simt, 0}));
   return all;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kolmo/runtime/start_backends.hpp"
+
 namespace kolmo {
 
 Streams::Streams(Stream only) : Streams(std::vector{std::move(only)}) {}
@@ -11,8 +13,10 @@ Streams::Streams(std::vector<Stream> all) : state_(new State{std::move(all)}) {
 }
 
 Streams Streams::open(const std::string& devices, int threads) {
+  const std::vector<Device> named = parse_devices(devices);
+  start_backends(named);
   std::vector<Stream> all;
-  for (const Device device : parse_devices(devices)) all.emplace_back(device, threads);
+  for (const Device device : named) all.emplace_back(device, threads);
   return Streams(std::move(all));
 }
 

@@ -185,12 +185,13 @@ TEST(Estimates, DevicesShareTheSurrogatesOfOneEstimate) {
     if (type == SurrogateMethod::iaaft) o.surrogates = 60;
     const Estimates whole = estimate(series, task, o, Stream());
     const auto expect_equal = [&](const Streams& devices) {
-      double done = 0;
-      Progress progress(1, "estimates", [&](double d, double) { done = d; });
+      std::vector<double> done;
+      Progress progress(1, "estimates", [&](double d, double) { done.push_back(d); });
       const Estimates shared = estimate(series, task, o, devices, &progress);
       EXPECT_EQ(shared.values, whole.values);
       EXPECT_EQ(shared.different, whole.different);
-      EXPECT_EQ(done, double(2 * (1 + o.surrogates)));
+      EXPECT_EQ(done.back(), double(2 * (1 + o.surrogates)));
+      EXPECT_EQ(done.size(), 2u) << "what devices of one model do for every part, each does once";
     };
     SimulatedDevice &good = SimulatedDevice::make(), &bad = SimulatedDevice::make();
     const Streams devices({Stream(good.device()), Stream(bad.device())});
@@ -201,6 +202,7 @@ TEST(Estimates, DevicesShareTheSurrogatesOfOneEstimate) {
     EXPECT_EQ(devices.losses().size(), 1u) << "both were used";
     good.fail_work(1);
     EXPECT_THROW(estimate(series, task, o, devices), DeviceError);
+    EXPECT_THROW(estimate(series, task, o, devices), DeviceError) << "none is left";
   }
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "kolmo/flow/data/noise.hpp"
 #include "kolmo/flow/estimate/theiler_count.hpp"
 #include "kolmo/op/host_call.hpp"
+#include "kolmo/runtime/cpu/parallel.hpp"
 
 namespace kolmo {
 
@@ -69,17 +71,19 @@ EstimateBatch::Layout EstimateBatch::layout() const {
 }
 
 template <class T>
-void EstimateBatch::write_coordinates(std::byte* input) const {
+void EstimateBatch::write_coordinates(std::byte* input, int threads) const {
   const Layout l = layout();
-  // Where a task tells nothing, noise takes the place of equal points, which would take long; read() gives 0 for it.
+  struct Block {
+    const Coordinates* coordinates;
+    std::span<const std::int64_t> times;
+    T* to;
+    bool as_noise;
+  };
+  std::vector<Block> blocks;
   const auto put = [&](const Coordinates& coordinates, std::span<const std::int64_t> times, std::size_t block,
                        std::int64_t row, bool as_noise) {
     T* const to = reinterpret_cast<T*>(input + block) + row * std::int64_t(coordinates.size());
-    if (as_noise)
-      std::generate_n(to, times.size() * coordinates.size(),
-                      [i = 0]() mutable { return T(element_noise(0, 0, i++)); });
-    else
-      embed(*series_, coordinates, times, to);
+    blocks.push_back({&coordinates, times, to, as_noise});
   };
   std::int64_t row = 0;
   for (const EstimationTask& t : tasks_) {
@@ -91,6 +95,15 @@ void EstimateBatch::write_coordinates(std::byte* input) const {
     if (dz_) put(t.z, t.times, l.z, row, nothing);
     row += std::int64_t(t.times.size());
   }
+  // Where a task tells nothing, noise takes the place of equal points, which would take long; read() gives 0 for it.
+  parallel_for(threads, std::int64_t(blocks.size()), [&](std::int64_t i, int) {
+    const Block& b = blocks[std::size_t(i)];
+    if (b.as_noise)
+      std::generate_n(b.to, b.times.size() * b.coordinates->size(),
+                      [e = 0]() mutable { return T(element_noise(0, 0, e++)); });
+    else
+      embed(*series_, *b.coordinates, b.times, b.to);
+  });
 }
 
 /// Alternatives next to each other that are shuffled alike, such as the lags of a source, share their surrogates.
@@ -116,12 +129,12 @@ void EstimateBatch::write_spectral(const EstimationTask& task, std::int64_t row,
   }
 }
 
-void EstimateBatch::write(std::byte* input) const {
+void EstimateBatch::write(std::byte* input, int threads) const {
   if (tasks_.empty()) return;
   if (options_.f32)
-    write_coordinates<float>(input);
+    write_coordinates<float>(input, threads);
   else
-    write_coordinates<double>(input);
+    write_coordinates<double>(input, threads);
   const Layout l = layout();
   auto* time = reinterpret_cast<std::int64_t*>(input + l.time);
   auto* segment = reinterpret_cast<std::int64_t*>(input + l.segments);
@@ -171,10 +184,11 @@ void EstimateBatch::compute(std::byte* input, std::byte* output, Stream& stream)
 }
 
 std::vector<Estimates> EstimateBatch::compute_from_host(Stream& stream, double* local) const {
-  std::vector<std::byte> input(bytes_.input), output(bytes_.output);
-  write(input.data());
+  const auto input = std::make_unique_for_overwrite<std::byte[]>(bytes_.input);
+  std::vector<std::byte> output(bytes_.output);
+  write(input.get(), stream.threads());
   if (!tasks_.empty())
-    call_on_host(ksg_conditional_mutual_information, arguments(input.data(), output.data(), local, Device()),
+    call_on_host(ksg_conditional_mutual_information, arguments(input.get(), output.data(), local, Device()),
                  stream);
   if (local && !dz_) {
     for (const EstimationTask& t : tasks_) {

@@ -18,7 +18,7 @@ class EstimateBatch {
 
   PipelineBytes bytes() const { return bytes_; }
   /// Writes the embedded tasks to host memory.
-  void write(std::byte* input) const;
+  void write(std::byte* input, int threads = 1) const;
   /// Queues the operator on memory of the stream's device.
   void compute(std::byte* input, std::byte* output, Stream& stream) const;
   std::vector<Estimates> read(const std::byte* output) const;
@@ -34,7 +34,7 @@ class EstimateBatch {
   KsgConditionalMutualInformationArgs arguments(std::byte* input, std::byte* output, double* local,
                                                 Device device) const;
   template <class T>
-  void write_coordinates(std::byte* input) const;
+  void write_coordinates(std::byte* input, int threads) const;
   template <class T>
   void write_spectral(const EstimationTask& task, std::int64_t row, T* x) const;
   bool spectral() const { return is_spectral(options_.surrogate_type); }

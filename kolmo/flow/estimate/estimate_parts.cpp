@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <thread>
+#include <utility>
 
 #include "kolmo/flow/estimate/batching.hpp"
 #include "kolmo/flow/estimate/estimate_batch.hpp"
@@ -11,6 +12,12 @@
 
 namespace kolmo {
 namespace {
+
+/// Whether devices take equally long for equal work, since they are of one model.
+bool are_alike(const Streams& streams, const std::vector<std::size_t>& used) {
+  const auto model = [&](std::size_t i) { return device_info(streams[i].device()).name; };
+  return std::all_of(used.begin(), used.end(), [&](std::size_t i) { return model(i) == model(used[0]); });
+}
 
 /// Draws of a task that several streams take in parts.
 class Parts {
@@ -22,6 +29,7 @@ class Parts {
         o_(settled(options, series, {&task, 1})),
         streams_(streams),
         progress_(progress),
+        own_(streams.size()),
         limits_(BatchLimits::of(streams.widest(), series.rows())),
         work_(double(task.x.size()) * double(task.times.size())) {
     const std::int64_t width = o_.draws().count;
@@ -33,16 +41,26 @@ class Parts {
     least_ = std::max<std::int64_t>(limits_.least_estimates, shares_neighbor_lists(task, o_) ? 256 : 1);
     const auto bytes = work_ * double(task.x[0].size()) * sizeof(double);  // of a spectral surrogate
     most_ = is_spectral(o_.surrogate_type) ? std::int64_t(std::max(16.0, limits_.most_bytes / bytes)) : width;
-    const auto streams_of_all = std::int64_t(streams.size());
-    if (streams_of_all > 1) most_ = std::min(most_, (width + streams_of_all - 1) / streams_of_all);
+    for (std::size_t i = 0; i < streams.size(); ++i)
+      if (streams.usable(i)) used_.push_back(i);
+    if (used_.empty()) used_ = {0};  // reports why its device was lost
+    const auto used = std::int64_t(used_.size()), share = (width + used - 1) / used;
+    if (used == 1) return;
+    most_ = std::min(most_, share);
+    if (most_ < share || !are_alike(streams, used_)) return;
+    for (const std::size_t stream : used_) {
+      own_[stream] = {next_, std::min(share, width - next_)};
+      next_ += own_[stream].count, under_way_ += own_[stream].count > 0;
+    }
   }
 
   Estimates run();
 
  private:
   void work(std::size_t stream);
-  /// Takes the draws that a device lost, or else the next ones. An empty range: all are taken and finished, or there is an error.
-  SurrogateRange take(const Batching& batching);
+  /// Takes the share of the stream, the draws that a device lost, or the next ones. An empty range: all are taken and finished, or
+  /// there is an error.
+  SurrogateRange take(std::size_t stream, const Batching& batching);
   void finish(SurrogateRange draws, const Estimates& part);
   /// Gives the draws back, if another device can take them. Otherwise everything ends with this error.
   void lose(std::size_t stream, SurrogateRange draws, const DeviceError& e);
@@ -53,6 +71,8 @@ class Parts {
   const EstimatorOptions o_;
   const Streams& streams_;
   Progress* const progress_;
+  std::vector<std::size_t> used_;    // the streams that work
+  std::vector<SurrogateRange> own_;  // of streams of devices that are alike: equal shares, each taken at once
   const BatchLimits limits_;
   const double work_;  // of a draw
   std::int64_t least_, most_;
@@ -64,12 +84,14 @@ class Parts {
   std::exception_ptr error_;
 };
 
-SurrogateRange Parts::take(const Batching& batching) {
+SurrogateRange Parts::take(std::size_t stream, const Batching& batching) {
   std::unique_lock lock(mutex_);
   const std::int64_t width = o_.draws().count;
-  returned_.wait(lock, [&] { return error_ || !again_.empty() || next_ < width || !under_way_; });
+  returned_.wait(
+      lock, [&] { return error_ || own_[stream].count || !again_.empty() || next_ < width || !under_way_; });
   SurrogateRange draws{next_, 0};
   if (error_) return draws;
+  if (own_[stream].count) return std::exchange(own_[stream], {});
   if (!again_.empty()) {
     draws = again_.back();
     again_.pop_back();
@@ -77,9 +99,9 @@ SurrogateRange Parts::take(const Batching& batching) {
     const std::int64_t left = width - next_, fit = std::max(least_, batching.fit(work_, width));
     draws.count = std::min({fit, most_, left});
     // Several streams take less and less, so that they end together.
-    if (streams_.size() > 1)
+    if (used_.size() > 1)
       draws.count =
-          std::clamp(left / (2 * std::int64_t(streams_.size())), std::min(least_, draws.count), draws.count);
+          std::clamp(left / (2 * std::int64_t(used_.size())), std::min(least_, draws.count), draws.count);
     next_ += draws.count;
   } else {
     return draws;
@@ -120,7 +142,7 @@ void Parts::work(std::size_t stream) {
   Batching batching(limits_, 1, series_.rows(), 1);
   for (;;) {
     check_interrupt();
-    const SurrogateRange draws = take(batching);
+    const SurrogateRange draws = take(stream, batching);
     if (!draws.count) return;
     try {
       finish(draws, batching.measure(work_ * double(draws.count), [&] {
@@ -138,14 +160,14 @@ Estimates Parts::run() {
     try {
       const Interruptible interruptible(interrupt);
       const CurrentDevice kept;
-      if (streams_.usable(stream) || streams_.size() == 1) work(stream);
+      work(stream);
     } catch (...) {
       end(std::current_exception());
     }
   };
   std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < streams_.size(); ++i) others.emplace_back(begin, i);
-  begin(0);
+  for (std::size_t i = 1; i < used_.size(); ++i) others.emplace_back(begin, used_[i]);
+  begin(used_[0]);
   others.clear();
   if (error_) std::rethrow_exception(error_);
   return std::move(all_);

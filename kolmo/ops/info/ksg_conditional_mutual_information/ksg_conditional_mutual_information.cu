@@ -65,7 +65,7 @@ KsgPlan<T> make_plan(const Args& a, int variant, Arena& arena) {
              .length = arena.take<std::uint32_t>(n),
              .cap = cap};
   }
-  p.open = arena.take<uint2>(n * lanes), p.open_count = arena.take<unsigned long long>(1);
+  p.open = arena.take<cuda::OpenPoint<T>>(n * lanes), p.open_count = arena.take<unsigned long long>(1);
   return p;
 }
 
