@@ -48,7 +48,7 @@ void add_origins(const Blocks& blocks, std::vector<double>& out) {
 
 int main(int, char** arguments) {
   std::vector<double> out;
-  for (const Run& run : read_runs(arguments[1], {})) {
+  for (const Run& run : read_runs(arguments[1], {}).runs) {
     const Blocks& blocks = run.log.blocks();
     const TrainingInputs in({blocks, blocks.loss.size()}, {});
     out.push_back(double(in.block.size()));

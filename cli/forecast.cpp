@@ -119,6 +119,7 @@ void run_backtest(const ForecastFlags& o) {
   for (const std::string& note : competitors.notes) print_note(note);
   const BacktestResult r = backtest(read_runs(o.backtest, o.request), competitors.forecasters,
                                     competitors.standing ? &*competitors.standing : nullptr);
+  for (const std::string& note : r.notes) print_note(note);
   if (o.json) return print_json(backtest_json(r));
   TextTable table({"forecaster", ">horizon", ">CRPS x1000", ">less driver", ">coverage", ">runs"});
   for (const BacktestRow& row : r.rows)
@@ -138,7 +139,7 @@ void run_backtest(const ForecastFlags& o) {
 void run_training(const ForecastFlags& o) {
   const StoreResult r = train_store_on(o.train_store, o.request);
   for (const std::string& why : r.trained.left_out) print_note(why);
-  if (o.json) return print_json(standing_json(r.standing));
+  if (o.json) return print_json(store_json(r));
   std::cout << o.request.store << ": an ensemble learned from " << r.trained.runs << " runs\n";
   TextTable table({"forecaster", ">CRPS x1000, 1 block", ">5", ">10"});
   for (const StoreStanding::Of& of : r.standing.forecasters)

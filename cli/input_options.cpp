@@ -3,26 +3,12 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/option.hpp"
-#include "kolmo/base/error.hpp"
-#include "kolmo/io/file.hpp"
+#include "kolmo/io/cell.hpp"
 
 namespace kolmo::cli {
 namespace {
 
 constexpr std::string_view decimal_names[] = {".", ","};
-
-std::vector<std::string> marks_in(const std::string& list, char separator) {
-  std::vector<std::string> marks;
-  if (list.empty()) return marks;
-  for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
-    to = list.find(separator, from);
-    const std::string item = list.substr(from, to == std::string::npos ? to : to - from);
-    const auto first = item.find_first_not_of(" \t");
-    require(first != std::string::npos, "--na: '" + printable(list) + "' holds an empty text");
-    marks.push_back(item.substr(first, item.find_last_not_of(" \t") + 1 - first));
-  }
-  return marks;
-}
 
 }  // namespace
 
@@ -44,7 +30,7 @@ void InputOptions::add(CLI::App& c) {
 
 TableOptions InputOptions::table() const {
   const bool comma = decimal_ == 1;
-  return {header_, {comma ? ',' : '.', marks_in(missing_, comma ? ';' : ',')}, transpose_, comments_};
+  return {header_, {comma ? ',' : '.', missing_marks(missing_, comma ? ';' : ',')}, transpose_, comments_};
 }
 
 nlohmann::ordered_json InputOptions::used() const {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kolmo/base/error.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo {
@@ -68,6 +69,19 @@ std::string missing_hint(std::string_view text, const CellFormat& format) {
 }
 
 }  // namespace
+
+std::vector<std::string> missing_marks(const std::string& list, char separator) {
+  std::vector<std::string> marks;
+  if (list.empty()) return marks;
+  for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+    to = list.find(separator, from);
+    const std::string item = list.substr(from, to == std::string::npos ? to : to - from);
+    const auto first = item.find_first_not_of(" \t");
+    require(first != std::string::npos, "--na: '" + printable(list) + "' holds an empty text");
+    marks.push_back(item.substr(first, item.find_last_not_of(" \t") + 1 - first));
+  }
+  return marks;
+}
 
 bool marks_missing(double value, const CellFormat& format) {
   return std::any_of(format.missing.begin(), format.missing.end(), [&](const std::string& mark) {

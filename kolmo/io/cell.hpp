@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kolmo/io/table_options.hpp"
 
@@ -14,6 +15,9 @@ struct Cell {
 
 /// Parses a cell whose surrounding blanks were removed; the kinds are those of parse_text.
 Cell parse_cell(std::string_view text, const CellFormat& format = {});
+
+/// The texts in a list that mean a missing value. Throws InvalidArgument, naming --na, for an empty one.
+std::vector<std::string> missing_marks(const std::string& list, char separator);
 
 /// Whether `value` is one of the numbers of `format.missing`.
 bool marks_missing(double value, const CellFormat& format);

@@ -1,6 +1,12 @@
 #include "kolmo/io/json.hpp"
 
+#include "kolmo/io/file.hpp"
+
 namespace kolmo {
+
+void fail_no_json(const std::string& label, std::string_view why) {
+  fail<InvalidArgument>(label + ": is no JSON: " + printable(why, 300));
+}
 
 void check_json_depth(std::string_view text, const std::string& label) {
   int depth = 0;

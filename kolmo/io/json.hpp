@@ -15,6 +15,9 @@ inline constexpr int json_depth = 64;
 /// outside strings only; the text need not be JSON.
 void check_json_depth(std::string_view text, const std::string& label);
 
+/// Throws InvalidArgument, naming `label`. `why` may hold bytes of the text.
+[[noreturn]] void fail_no_json(const std::string& label, std::string_view why);
+
 /// Parses the JSON in `text`. Throws InvalidArgument, naming `label`, if it is nested too deeply or is no
 /// JSON.
 template <class Json = nlohmann::json>
@@ -23,7 +26,7 @@ Json parse_json(std::string_view text, const std::string& label) {
   try {
     return Json::parse(text);
   } catch (const nlohmann::json::exception& e) {
-    fail<InvalidArgument>(label + ": is no JSON: " + e.what());
+    fail_no_json(label, e.what());
   }
 }
 

@@ -43,8 +43,9 @@ Table table_of(const std::map<std::string, Values>& columns, const std::string& 
   return table;
 }
 
-std::string text_of(const ForecastResult& result) {
-  return forecast_json(result).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+/// As text, with bytes of names that are not UTF-8 replaced.
+std::string text_of(const nlohmann::ordered_json& document) {
+  return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// The document of a forecast as JSON, and its figure.
@@ -53,7 +54,7 @@ std::pair<std::string, std::string> forecast(const TrainingLog& log, const std::
   ForecastRequest request = request_of(options);
   request.rates = std::move(rates);
   const ForecastResult result = forecast_log(log, request, name);
-  return {text_of(result), forecast_svg(log, result)};
+  return {text_of(forecast_json(result)), forecast_svg(log, result)};
 }
 
 }  // namespace
@@ -106,22 +107,22 @@ void add_predict(nb::module_& module) {
       [](const std::string& folder, const std::string& options) {
         const ForecastRequest request = request_of(options);
         const Competitors competitors(request.store);
-        return backtest_json(predict::backtest(read_runs(folder, request), competitors.forecasters,
-                                               competitors.standing ? &*competitors.standing : nullptr))
-            .dump();
+        return text_of(
+            backtest_json(predict::backtest(read_runs(folder, request), competitors.forecasters,
+                                            competitors.standing ? &*competitors.standing : nullptr)));
       },
       "folder"_a, "options"_a, nb::call_guard<Released>());
   module.def(
       "sweep_runs",
       [](const std::string& folder, const std::string& options) {
-        return sweep_json(predict::sweep(folder, request_of(options))).dump();
+        return text_of(sweep_json(predict::sweep(folder, request_of(options))));
       },
       "folder"_a, "options"_a, nb::call_guard<Released>());
   module.def(
       "train_store",
       [](const std::string& runs, const std::string& options) {
         const ForecastRequest request = request_of(options);
-        return standing_json(train_store_on(runs, request).standing).dump();
+        return text_of(store_json(train_store_on(runs, request)));
       },
       "runs"_a, "options"_a, nb::call_guard<Released>());
   module.def("describe_forecast", [] { return describe_forecast().dump(); });

@@ -142,7 +142,10 @@ def test_steps_that_count_tokens_are_told():
 
 
 def test_a_backtest_names_the_run_that_it_cannot_use(tmp_path):
-    for name, shift in (("good", 0), ("bad", -3)):
-        (tmp_path / f"{name}.csv").write_text("step,loss\n" + "".join(f"{i + 1},{v + shift}\n" for i, v in enumerate(decaying())))
+    bad = tmp_path / "bad.csv"
+    bad.write_text("step,loss\n" + "".join(f"{i + 1},{v - 3}\n" for i, v in enumerate(decaying())))
     with pytest.raises(kolmo.InvalidArgument, match=r"bad\.csv: .*loss"):
         kolmo.predict.backtest(str(tmp_path))
+    (tmp_path / "good.csv").write_text("step,loss\n" + "".join(f"{i + 1},{v}\n" for i, v in enumerate(decaying())))
+    found = kolmo.predict.backtest(str(tmp_path))
+    assert found["runs"] == 1 and len(found["notes"]) == 1 and found["notes"][0].startswith(str(bad))

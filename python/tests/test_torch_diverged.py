@@ -21,6 +21,18 @@ def test_a_loss_that_explodes_ends_no_training(overhead):
     assert watch.forecast(length=100) is not None
 
 
+def test_a_slow_drift_in_noise_is_told_once_and_nothing_is_done():
+    random = torch.Generator().manual_seed(0)
+    weight = torch.nn.Parameter(torch.zeros(3))
+    watch = Watch(torch.optim.SGD([weight], 0.1), average=False)
+    for step in range(800):  # the loss rises by a factor of 1.6
+        weight.grad = torch.ones(3)
+        watch.optimizer.step()
+        watch.step(2 * math.exp(0.1 * torch.randn((), generator=random).item() + 1e-3 * max(0, step - 300)))
+    told = [d for d in watch.decisions if d.action == "alarm"]
+    assert len(told) == 1 and "drifts upwards" in told[0].reason and not watch.done
+
+
 def test_the_log_of_a_diverged_training_is_told_as_such_from_its_file(tmp_path):
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), 0.1)

@@ -198,12 +198,19 @@ class Store(CommandTest):
             scaled = [row.split(",") for row in rows[1:]]
             text = "".join(f"{r[0]},{float(r[1]) * (1 + 0.1 * i)},{r[2]},{r[3]}\n" for r in scaled)
             (runs / f"run{i}.csv").write_text(rows[0] + "\n" + text, encoding="ascii")
+        (runs / "bytes.csv").write_bytes(b"{\xe2\x28\xff\n")
         run = kolmo("forecast", "--train-store", runs, "--store", store)
         self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("bytes.csv:1: is no JSON", run.stderr)
         self.assertTrue(result("forecast", LOG, "--store", store, "--horizon", 50)["forecast"])
         back = kolmo("forecast", "--backtest", runs)
         self.assertEqual(back.returncode, 0, back.stderr)
         self.assertIn("lag_law", back.stdout)
+        self.assertIn("bytes.csv:1: is no JSON", back.stderr)
+        self.assertIn("bytes.csv:1: is no JSON", result("forecast", "--backtest", runs)["notes"][0])
+        for other in runs.glob("run*.csv"):
+            other.unlink()
+        self.refused("forecast", "--backtest", runs, mentions=["none of its logs can be read", "bytes.csv:1"])
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ const BacktestRow& row_of(const BacktestResult& r, const std::string& name, std:
 
 TEST(Backtest, ConstantLossesAreRightByHand) {
   // 40 blocks have origins after 10, 15, 20, 25 and 30, after which 10 blocks come. Shorter ones have none.
-  const BacktestResult r = backtest({constant(1), constant(3), constant(2), constant(5, 19)}, simple());
+  const BacktestResult r = backtest({{constant(1), constant(3), constant(2), constant(5, 19)}, {}}, simple());
   EXPECT_EQ(r.runs, 3u);
   EXPECT_EQ(r.origins, 15u);
   for (const std::string name : {"driver", "persistence", "lag_law"})
@@ -62,7 +62,7 @@ TEST(Backtest, TheOneThatIsAdmittedAndKnowsDrives) {
   standing.forecasters.push_back({"clairvoyant", {0, 0, 0}, .1, {}});
   standing.forecasters.back().errors.resize(standing_horizons().size(), {-.01F, 0, .01F});
   standing.admitted = true;
-  const BacktestResult r = backtest(runs, all, &standing);
+  const BacktestResult r = backtest({runs, {}}, all, &standing);
   for (const int horizon : {10, 50, 100}) {
     const double exact = row_of(r, "clairvoyant", horizon).crps;
     EXPECT_LT(exact, .05);
@@ -72,7 +72,7 @@ TEST(Backtest, TheOneThatIsAdmittedAndKnowsDrives) {
     EXPECT_EQ(row_of(r, "driver", horizon).against_driver[1], 0);
   }
   standing.admitted = false;
-  const BacktestResult without = backtest(runs, all, &standing);
+  const BacktestResult without = backtest({runs, {}}, all, &standing);
   EXPECT_GT(row_of(without, "driver", 10).crps, 2 * row_of(without, "clairvoyant", 10).crps);
 }
 
@@ -84,7 +84,7 @@ TEST(Backtest, CoversSimulatedTrainings) {
     runs.push_back(
         {"run " + std::to_string(k),
          law_log(std::vector<double>(2000, 1.), .05, std::uint64_t(k) + 500, {.exponent = .3 + .004 * k})});
-  const BacktestResult r = backtest(runs, simple());
+  const BacktestResult r = backtest({runs, {}}, simple());
   double mean = 0;
   for (const int horizon : {10, 50, 100}) mean += row_of(r, "driver", horizon).coverage / 3;
   EXPECT_GE(mean, .88);
@@ -93,11 +93,25 @@ TEST(Backtest, CoversSimulatedTrainings) {
 
 TEST(Backtest, RefusesRunsThatAreTooShort) {
   try {
-    backtest({constant(1, 19)}, simple());
+    backtest({{constant(1, 19)}, {}}, simple());
     FAIL();
   } catch (const InvalidArgument& e) {
-    EXPECT_THAT(e.what(), HasSubstr("no run has the 20 blocks"));
+    EXPECT_THAT(e.what(), HasSubstr("it has 19 blocks, and a backtest needs 20"));
   }
+}
+
+TEST(Backtest, LeavesOutRunsThatCannotBeForecast) {
+  predict::Run below = constant(2);
+  for (int t = 401; t <= 420; ++t) below.log.append({.step = t, .loss = -5, .rate = 1});
+  below.name = "below";
+  const BacktestResult r =
+      backtest({{below, constant(1), constant(2), constant(3), constant(1, 19)}, {"read"}}, simple());
+  EXPECT_EQ(r.runs, 3u);
+  EXPECT_EQ(r.origins, 15u);
+  EXPECT_THAT(r.notes,
+              testing::ElementsAre("read", testing::AllOf(HasSubstr("below: "), HasSubstr("the loss is -5")),
+                                   HasSubstr("it has 19 blocks")));
+  for (const RankRow& rank : r.ranks) EXPECT_NEAR(rank.spearman, 1, 1e-12) << rank.forecaster;
 }
 
 TEST(Spearman, IsRightByHand) {

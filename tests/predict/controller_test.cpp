@@ -380,5 +380,37 @@ TEST(Controllers, EndWhereAReportedLossReachesTheTarget) {
   EXPECT_EQ(t.adopted, "power");
 }
 
+TEST(Controllers, EndWhereTheMeanTrainingLossReachesTheTargetIfNoOtherIsKnown) {
+  for (const bool held_out : {false, true}) {
+    Training t;
+    ControlOptions options = to_target(2.01);  // the loss is 2
+    options.evaluates = t.evaluates = false;
+    if (held_out) t.held_out = {2.5};
+    Controller c(options);
+    t.steps(c, 40);
+    EXPECT_EQ(c.done(), !held_out);
+    if (held_out) continue;
+    EXPECT_EQ(c.decisions().back().action, Decision::stop);
+    EXPECT_EQ(c.decisions().back().reason, "the mean training loss reached the target");
+  }
+}
+
+TEST(Controllers, RefuseOptionsThatCannotBe) {
+  const auto refused = [](auto change) {
+    ControlOptions options = to_target(1.5);
+    change(options);
+    try {
+      Controller c(options);
+    } catch (const InvalidArgument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refused([](auto& o) { o.target = NAN; }).find("target is nan"), std::string::npos);
+  EXPECT_NE(refused([](auto& o) { o.budget = 0; }).find("budget is 0"), std::string::npos);
+  EXPECT_NE(refused([](auto& o) { o.warmup = -1; }).find("warmup is -1"), std::string::npos);
+  EXPECT_EQ(refused([](auto& o) { o.target = -1; }), "") << "losses may be negative";
+}
+
 }  // namespace
 }  // namespace kolmo::predict

@@ -52,7 +52,7 @@ TEST(EventFiles, OfTensorBoardGiveTheScalarsOfEachStep) {
 }
 
 TEST(EventFiles, AreReadAsALog) {
-  const std::vector<LogRow> rows = read_log_rows(written.string());
+  const std::vector<LogRow> rows = read_log_rows(written.string()).rows;
   ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(rows[1].step, 2);
   EXPECT_EQ(rows[1].loss, 3.5);
@@ -68,7 +68,7 @@ TEST(EventFiles, OfTagsThatAreNotWantedOnlyTheNamesAreKept) {
 }
 
 TEST(EventFiles, AColumnThatIsNamedIsReadThoughItHasNoUsualName) {
-  const std::vector<LogRow> rows = read_log_rows(written.string(), {.validation = "lr"});
+  const std::vector<LogRow> rows = read_log_rows(written.string(), {.validation = "lr"}).rows;
   ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(rows[0].validation, .5);
   EXPECT_EQ(rows[0].loss, 3.75);

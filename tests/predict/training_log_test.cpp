@@ -31,7 +31,7 @@ TEST(TrainingLog, StepsThatAreSkippedHaveTheRateOfTheRowAfterThem) {
   log.append({.step = 0, .loss = 4, .rate = 1});
   log.append({.step = 5, .loss = 2, .rate = 3});  // steps 1 to 5 have rate 3
   EXPECT_THAT(log.blocks().rate, ElementsAre(2, 3, 3));
-  EXPECT_THAT(log.blocks().loss, ElementsAre(4, 4, 2));
+  EXPECT_THAT(log.blocks().loss, ElementsAre(4, 3, 2));
   EXPECT_DOUBLE_EQ(log.blocks().sum[2], (13 + 16) / 2.);
 }
 
@@ -63,6 +63,20 @@ TEST(TrainingLog, BlocksBeginWithTheFirstLossThatIsKnown) {
   for (int step = 1; step <= 4; ++step) log.append({.step = step, .loss = step < 3 ? unknown : 7, .rate = 1});
   EXPECT_THAT(log.blocks().loss, ElementsAre(7));
   EXPECT_THAT(log.blocks().sum, ElementsAre(3.5));
+}
+
+TEST(TrainingLog, BlocksWithoutALossLieOnTheLineBetweenTheirNeighbours) {
+  TrainingLog log(2);
+  log.append({.step = 1, .loss = 8});
+  log.append({.step = 8, .rate = 1});
+  EXPECT_THAT(log.blocks().loss, ElementsAre(8, 8, 8, 8)) << "what comes is not known yet";
+  log.append({.step = 10, .loss = 4});
+  EXPECT_THAT(log.blocks().loss, ElementsAre(8, 7, 6, 5, 4));
+  EXPECT_THAT(log.blocks().gaps, ElementsAre(1, 2, 3));
+  log.append({.step = 3, .loss = 6});
+  log.append({.step = 4, .loss = 6});
+  EXPECT_THAT(log.blocks().loss, ElementsAre(8, 6));
+  EXPECT_THAT(log.blocks().gaps, ElementsAre());
 }
 
 TEST(TrainingLog, SaysWhatIsWrongWithARow) {

@@ -66,9 +66,12 @@ void read_options(Options options, void* request, const Json& values, std::strin
                                           "lag_correction",
                                           "storage_surrogates"};
   if (!values.is_object()) fail<InvalidArgument>(std::string(analysis) + ": options are a JSON object");
-  for (const auto& [name, value] : values.items())
-    if (std::find(std::begin(derived), std::end(derived), name) == std::end(derived))
+  for (const auto& [name, value] : values.items()) {
+    const bool known =
+        std::any_of(options.begin(), options.end(), [&](const OptionInfo& o) { return o.called(name); });
+    if (known || std::find(std::begin(derived), std::end(derived), name) == std::end(derived))
       find_option(options, name, analysis).set_json(request, value);
+  }
 }
 
 CommandOptions command_options(Options options, const void* request, const void* usual) {

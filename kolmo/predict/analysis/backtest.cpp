@@ -44,12 +44,13 @@ OfRun scores_of(const Run& run, const Forecasters& forecasters, const StoreStand
     const std::size_t origin = log.blocks().loss.size();
     if (origin == before) continue;
     arena.update(log);
-    if (origin < next || origin + longest > loss.size()) continue;
+    if (origin < next || origin + longest > loss.size() || !log.blocks().knows(origin - 1)) continue;
     next = origin + std::max(least_distance, loss.size() / 16);
     ++origins;
     const Plan plan = plan_of_run(run, log.last_step());
     const auto score = [&](const std::string& name, const Forecast& forecast) {
       for (const std::size_t h : horizons) {
+        if (!run.log.blocks().knows(origin + h - 1)) continue;
         Quantiles q = forecast.quantiles[h - 1];
         for (double& v : q) v = std::log(v);
         const double came = std::log(loss[origin + h - 1]);
@@ -71,7 +72,7 @@ double mean_of_last(std::span<const double> v, std::size_t n) {
   return std::accumulate(last.begin(), last.end(), 0.) / double(last.size());
 }
 
-void add_ranks(BacktestResult& result, const std::vector<Run>& runs, const Forecasters& forecasters) {
+void add_ranks(BacktestResult& result, const std::vector<const Run*>& runs, const Forecasters& forecasters) {
   std::map<std::string, std::vector<double>> early;
   std::vector<double> final;
   std::vector<std::string> order;
@@ -79,8 +80,8 @@ void add_ranks(BacktestResult& result, const std::vector<Run>& runs, const Forec
     if (!early.contains(name)) order.push_back(name);
     early[name].push_back(value);
   };
-  for (const Run& run : runs) {
-    const Blocks& blocks = run.log.blocks();
+  for (const Run* run : runs) {
+    const Blocks& blocks = run->log.blocks();
     const std::size_t n = blocks.loss.size(), seen_blocks = std::size_t(result.seen * double(n));
     if (seen_blocks < 4) continue;
     final.push_back(mean_of_last(blocks.loss, std::clamp<std::size_t>(n / 10, 1, 10)));
@@ -93,6 +94,11 @@ void add_ranks(BacktestResult& result, const std::vector<Run>& runs, const Forec
           f->able(seen) ? f->centres(seen, to_come).back() : std::log(blocks.loss[seen_blocks - 1]));
   }
   for (const std::string& name : order) result.ranks.push_back({name, spearman(early[name], final)});
+}
+
+/// A note on a file or run that is left out.
+std::string left_out(const std::string& name, const std::string& why) {
+  return (why.starts_with(name) ? why : name + ": " + why) + "; it is left out";
 }
 
 }  // namespace
@@ -116,11 +122,20 @@ std::vector<std::string> run_files(const std::string& folder) {
   return files;
 }
 
-std::vector<Run> read_runs(const std::string& folder, const LogRequest& request) {
-  std::vector<Run> runs;
-  for (const std::string& file : run_files(folder))
-    runs.push_back({file, read_log(file, request.columns, request.block.value_or(0))});
-  return runs;
+Runs read_runs(const std::string& folder, const LogRequest& request) {
+  Runs all;
+  for (const std::string& file : run_files(folder)) {
+    try {
+      all.runs.push_back({file, read_log(file, request.columns, request.block.value_or(0))});
+      const auto& notes = all.runs.back().log.notes();
+      all.notes.insert(all.notes.end(), notes.begin(), notes.end());
+    } catch (const Error& e) {
+      all.notes.push_back(left_out(file, e.what()));
+    }
+  }
+  if (all.runs.empty())
+    fail<InvalidArgument>(folder + ": none of its logs can be read; " + all.notes.front());
+  return all;
 }
 
 double spearman(const std::vector<double>& a, const std::vector<double>& b) {
@@ -147,34 +162,41 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
   return xy / std::sqrt(xx * yy);
 }
 
-BacktestResult backtest(const std::vector<Run>& runs, const Forecasters& forecasters,
-                        const StoreStanding* standing) {
+BacktestResult backtest(const Runs& all_runs, const Forecasters& forecasters, const StoreStanding* standing) {
   BacktestResult result;
+  result.notes = all_runs.notes;
+  std::vector<const Run*> runs;
   std::map<std::pair<std::string, std::size_t>, std::vector<std::array<double, 3>>>
       all;  // CRPS, coverage, CRPS less the driver's
-  for (const Run& run : runs) {
+  for (const Run& run : all_runs.runs) {
     OfRun sums;
+    std::size_t origins = 0;
     try {
-      sums = scores_of(run, forecasters, standing, result.origins);
+      sums = scores_of(run, forecasters, standing, origins);
+      require(!sums.empty(), "it has " + std::to_string(run.log.blocks().loss.size()) +
+                                 " blocks, and a backtest needs " + std::to_string(first_origin + longest));
     } catch (const InvalidArgument& e) {
-      fail<InvalidArgument>(run.name + ": " + e.what());
+      result.notes.push_back(left_out(run.name, e.what()));
+      continue;
     }
-    if (sums.empty()) continue;
-    ++result.runs;
+    runs.push_back(&run);
+    result.origins += origins;
     for (const auto& [key, sum] : sums) {
       const auto& driver = sums.at({"driver", key.second});
       all[key].push_back({sum[0] / sum[2], sum[1] / sum[2], sum[0] / sum[2] - driver[0] / driver[2]});
     }
   }
-  require(result.runs > 0, "forecast: no run has the " + std::to_string(first_origin + longest) +
-                               " blocks that a backtest needs");
+  result.runs = runs.size();
+  if (runs.empty())
+    fail<InvalidArgument>("forecast: there is no run for a backtest" +
+                          (result.notes.empty() ? "" : "; " + result.notes.back()));
   std::vector<std::string> names{"driver"};
   for (const auto& f : forecasters) names.emplace_back(f->name());
   for (const std::string& name : names) {
     for (const std::size_t h : horizons) {
       const auto found = all.find({name, h});
       if (found == all.end()) continue;
-      BacktestRow row{name, std::int64_t(h) * runs[0].log.length()};
+      BacktestRow row{name, std::int64_t(h) * runs[0]->log.length()};
       std::vector<double> differences;
       for (const auto& [crps, coverage, difference] : found->second)
         row.crps += crps, row.coverage += coverage, differences.push_back(difference);
@@ -199,7 +221,8 @@ Json backtest_json(const BacktestResult& r) {
                     {"runs", row.runs}});
   for (const RankRow& row : r.ranks)
     ranks.push_back({{"forecaster", row.forecaster}, {"spearman", row.spearman}});
-  return {{"runs", r.runs}, {"origins", r.origins}, {"rows", rows}, {"ranks_seen", r.seen}, {"ranks", ranks}};
+  return {{"runs", r.runs},       {"origins", r.origins}, {"rows", rows},
+          {"ranks_seen", r.seen}, {"ranks", ranks},       {"notes", r.notes}};
 }
 
 }  // namespace kolmo::predict

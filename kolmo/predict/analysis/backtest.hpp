@@ -20,8 +20,12 @@ struct Run {
 /// Throws InvalidArgument for a folder without any.
 std::vector<std::string> run_files(const std::string& folder);
 
-/// Reads the run_files() of a folder. Throws InvalidArgument, naming the file, for one that is no log.
-std::vector<Run> read_runs(const std::string& folder, const LogRequest& request);
+/// Reads the run_files() of a folder. Throws InvalidArgument if none of them can be read; one that cannot is left out, and noted.
+struct Runs {
+  std::vector<Run> runs;
+  std::vector<std::string> notes;  ///< which files were left out and why, and how others were read
+};
+Runs read_runs(const std::string& folder, const LogRequest& request);
 
 /// The scores of a forecaster at a horizon. Each is the mean over the runs of the means over a run's origins.
 struct BacktestRow {
@@ -43,12 +47,14 @@ struct BacktestResult {
   std::vector<RankRow> ranks;
   double seen = .2;  ///< the share of each run after which ranks are forecast
   std::size_t runs = 0, origins = 0;
+  std::vector<std::string> notes;  ///< of reading, and which runs were left out and why
 };
 
 /// Replays each run as it came, with the rates that it had, and forecasts the mean loss of the block at 1, 5 and 10 blocks from
 /// origins that are 5 blocks, or 1/16 of the run, apart. Quantiles come from errors that were known by then. The final loss of ranks
-/// is the mean of the last tenth of the run, at most 10 blocks.
-BacktestResult backtest(const std::vector<Run>& runs, const Forecasters& forecasters,
+/// is the mean of the last tenth of the run, at most 10 blocks. A run that cannot be forecast is left out, and noted. Throws
+/// InvalidArgument if no run is left.
+BacktestResult backtest(const Runs& runs, const Forecasters& forecasters,
                         const StoreStanding* standing = nullptr);
 
 nlohmann::ordered_json backtest_json(const BacktestResult& result);

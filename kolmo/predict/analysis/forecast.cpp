@@ -116,6 +116,19 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   const bool rates = std::any_of(log.rows().begin(), log.rows().end(),
                                  [](const LogRow& row) { return !std::isnan(row.rate); });
   if (!rates) result.notes.push_back("the log has no rates, which are taken to be constant");
+  result.notes.insert(result.notes.end(), log.notes().begin(), log.notes().end());
+  if (const std::size_t gaps = log.blocks().gaps.size())
+    result.notes.push_back(
+        std::to_string(gaps) + " of " + std::to_string(log.blocks().loss.size()) + " blocks of " +
+        std::to_string(log.length()) +
+        " steps have no loss; nothing is fitted to them, and forecasts of them are not scored");
+  const auto not_positive = [](const LogRow& row) { return row.loss <= 0; };
+  if (const auto first = std::find_if(log.rows().begin(), log.rows().end(), not_positive);
+      first != log.rows().end())
+    result.notes.push_back("losses that are not positive: " +
+                           std::to_string(std::count_if(first, log.rows().end(), not_positive)) +
+                           ", the first at step " + std::to_string(first->step) +
+                           "; forecasts are of the logarithm of the mean over a block");
   if (log.bad_losses())
     result.notes.push_back(std::to_string(log.bad_losses()) +
                            " steps have a loss that is no finite number; they count as unknown");
@@ -131,10 +144,17 @@ StoreResult train_store_on(const std::string& runs, const ForecastRequest& reque
   options.device = parse_device(request.device);
   const Stream stream(options.device);  // fails here, before anything is read, where there is no such device
   std::vector<PastRun> past;
-  for (const Run& run : read_runs(runs, request)) past.push_back({run.name, run.log.blocks()});
+  const Runs read = read_runs(runs, request);
+  for (const Run& run : read.runs) past.push_back({run.name, run.log.blocks()});
   StoreResult result;
-  result.trained = train_store(past, store, options);
-  result.standing = judge(RunStore::open(store));
+  try {
+    result.trained = train_store(past, store, options);
+    result.standing = judge(RunStore::open(store));
+  } catch (const InvalidArgument& e) {
+    fail<InvalidArgument>(e.what() + (read.notes.empty() ? "" : "; " + read.notes.front()));
+  }
+  auto& left_out = result.trained.left_out;
+  left_out.insert(left_out.begin(), read.notes.begin(), read.notes.end());
   write_standing(store, result.standing);
   return result;
 }
@@ -199,7 +219,8 @@ Json forecast_json(const ForecastResult& r) {
   return j;
 }
 
-Json standing_json(const StoreStanding& s) {
+Json store_json(const StoreResult& result) {
+  const StoreStanding& s = result.standing;
   Json rows = Json::array();
   for (const StoreStanding::Of& of : s.forecasters)
     rows.push_back(
@@ -209,7 +230,8 @@ Json standing_json(const StoreStanding& s) {
           {"forecasters", rows},
           {"ensemble_less_best_simple", s.difference},
           {"ensemble_may_drive", s.admitted},
-          {"gain_of_decay", {{"median", s.prior.median}, {"low", s.prior.low}, {"high", s.prior.high}}}};
+          {"gain_of_decay", {{"median", s.prior.median}, {"low", s.prior.low}, {"high", s.prior.high}}},
+          {"notes", result.trained.left_out}};
 }
 
 Options forecast_options() { return fields; }

@@ -34,7 +34,7 @@ struct Competitors {
 };
 
 /// Trains the world model of the request's store, on its device, on the logs of a folder and all runs that are in the store, and judges
-/// it on them.
+/// it on them. Files that are no logs are left out, and noted.
 struct StoreResult {
   TrainedStore trained;
   StoreStanding standing;
@@ -62,7 +62,7 @@ ForecastResult forecast_file(const std::string& path, const ForecastRequest& req
 nlohmann::ordered_json forecast_json(const ForecastResult& result);
 
 /// Returns the text that the command prints about a store that it has trained.
-nlohmann::ordered_json standing_json(const StoreStanding& standing);
+nlohmann::ordered_json store_json(const StoreResult& result);
 
 /// The description of the command `kolmo forecast`, in the form in which analyses describe themselves.
 struct ForecastInfo {

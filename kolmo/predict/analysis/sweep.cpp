@@ -84,7 +84,7 @@ Sweep sweep(const std::string& folder, const ForecastRequest& request) {
       log = read_log(file, request.columns, request.block.value_or(0));
       run.last_step = log.last_step();
       out.step = std::max(out.step, run.last_step + request.horizon.value_or(beyond_the_longest));
-    } catch (const InvalidArgument& e) {
+    } catch (const Error& e) {
       run.why_not = e.what();
     }
     out.runs.push_back(std::move(run));

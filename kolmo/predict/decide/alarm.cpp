@@ -9,7 +9,8 @@
 namespace kolmo::predict {
 namespace {
 
-constexpr std::size_t before = 20, least_before = 5, least_quarter = 20;
+constexpr std::size_t before = 20, least_before = 5, least_quarter = 10;
+constexpr double above_quarter_before = 4, above_some_quarter = 6;  // standard errors
 constexpr double deviation_of_median =
     1.4826;  // of a normal variable: its standard deviation over its median deviation
 
@@ -29,16 +30,30 @@ double mean(std::span<const double> x) {
   return sum / double(x.size());
 }
 
-/// The variance of the mean of an autoregressive series of order 1.
-double variance_of_mean(std::span<const double> x) {
-  const double centre = mean(x), count = double(x.size());
-  double squares = 0, products = 0;
+/// A mean, and its variance for an autoregressive series of order 1 around a straight line.
+struct Mean {
+  double value, variance;
+};
+Mean mean_of(std::span<const double> x) {
+  const double count = double(x.size()), centre = mean(x), middle = (count - 1) / 2;
+  double slope = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) slope += (double(i) - middle) * (x[i] - centre);
+  slope /= count * (count * count - 1) / 12;
+  double squares = 0, products = 0, before = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    squares += (x[i] - centre) * (x[i] - centre);
-    if (i) products += (x[i] - centre) * (x[i - 1] - centre);
+    const double rest = x[i] - centre - slope * (double(i) - middle);
+    squares += rest * rest, products += rest * before;
+    before = rest;
   }
-  const double r = squares > 0 ? std::clamp(products / squares, 0., .95) : 0;
-  return squares / (count - 1) / count * (1 + r) / (1 - r);
+  double r = squares > 0 ? std::max(products / squares, 0.) : 0;
+  r = std::min(.95, r + (2 + 4 * r) / count);  // the correlation around a fitted line is too low by so much
+  return {centre, squares / (count - 2) / count * (1 + r) / (1 - r)};
+}
+
+/// Whether a mean is above another one by so many standard errors.
+bool is_above(const Mean& now, const Mean& then, double errors) {
+  return now.value - then.value >
+         errors * std::sqrt(now.variance + then.variance) + 1e-12 * std::abs(then.value);
 }
 
 }  // namespace
@@ -62,12 +77,19 @@ std::string alarm_of(std::span<const double> losses) {
   }
   const std::size_t quarter = losses.size() / 4;
   if (quarter < least_quarter) return "";
-  const std::span<const double> now = losses.last(quarter), then = losses.last(2 * quarter).first(quarter);
-  if (!std::all_of(then.begin(), then.end(), finite) || !std::all_of(now.begin(), now.end(), finite))
-    return "";
-  const double error = std::sqrt(variance_of_mean(then) + variance_of_mean(now));
-  if (mean(now) - mean(then) <= 5 * error + 1e-12 * std::abs(mean(then))) return "";
-  return fmt::format("{}: {:.4g} on average, then {:.4g}", drifts, mean(then), mean(now));
+  const std::span<const double> last_half = losses.last(2 * quarter);
+  if (!std::all_of(last_half.begin(), last_half.end(), finite)) return "";
+  const Mean now = mean_of(last_half.last(quarter)), then = mean_of(last_half.first(quarter));
+  const double few = 1 + 8 / double(quarter);  // errors of few blocks are known less well
+  if (!is_above(now, then, above_quarter_before * few)) return "";
+  for (std::size_t end = quarter; end <= losses.size() - quarter;
+       end += std::max<std::size_t>(1, quarter / 2)) {
+    const std::span<const double> some = losses.first(end).last(quarter);
+    if (!std::all_of(some.begin(), some.end(), finite)) continue;
+    if (const Mean earlier = mean_of(some); is_above(now, earlier, above_some_quarter * few))
+      return fmt::format("{}: {:.4g} on average, then {:.4g}", drifts, earlier.value, now.value);
+  }
+  return "";
 }
 
 bool only_drifts(std::string_view reason) { return reason.starts_with(drifts); }

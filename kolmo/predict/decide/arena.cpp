@@ -24,6 +24,12 @@ bool changes_rate(const Seen& seen, const RateBlocks& planned) {
                      [&](double r) { return std::fabs(r - last) > rate_change * last; });
 }
 
+std::string notes_of(const TrainingLog& log) {
+  std::string all;
+  for (const std::string& note : log.notes()) all += "; " + note;
+  return all;
+}
+
 /// The normal quantile at the i-th level.
 double normal_at(std::size_t i) {
   const double level = 2 * quantile_level(i) - 1;
@@ -133,9 +139,10 @@ Forecast Arena::forecast_by(const std::string& name, const TrainingLog& log, con
 
 Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, std::size_t blocks) const {
   const Seen seen{log.blocks(), log.blocks().loss.size()};
-  require(seen.count >= fewest_blocks, "forecast: the log has " + std::to_string(seen.count) +
-                                           " full blocks of " + std::to_string(log.length()) +
-                                           " steps; a forecast needs " + std::to_string(fewest_blocks));
+  require(seen.known() >= fewest_blocks, "forecast: the log has " + std::to_string(seen.known()) +
+                                             " full blocks of " + std::to_string(log.length()) +
+                                             " steps with a loss; a forecast needs " +
+                                             std::to_string(fewest_blocks) + notes_of(log));
   if (const auto since = log.diverged_since(); since && *since <= log.last_step() - log.length())
     fail<InvalidArgument>("forecast: the loss is no finite number since step " + std::to_string(*since) +
                           "; the training has diverged, and there is nothing to forecast");

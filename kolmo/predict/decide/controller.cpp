@@ -51,6 +51,12 @@ Controller::Controller(ControlOptions options, std::function<double()> clock)
   require(!options_.every || *options_.every >= 1,
           fmt::format("controller: every is {} steps between decisions; 1 is the least",
                       options_.every.value_or(0)));
+  require(!options_.target || std::isfinite(*options_.target),
+          fmt::format("controller: target is {}, but must be a finite loss", options_.target.value_or(0)));
+  require(!options_.budget || *options_.budget >= 1,
+          fmt::format("controller: budget is {} steps; 1 is the least", options_.budget.value_or(0)));
+  require(options_.warmup >= 0,
+          fmt::format("controller: warmup is {} steps, but cannot be negative", options_.warmup));
 }
 
 std::string_view name_of(Controller::Phase phase) {
@@ -214,10 +220,13 @@ void Controller::decide(Host& host) {
     decisions_.push_back({{.step = steps_, .reason = "there was no memory for the evaluation"}, {}});
     return;
   }
-  const auto* best = lowest(*losses);
-  if (options_.target && best && best->second <= *options_.target) {
-    finish(host, "the target is reached", *losses);
-    return;
+  if (options_.target) {
+    const bool measured = options_.evaluates;
+    const Losses known = measured ? *losses : losses_of(host.agree(text_of(of_training(host))));
+    if (const auto* best = lowest(known); best && best->second <= *options_.target) {
+      finish(host, measured ? "the target is reached" : "the mean training loss reached the target", known);
+      return;
+    }
   }
   if (!forecasts) return;
   const double before = charges_.seconds(Charge::forecasts);
@@ -233,6 +242,14 @@ void Controller::decide(Host& host) {
     start_decay(host, std::move(decision));
   else
     decisions_.push_back(std::move(decision));
+}
+
+/// The mean loss on batches since about the decision before, 5 blocks or more, if no held-out loss is known; otherwise none.
+Losses Controller::of_training(Host& host) const {
+  for (const std::string& of : all_names())
+    if (!host.validations(of).empty()) return {};
+  const std::size_t count = std::min(means_.size(), std::size_t(std::max<std::int64_t>(5, stride() / block)));
+  return {{"", mean(means_, means_.size() - count, count)}};
 }
 
 /// Decides by forecasts of the held-out loss, if there are enough losses of it, and otherwise of the training loss.

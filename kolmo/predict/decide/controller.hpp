@@ -14,9 +14,10 @@
 namespace kolmo::predict {
 
 struct ControlOptions {
-  bool control = false;                   ///< decisions are carried out; otherwise they are advice
-  bool evaluates = false;                 ///< the host can evaluate when asked
-  std::optional<double> target;           ///< the loss to reach
+  bool control = false;    ///< decisions are carried out; otherwise they are advice
+  bool evaluates = false;  ///< the host can evaluate when asked
+  /// The held-out loss to reach. If none was evaluated or reported so far, it is the mean training loss, over 50 steps or more.
+  std::optional<double> target;
   std::optional<std::int64_t> budget;     ///< steps
   std::optional<std::int64_t> every;      ///< steps between decisions; none: decision_stride()
   std::int64_t warmup = 100;              ///< steps without forecasts
@@ -50,7 +51,7 @@ class Controller {
   enum class Phase { warmup, full, predict, correct };
   static constexpr std::int64_t block = 10;  ///< steps
 
-  /// Throws InvalidArgument: control needs a target or a budget.
+  /// Throws InvalidArgument, naming the option: control needs a target or a budget; a target is finite, a budget 1 step or more.
   explicit Controller(ControlOptions options, std::function<double()> clock = steady_seconds);
 
   /// Before each step, if decisions are carried out.
@@ -101,6 +102,7 @@ class Controller {
   void decide(Host& host);
   std::vector<std::string> all_names() const;
   std::optional<Losses> evaluate_for_decision(Host& host, bool forecasts);
+  Losses of_training(Host& host) const;
   Decided chosen(Host& host);
   void start_decay(Host& host, Decided decision);
   void follow_decay(Host& host);

@@ -31,10 +31,21 @@ void History::update(const Blocks& blocks) {
   }
   count_ = blocks.loss.size();
   for (Tier& tier : tiers_)
-    for (; tier.next + tier.last <= count_; tier.next += std::max(stride_, tier.next / 32))
-      forecast(blocks, tier.next, tier);
-  for (; next_spread_ + Likeness::ahead <= count_; next_spread_ += std::max(stride_, next_spread_ / 32))
-    note_spreads(blocks, next_spread_);
+    each_origin(blocks, tier.next, tier.last, [&](std::size_t origin) { forecast(blocks, origin, tier); });
+  each_origin(blocks, next_spread_, Likeness::ahead,
+              [&](std::size_t origin) { note_spreads(blocks, origin); });
+}
+
+template <class Use>
+void History::each_origin(const Blocks& blocks, std::size_t& next, std::size_t ahead, const Use& use) {
+  while (next + ahead <= count_) {
+    if (!blocks.knows(next - 1)) {
+      ++next;
+      continue;
+    }
+    use(next);
+    next += std::max(stride_, Seen{blocks, next}.known() / 32);
+  }
 }
 
 void History::note_spreads(const Blocks& blocks, std::size_t origin) {
@@ -50,17 +61,19 @@ void History::forecast(const Blocks& blocks, std::size_t origin, const Tier& tie
   const Seen seen{blocks, origin};
   const RateBlocks came = rates_of(blocks, origin, tier.last);
   const double noise = noise_of(seen),
-               weight = double(origin);       // origins lie the closer the earlier they are
-  std::map<std::size_t, double> persistence;  // by horizon
+               weight = double(seen.known());  // origins lie the closer the earlier they are
+  std::map<std::size_t, double> persistence;   // by horizon
   for (std::size_t f = 0; f < forecasters_.size(); ++f) {
     if (!forecasters_[f]->able(seen)) continue;
     const Prediction prediction = forecasters_[f]->predict(seen, came);
     std::vector<double> errors;
     for (std::size_t h = tier.first; h <= tier.last; ++h) {
       const double unit = error_unit(noise, prediction, h - 1);
-      const double error = (std::log(blocks.loss[origin + h - 1]) - prediction.centres[h - 1]) / unit;
+      const double error = blocks.knows(origin + h - 1)
+                               ? (std::log(blocks.loss[origin + h - 1]) - prediction.centres[h - 1]) / unit
+                               : unknown;
       errors.push_back(error);
-      if (!kept_horizon(h)) continue;
+      if (!kept_horizon(h) || std::isnan(error)) continue;
       const Quantiles quantiles = calibrators_[f].at(h, origin);
       const double crps = unit * crps_of(quantiles, error);
       if (f == 0) persistence[h] = crps;
@@ -69,7 +82,7 @@ void History::forecast(const Blocks& blocks, std::size_t origin, const Tier& tie
           ++score.count;
       if (quantiles.front() <= error && error <= quantiles.back()) score.covered += weight;
     }
-    calibrators_[f].add(origin, tier.first, errors);
+    calibrators_[f].add(origin, seen.known(), tier.first, errors);
   }
 }
 

@@ -30,10 +30,11 @@ struct Score {
 double crps_of(const Quantiles& quantiles, double value);
 
 /// Forecasts a log's own past from rolling origins, with the rates that came, and keeps the errors of each forecaster. Updated as the
-/// log grows; each origin is forecast 10 blocks on when these are there, and again when 4 times as many are.
+/// log grows; each origin is forecast 10 blocks on when these are there, and again when 4 times as many are. A block without a loss is
+/// no origin, and no forecast of it is scored.
 class History {
  public:
-  /// `stride`: the least distance of origins, in blocks; it grows to 1/32 of the origin.
+  /// `stride`: the least distance of origins, in blocks; it grows to 1/32 of the blocks with a loss.
   /// The first forecaster is persistence.
   History(Forecasters forecasters, std::size_t longest, std::size_t stride);
 
@@ -56,6 +57,9 @@ class History {
     std::size_t first, last;  // horizons
     std::size_t next;         // origin
   };
+  /// Calls use(origin) for the origins from `next` on after which `ahead` blocks came, and moves `next`.
+  template <class Use>
+  void each_origin(const Blocks& blocks, std::size_t& next, std::size_t ahead, const Use& use);
   void forecast(const Blocks& blocks, std::size_t origin, const Tier& tier);
   void note_spreads(const Blocks& blocks, std::size_t origin);
 

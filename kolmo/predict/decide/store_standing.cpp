@@ -46,6 +46,7 @@ Errors errors_of(const WorldModel& model, const std::vector<const Blocks*>& runs
     for (std::size_t h = 1; h <= next.size() && t + h <= runs[r]->loss.size(); ++h) {
       if (next[h - 1] >= model.residuals()[h - 1].size()) continue;
       const Residual e = model.residuals()[h - 1][next[h - 1]++];
+      if (!runs[r]->knows(t - 1) || !runs[r]->knows(t + h - 1)) continue;
       all[h].push_back({r, t, e.error / e.unit, e.unit});
     }
   });
@@ -66,12 +67,13 @@ Errors errors_of(const Forecaster& forecaster, const std::vector<const Blocks*>&
     Origin& o = origins[std::size_t(i)];
     const Blocks& run = *runs[o.run];
     const Seen seen{run, o.seen};
-    if (!forecaster.able(seen)) return;
+    if (!forecaster.able(seen) || !run.knows(o.seen - 1)) return;
     const std::size_t ahead = std::min(standing_horizons().back(), run.loss.size() - o.seen);
     const Prediction prediction = forecaster.predict(seen, rates_of(run, o.seen, ahead));
     const double noise = noise_of(seen);
     for (const std::size_t h : standing_horizons()) {
       if (h > ahead) break;
+      if (!run.knows(o.seen + h - 1)) continue;
       const double unit = error_unit(noise, prediction, h - 1),
                    error = std::log(run.loss[o.seen + h - 1]) - prediction.centres[h - 1];
       o.errors.emplace_back(h, Error{o.run, o.seen, error / unit, unit});

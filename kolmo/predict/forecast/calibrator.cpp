@@ -63,10 +63,13 @@ Quantiles scaled(Quantiles q, double by) {
 }  // namespace
 
 double noise_of(const Seen& seen) {
-  const std::size_t n = std::min(noise_blocks, seen.count);
-  const auto loss = seen.loss().last(n);
   std::vector<double> steps;
-  for (std::size_t i = 1; i < n; ++i) steps.push_back(std::fabs(std::log(loss[i] / loss[i - 1])));
+  std::size_t after = seen.count, known = 0;  // the known block after this one; how many there were
+  for (std::size_t i = seen.count; i-- > 0 && known < noise_blocks;) {
+    if (!seen.knows(i)) continue;
+    if (known++) steps.push_back(std::fabs(std::log(seen.loss()[after] / seen.loss()[i])));
+    after = i;
+  }
   if (steps.empty()) return 1e-6;
   const auto middle = steps.begin() + std::ptrdiff_t(steps.size() / 2);
   std::nth_element(steps.begin(), middle, steps.end());
@@ -105,9 +108,11 @@ Quantiles error_quantiles(std::span<const PastError> errors, double independent)
   return q;
 }
 
-void Calibrator::add(std::size_t origin, std::size_t first, std::span<const double> errors) {
+void Calibrator::add(std::size_t origin, std::size_t known, std::size_t first,
+                     std::span<const double> errors) {
   for (std::size_t i = 0; i < errors.size(); ++i)
-    if (kept_horizon(first + i)) own_[first + i].push_back({origin, errors[i]});
+    if (kept_horizon(first + i) && !std::isnan(errors[i]))
+      own_[first + i].push_back({origin, known, errors[i]});
 }
 
 void Calibrator::learn(std::map<std::size_t, std::vector<PastError>> errors, double most) {
@@ -129,7 +134,7 @@ Quantiles Calibrator::quantiles(std::size_t horizon, std::size_t count) const {
     if (all.empty()) first = m.origin;
     last = m.origin;
     // Origins lie the closer the earlier they are, and late ones tell more of the errors to come.
-    const double weight = double(m.origin) * double(m.origin);
+    const double weight = double(m.known) * double(m.known);
     sum += weight, squares += weight * weight;
     all.push_back({m.error, weight});
   }

@@ -10,7 +10,7 @@
 namespace kolmo::predict {
 
 /// The noise of log loss near the end of what was seen: the robust standard deviation of the differences of neighbours among the
-/// last 30 blocks, divided by sqrt 2; 1e-6 at least.
+/// last 30 blocks that are known, divided by sqrt 2; 1e-6 at least.
 double noise_of(const Seen& seen);
 
 /// The unit in which the error of a prediction of the i-th block is kept: root of noise^2 + (3 spread)^2. So intervals are wide where
@@ -35,8 +35,9 @@ Quantiles error_quantiles(std::span<const PastError> errors, double independent)
 /// The errors of one forecaster by horizon, and the quantiles that follow.
 class Calibrator {
  public:
-  /// The errors of a forecast made after block `origin`: one for each of the horizons from `first` on.
-  void add(std::size_t origin, std::size_t first, std::span<const double> errors);
+  /// The errors of a forecast made after block `origin`: one for each of the horizons from `first` on, NaN where none is known.
+  /// `known`: the blocks up to the origin that have a loss. Origins lie the closer the fewer they are.
+  void add(std::size_t origin, std::size_t known, std::size_t first, std::span<const double> errors);
   /// Forgets all errors that were added.
   void forget() { own_.clear(); }
   /// Errors of past runs, by horizon, which count as `most` independent ones together.
@@ -49,7 +50,7 @@ class Calibrator {
   std::size_t reach(std::size_t count) const;
   /// The errors at a horizon that are due by `count`, in the order of their origins.
   struct Made {
-    std::size_t origin;
+    std::size_t origin, known;
     double error;
   };
   std::span<const Made> errors(std::size_t horizon) const;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -21,6 +22,12 @@ struct Seen {
   const Blocks& blocks;
   std::size_t count;
 
+  bool knows(std::size_t block) const { return blocks.knows(block); }
+  /// How many blocks have a loss.
+  std::size_t known() const {
+    const auto& gaps = blocks.gaps;
+    return count - std::size_t(std::lower_bound(gaps.begin(), gaps.end(), count) - gaps.begin());
+  }
   std::span<const double> loss() const { return first(blocks.loss); }
   std::span<const double> gradient_norm() const { return first(blocks.gradient_norm); }
   std::span<const double> rate() const { return first(blocks.rate); }
@@ -47,7 +54,7 @@ class Forecaster {
   /// The fewest blocks that it needs to have seen.
   virtual std::size_t least() const { return 2; }
   /// Whether it can forecast from this: it has seen least() blocks, and what else it needs.
-  virtual bool able(const Seen& seen) const { return seen.count >= least(); }
+  virtual bool able(const Seen& seen) const { return seen.known() >= least(); }
   /// Whether its centres follow the planned rates, so that it may forecast a decay.
   virtual bool knows_rates() const { return false; }
   /// How many blocks ahead it may drive. A trend that goes on is no forecast of what comes much later; a law is.

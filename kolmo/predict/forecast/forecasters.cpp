@@ -140,7 +140,7 @@ class Simple : public Forecaster {
   Simple(const Row& row, const GainPrior& prior) : row_(row), prior_(prior) {}
   std::string_view name() const override { return row_.name; }
   std::size_t least() const override { return row_.least; }
-  bool able(const Seen& seen) const override { return seen.count >= row_.least && row_.able(seen); }
+  bool able(const Seen& seen) const override { return seen.known() >= row_.least && row_.able(seen); }
   double usual_score() const override { return row_.usual_score; }
   bool knows_rates() const override { return row_.knows_rates; }
   std::size_t reach(const Seen& seen) const override {

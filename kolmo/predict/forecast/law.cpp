@@ -44,7 +44,7 @@ class Fit {
   Law run();
 
  private:
-  void join(std::size_t first);
+  void join();
   std::vector<double> lagged(double tau) const;
   std::vector<double> joined(const std::vector<double>& blocks) const;
   Point at(double exponent, double tau, const std::vector<double>& lag,
@@ -54,11 +54,11 @@ class Fit {
 
   const Seen& seen_;
   const GainPrior& prior_;
-  std::size_t first_ = 0, up_ = 0;  // the first block of the fit; the first at the peak
+  std::size_t up_ = 0;  // the first block at the peak
   double peak_ = 0, sum_ = 1, rough_noise_ = 1e-9;
   LawTerms terms_;
   bool varies_ = false;
-  std::vector<std::size_t> ends_;  // of points, in blocks
+  std::vector<std::size_t> known_, ends_;  // the blocks of the fit; of each point, the end among these
   std::vector<double> y_, log_ratio_, variance_, weight_;
 };
 
@@ -69,22 +69,27 @@ Fit::Fit(const Seen& seen, LawTerms terms, const GainPrior& prior)
   if (!(peak_ > 0)) peak_ = 1;
   while (up_ < n && seen.rate()[up_] < .999 * peak_) ++up_;
   sum_ = std::max(seen.sum()[n - 1], 1e-300);
-  while (first_ + 4 < n && seen.sum()[first_] < .2 * sum_) ++first_;
-  join(first_);
+  for (std::size_t i = 0; i < n; ++i)
+    if (seen.knows(i)) known_.push_back(i);
+  std::size_t early = 0;
+  while (early + 4 < known_.size() && seen.sum()[known_[early]] < .2 * sum_) ++early;
+  known_.erase(known_.begin(), known_.begin() + std::ptrdiff_t(early));
+  join();
   if (terms == LawTerms::lag) {
     const std::vector<double> lag = lagged(usual_tau);
-    const auto [low, high] = std::minmax_element(lag.begin() + std::ptrdiff_t(first_), lag.end());
+    const auto [low, high] = std::minmax_element(lag.begin() + std::ptrdiff_t(known_.front()), lag.end());
     varies_ = *high - *low > least_variation;
   }
 }
 
-void Fit::join(std::size_t first) {
-  const std::size_t n = seen_.count - first, points = std::min(n, most_points);
+void Fit::join() {
+  const std::size_t n = known_.size(), points = std::min(n, most_points);
   const auto loss = seen_.loss(), sum = seen_.sum(), rate = seen_.rate();
   for (std::size_t p = 0; p < points; ++p) {
-    const std::size_t begin = first + n * p / points, end = first + n * (p + 1) / points;
+    const std::size_t begin = n * p / points, end = n * (p + 1) / points;
     double y = 0, s = 0, squares = 0;
-    for (std::size_t i = begin; i < end; ++i) {
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::size_t i = known_[k];
       y += loss[i], s += sum[i];
       squares += sum[i] * sum[i] * (1 + sum_variance(rate[i], std::max(sum[i], 1e-300), seen_.blocks.length));
     }
@@ -114,11 +119,11 @@ std::vector<double> Fit::lagged(double tau) const {
 
 std::vector<double> Fit::joined(const std::vector<double>& blocks) const {
   std::vector<double> out;
-  std::size_t i = first_;
+  std::size_t k = 0;
   for (const std::size_t end : ends_) {
     double sum = 0;
-    const std::size_t begin = i;
-    for (; i < end; ++i) sum += blocks[i];
+    const std::size_t begin = k;
+    for (; k < end; ++k) sum += blocks[known_[k]];
     out.push_back(sum / double(end - begin));
   }
   return out;
@@ -218,16 +223,17 @@ Law Fit::law_of(const Point& p) const {
   for (std::size_t i = 0; i < seen_.count; ++i)
     i < up_ ? state.pass(peak_, 0) : state.pass(rate[i], slope[i]);
   law.lag = state.now() / peak_;
-  const std::size_t recent = std::min<std::size_t>(4, seen_.count);
+  const std::size_t recent = std::min<std::size_t>(4, known_.size()), first = known_[known_.size() - recent];
   law.lag_effects.resize(seen_.count);
-  for (std::size_t i = varies_ ? 0 : seen_.count - recent; i < seen_.count; ++i) {
+  for (std::size_t i = varies_ ? 0 : first; i < seen_.count; ++i) {
     const double s = std::max(sum[i], 1e-300);
     const double curve =
         p.b[0] +
         p.b[1] * power_mean(std::log(s / sum_), sum_variance(rate[i], s, seen_.blocks.length), p.exponent);
     const double gain = varies_ ? p.b[2] : 0;
     if (gain > 0) law.lag_effects[i] = std::log((curve + gain * lag[i]) / (curve + gain * law.lag));
-    if (i + recent >= seen_.count) law.bias += (curve + gain * lag[i] - loss[i]) / loss[i] / double(recent);
+    if (i >= first && seen_.knows(i))
+      law.bias += (curve + gain * lag[i] - loss[i]) / loss[i] / double(recent);
   }
   law.bias *= .7 * loss.back();
   return law;

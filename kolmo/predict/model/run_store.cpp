@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "kolmo/base/error.hpp"
 #include "kolmo/base/utc.hpp"
@@ -33,9 +34,11 @@ std::vector<fs::path> run_files(const std::string& folder) {
 
 std::string text_of(const PastRun& run) {
   const Blocks& b = run.blocks;
+  std::vector<double> loss = b.loss;  // NaN where it is not known
+  for (const std::size_t gap : b.gaps) loss[gap] = unknown;
   SealedFile file;
   file.header = {{"kind", "run"}, {"name", run.name}, {"length", b.length}, {"end", b.end}};
-  file.doubles = {b.loss, b.gradient_norm, b.rate, b.slope, b.sum, b.averaged};
+  file.doubles = {loss, b.gradient_norm, b.rate, b.slope, b.sum, b.averaged};
   return file.text();
 }
 PastRun run_from(const std::string& text, const std::string& label) {
@@ -57,6 +60,9 @@ PastRun run_from(const std::string& text, const std::string& label) {
     require(file.doubles[i].size() == blocks, label + ": is damaged: its arrays differ in length");
     *parts[i] = std::move(file.doubles[i]);
   }
+  const std::vector<double> loss = std::exchange(b.loss, {});
+  require(loss.empty() || !std::isnan(loss[0]), label + ": is damaged: its first loss is not known");
+  for (const double value : loss) b.add_loss(value);
   return run;
 }
 
@@ -94,9 +100,12 @@ std::shared_ptr<const WorldModel> model_from(const std::string& text, const std:
 
 /// Returns the reason why nothing can be learned from a run; it is empty if something can.
 std::string why_left_out(const PastRun& run) {
-  if (run.blocks.loss.size() < least_window)
-    return run.name + ": has " + std::to_string(run.blocks.loss.size()) + " blocks of " +
-           std::to_string(run.blocks.length) + " steps, and " + std::to_string(least_window) + " are needed";
+  std::size_t longest = 0;
+  for (const auto& [first, end] : stretches(run.blocks)) longest = std::max(longest, end - first);
+  if (longest < least_window)
+    return run.name + ": has " + std::to_string(longest) + " blocks of " + std::to_string(run.blocks.length) +
+           " steps" + (run.blocks.gaps.empty() ? "" : " in a row that have losses") + ", and " +
+           std::to_string(least_window) + " are needed";
   const auto usable = [](double l) { return l > 0 && std::isfinite(l); };
   if (!std::all_of(run.blocks.loss.begin(), run.blocks.loss.end(), usable))
     return run.name + ": has losses that are not positive and finite";

@@ -181,17 +181,36 @@ void TrainingOptions::check() const {
           "world model: epochs and rate must be above 0");
 }
 
+std::vector<std::pair<std::size_t, std::size_t>> stretches(const Blocks& blocks) {
+  constexpr std::size_t longest_gap = 3;
+  std::vector<std::pair<std::size_t, std::size_t>> all;
+  std::size_t first = 0, end = 0;  // `end`: after the last block that is known
+  for (std::size_t i = 0; i < blocks.loss.size(); ++i) {
+    if (!blocks.knows(i)) continue;
+    if (i > end + longest_gap) {
+      all.emplace_back(first, end);
+      first = i;
+    }
+    end = i + 1;
+  }
+  all.emplace_back(first, end);
+  return all;
+}
+
 Windows::Windows(std::span<const Blocks* const> all) {
   for (const Blocks* blocks : all) {
     const TrainingInputs in({*blocks, blocks->loss.size()}, {});
-    Run run{.trace = in.trace};
-    for (std::size_t i = 0; i < in.block.size(); ++i) {
-      run.block.insert(run.block.end(), in.block[i].begin(), in.block[i].end());
-      run.planned.insert(run.planned.end(), in.planned[i].begin(), in.planned[i].end());
+    for (const auto& [begin, end] : stretches(*blocks)) {
+      Run run;
+      for (std::size_t i = begin; i < end; ++i) {
+        run.trace.push_back(in.trace[i]);
+        run.block.insert(run.block.end(), in.block[i].begin(), in.block[i].end());
+        run.planned.insert(run.planned.end(), in.planned[i].begin(), in.planned[i].end());
+      }
+      for (int first = 0; first + least_window <= run.blocks(); first += window / 2)
+        windows.push_back({int(runs.size()), first});
+      runs.push_back(std::move(run));
     }
-    for (int first = 0; first + least_window <= run.blocks(); first += window / 2)
-      windows.push_back({int(runs.size()), first});
-    runs.push_back(std::move(run));
   }
 }
 

@@ -30,7 +30,10 @@ struct TrainingOptions {
 /// The blocks that a member learns from at once, how many of them it sees ahead, and the fewest that a window has.
 inline constexpr int window = 48, ahead = 10, least_window = 20;
 
-/// Windows of trainings, which overlap by half, and what a member is given of each block.
+/// The parts [first, end) of a run between gaps of more than 3 blocks.
+std::vector<std::pair<std::size_t, std::size_t>> stretches(const Blocks& blocks);
+
+/// Windows of trainings, which overlap by half, and what a member is given of each block. A stretch is a run of its own.
 struct Windows {
   struct Run {
     std::vector<double> block, planned;  ///< [block][unit]

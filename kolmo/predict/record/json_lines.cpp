@@ -45,13 +45,19 @@ bool is_json_lines(const std::string& path) {
   return at != first.npos && first[at] == '{';
 }
 
-Table read_json_lines(const std::string& path) {
+Remark cut_line(const std::string& label) {
+  return {"cut-line",
+          label +
+              ": the last line has no line end, so that it may be half written, and is left out; if it "
+              "is whole, end it with one"};
+}
+
+Table read_json_lines(const std::string& path, CellFormat format) {
   Table table;
   table.file = file_label(path);
   table.named = true;
   std::map<std::string, std::size_t> number;
   const std::string text = open_bytes(path).rest(table.file);
-  CellFormat format;
   format.infinite_is_number = true;
   std::size_t line = 0, row = 0;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -60,7 +66,14 @@ Table read_json_lines(const std::string& path) {
     begin = end + 1, ++line;
     if (content.find_first_not_of(" \t\r\xEF\xBB\xBF") == content.npos) continue;
     const std::string label = table.file + ":" + std::to_string(line);
-    const auto json = parse_json<nlohmann::ordered_json>(quoted(content), label);
+    nlohmann::ordered_json json;
+    try {
+      json = parse_json<nlohmann::ordered_json>(quoted(content), label);
+    } catch (const InvalidArgument&) {
+      if (row == 0 || end < text.size()) throw;
+      table.remarks.push_back(cut_line(label));
+      break;
+    }
     require(json.is_object(), label + ": is no JSON object; a log in JSONL has one on each line");
     for (const auto& [key, value] : json.items()) {
       const auto [found, added] = number.try_emplace(key, table.columns.size());
@@ -79,7 +92,8 @@ Table read_json_lines(const std::string& path) {
         column.back() = cell.value;
         if (cell.kind == Cell::text && table.faults[found->second].size() < Table::max_faults)
           table.faults[found->second].push_back(
-              {row, label + ": " + printable(key) + ": " + value.dump() + " is not a number"});
+              {row, label + ": " + printable(key) + ": " +
+                        explain(value.get_ref<const std::string&>(), cell.kind, format)});
       } else if (!value.is_null() && table.faults[found->second].size() < Table::max_faults) {
         table.faults[found->second].push_back({row, label + ": " + printable(key) + ": is not a number"});
       }

@@ -10,6 +10,8 @@
 #include "kolmo/base/number_text.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/file.hpp"
+#include "kolmo/io/npy.hpp"
+#include "kolmo/io/text_reader.hpp"
 #include "kolmo/predict/record/event_files.hpp"
 #include "kolmo/predict/record/json_lines.hpp"
 
@@ -74,6 +76,53 @@ std::int64_t step_of(const Table& table, std::size_t row, std::size_t column) {
   return std::int64_t(value);
 }
 
+/// The row of a step that a further row belongs to: the last one, or for one that came late, with no loss, one before. Null: none.
+LogRow* row_to_join(std::vector<LogRow>& rows, std::int64_t step, bool without_loss) {
+  auto row = rows.rbegin();
+  while (without_loss && row != rows.rend() && row->step > step) ++row;
+  return row != rows.rend() && row->step == step ? &*row : nullptr;
+}
+
+/// The rows whose step is below that of the row before.
+class Returns {
+ public:
+  void add(std::size_t row, std::int64_t from, std::int64_t to) {
+    if (!count_++) first_ = {row, from, to};
+    last_ = {row, from, to};
+  }
+  /// Notes them, or throws for steps that are in no order.
+  void tell(const Table& table, std::size_t column, LogRows& to) const {
+    if (!count_) return;
+    const auto went = [&](const Return& r) {
+      return place(table, r.row, column) + "the step goes back from " + std::to_string(r.from) + " to " +
+             std::to_string(r.to);
+    };
+    const std::size_t rows = to.rows.size();
+    require(count_ == 1 || rows >= 4 * (count_ + 1),
+            went(first_) + ", as in " + std::to_string(count_) + " of " + std::to_string(rows) +
+                " rows; sort the rows by step, or leave out those of other processes");
+    const std::int64_t least =
+        std::min_element(to.rows.begin(), to.rows.begin() + std::ptrdiff_t(rows), [](auto& a, auto& b) {
+          return a.step < b.step;
+        })->step;
+    to.notes.push_back(
+        went(last_) + (count_ > 1 ? ", the last of " + std::to_string(count_) + " times" : "") +
+        (last_.to <= least
+             ? ": the training began anew there, and no row before counts; rows of another run belong in a "
+               "file of their own"
+             : ": the training went on from a checkpoint there, and what was known of the steps from " +
+                   std::to_string(last_.to) + " on does not count"));
+  }
+
+ private:
+  struct Return {
+    std::size_t row;
+    std::int64_t from, to;
+  };
+  std::size_t count_ = 0;
+  Return first_{}, last_{};
+};
+
 /// Whether find() may choose a column of this name.
 bool may_be_used(std::string_view column, const LogColumns& columns) {
   const auto called = [&](std::string_view name) { return column == name || is_of_run(column, name); };
@@ -83,14 +132,36 @@ bool may_be_used(std::string_view column, const LogColumns& columns) {
   });
 }
 
-Table read(const std::string& path, const LogColumns& columns) {
+CellFormat cells_of(const LogColumns& columns) {
+  const bool comma = columns.decimal == DecimalMark::comma;
+  return {comma ? ',' : '.', missing_marks(columns.na, comma ? ';' : ','), true};
+}
+
+/// Reads text without a last line that has no line end.
+Table read_growing_text(ByteReader& bytes, const std::string& label, const TableOptions& options) {
+  const std::string text = bytes.rest(label);
+  const std::size_t end = text.rfind('\n') + 1;  // 0: there is one line
+  if (!end || text.find_first_not_of(" \t\r", end) == text.npos) return parse_text(text, label, options);
+  Table table = parse_text(std::string_view(text).substr(0, end), label, options);
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  table.remarks.push_back(cut_line(label + ":" + std::to_string(lines + 1)));
+  return table;
+}
+
+/// `grows`: a training may be writing the file.
+Table read(const std::string& path, const LogColumns& columns, bool grows) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     return read_event_files(path, [&](std::string_view tag) { return may_be_used(tag, columns); });
-  if (is_json_lines(path)) return read_json_lines(path);
+  if (is_json_lines(path)) return read_json_lines(path, cells_of(columns));
   TableOptions options;
-  options.cells.infinite_is_number = true;
-  return read_table(path, options);
+  options.cells = cells_of(columns);
+  if (!grows || path.ends_with(".npy")) return read_table(path, options);
+  ByteReader bytes = open_bytes(path);
+  const std::string label = file_label(path);
+  return is_npy(std::as_bytes(std::span(bytes.peek(npy_magic_bytes))))
+             ? read_npy_table(bytes, label, options)
+             : read_growing_text(bytes, label, options);
 }
 
 }  // namespace
@@ -110,7 +181,7 @@ const std::vector<LogNames>& log_names() {
   return all;
 }
 
-std::vector<LogRow> rows_of(const Table& table, const LogColumns& columns) {
+LogRows rows_of(const Table& table, const LogColumns& columns) {
   std::optional<std::size_t> at[6];
   for (std::size_t i = 0; i < 6; ++i) {
     at[i] = find(table, log_names()[i], columns);
@@ -118,13 +189,16 @@ std::vector<LogRow> rows_of(const Table& table, const LogColumns& columns) {
   }
   require(at[1].has_value(), table.file + ": no column is called loss; its columns are " + listed(table) +
                                  "; name one by --loss");
-  std::vector<LogRow> rows;
+  LogRows all;
+  for (const Remark& remark : table.remarks) all.notes.push_back(remark.text);
+  std::vector<LogRow>& rows = all.rows;
+  Returns returns;
   for (std::size_t r = 0; r < table.rows(); ++r) {
     if (at[0] && std::isnan(table.columns[*at[0]][r])) continue;
     LogRow row;
     row.step = at[0] ? step_of(table, r, *at[0]) : std::int64_t(r) + 1;
-    const bool same = !rows.empty() && rows.back().step == row.step;
-    if (same) row = rows.back();
+    LogRow* const same = row_to_join(rows, row.step, std::isnan(table.columns[*at[1]][r]));
+    if (same) row = *same;
     bool any = false;
     for (std::size_t i = 1; i < 6; ++i) {
       if (!at[i]) continue;
@@ -135,19 +209,28 @@ std::vector<LogRow> rows_of(const Table& table, const LogColumns& columns) {
         require(value >= 0 && std::isfinite(value), place(table, r, *at[i]) + number_text(value) +
                                                         " is no rate; rates are 0 or positive, and finite");
     }
-    if (same)
-      rows.back() = row;
-    else if (any)
+    if (same) {
+      *same = row;
+    } else if (any) {
+      if (!rows.empty() && row.step < rows.back().step) returns.add(r, rows.back().step, row.step);
       rows.push_back(row);
+    }
   }
+  if (at[0]) returns.tell(table, *at[0], all);
   const bool found =
       std::any_of(rows.begin(), rows.end(), [](const LogRow& row) { return !std::isnan(row.loss); });
   require(found, table.file + ": column " + column_label(table, *at[1]) + " holds no loss");
-  return rows;
+  return all;
 }
 
-std::vector<LogRow> read_log_rows(const std::string& path, const LogColumns& columns) {
-  return rows_of(read(path, columns), columns);
+LogRows read_log_rows(const std::string& path, const LogColumns& columns) {
+  return rows_of(read(path, columns, true), columns);
+}
+
+TrainingLog log_of(const LogRows& rows, std::int64_t length) {
+  TrainingLog log = log_of(std::span(rows.rows), length);
+  for (const std::string& note : rows.notes) log.note(note);
+  return log;
 }
 
 void write_log(const std::string& path, const TrainingLog& log) {
@@ -178,7 +261,7 @@ void write_log(const std::string& path, const TrainingLog& log) {
 }
 
 std::vector<double> read_rates(const std::string& path, std::int64_t last, const LogColumns& columns) {
-  const Table table = read(path, columns);
+  const Table table = read(path, columns, false);
   const std::optional<std::size_t> step = find(table, log_names()[0], columns);
   std::optional<std::size_t> rate = find(table, log_names()[3], columns);
   if (!rate && table.columns.size() == 1) rate = 0;

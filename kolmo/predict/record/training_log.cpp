@@ -31,6 +31,20 @@ std::int64_t usual_distance(std::span<const LogRow> rows) {
 
 }  // namespace
 
+void Blocks::add_loss(double value) {
+  if (std::isnan(value)) {
+    gaps.push_back(loss.size());
+    loss.push_back(loss.back());
+    return;
+  }
+  std::size_t known = loss.size();  // the block after the last known one
+  for (auto gap = gaps.rbegin(); gap != gaps.rend() && *gap + 1 == known; ++gap) --known;
+  const double before = known ? loss[known - 1] : value, steps = double(loss.size() - known + 1);
+  for (std::size_t i = known; i < loss.size(); ++i)
+    loss[i] = before + (value - before) * double(i - known + 1) / steps;
+  loss.push_back(value);
+}
+
 TrainingLog::TrainingLog(std::int64_t length, std::int64_t skip) : skip_(skip), rates_(length) {
   require(length >= 1, "TrainingLog: a block has " + std::to_string(length) + " steps, but needs 1 or more");
   require(skip >= 0, "TrainingLog: skip is " + std::to_string(skip) + ", but cannot be negative");
@@ -81,12 +95,12 @@ void TrainingLog::take(const LogRow& row) {
 }
 
 void TrainingLog::close_block(std::int64_t step) {
-  const double loss = loss_.close(), gradient_norm = gradient_norm_.close();
-  if (std::isnan(loss)) {  // blocks begin with the first loss that is known
+  const double loss = loss_.close(), gradient_norm = gradient_norm_.close_or_last();
+  if (std::isnan(loss) && blocks_.loss.empty()) {  // blocks begin with the first loss that is known
     blocks_.rate.pop_back(), blocks_.slope.pop_back(), blocks_.sum.pop_back();
     return;
   }
-  blocks_.loss.push_back(loss);
+  blocks_.add_loss(loss);
   blocks_.gradient_norm.push_back(gradient_norm);
   blocks_.averaged.push_back(averaged_);
   blocks_.end = step;
@@ -97,6 +111,7 @@ void TrainingLog::go_back_before(std::int64_t step) {
   for (const LogRow& row : rows_)
     if (row.step < step) kept.take(row);
   kept.blocks_.restarts = blocks_.restarts + 1;
+  kept.notes_ = std::move(notes_);
   *this = std::move(kept);
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -28,10 +29,19 @@ struct Blocks : RateBlocks {
   std::int64_t length = 10;   ///< steps in a block
   std::int64_t end = 0;       ///< the last step of the last block
   std::int64_t restarts = 0;  ///< how often the training went back, so that blocks were dropped
-  std::vector<double> loss;   ///< mean of the finite losses; that of the block before, if there is none
+  /// The mean of the finite losses. A block without one lies on the straight line between the known ones around it, and after the
+  /// last known one it repeats it.
+  std::vector<double> loss;
+  std::vector<std::size_t>
+      gaps;  ///< the blocks without a finite loss, ascending: nothing is scored or fitted there
   std::vector<double>
       gradient_norm;  ///< mean of those known; that of the block before, if there is none; NaN before the first
   std::vector<double> averaged;  ///< the last known one; NaN before the first
+
+  /// Whether the loss of a block was measured.
+  bool knows(std::size_t block) const { return !std::binary_search(gaps.begin(), gaps.end(), block); }
+  /// Appends the loss of a block, NaN if it is not known, and fills the blocks before it that are not known. The first is known.
+  void add_loss(double value);
 };
 
 /// The record of one running training. Rows are appended as they come; blocks are kept up to date, and a block is added when
@@ -64,6 +74,9 @@ class TrainingLog {
   std::int64_t bad_losses() const { return bad_losses_; }
   /// The first of the steps at the end of the log none of whose losses was finite. None if the last known loss was.
   std::optional<std::int64_t> diverged_since() const { return diverged_since_; }
+  /// What is to be told of how the log was read, each a sentence.
+  const std::vector<std::string>& notes() const { return notes_; }
+  void note(std::string text) { notes_.push_back(std::move(text)); }
 
  private:
   void take(const LogRow& row);
@@ -85,12 +98,18 @@ class TrainingLog {
       if (std::isfinite(value)) sum += value, ++count;
     }
     double close() {
-      if (count) last = sum / double(count);
+      const double mean = count ? sum / double(count) : unknown;
+      if (count) last = mean;
       sum = 0, count = 0;
+      return mean;
+    }
+    double close_or_last() {
+      close();
       return last;
     }
   } loss_, gradient_norm_;
   double averaged_ = unknown;
+  std::vector<std::string> notes_;
 };
 
 /// The log of a whole training whose rows are known, in blocks that end with the last row. `length` 0: 10 steps, or more if rows are

@@ -32,7 +32,13 @@ struct LogRequest {
                 .if_left_out("validation, val_loss or eval_loss, if there is one"),
             text_option<&C::averaged>("averaged", "NAME",
                                       "column of the loss on held-out data of averaged weights")
-                .if_left_out("averaged, if there is one"))),
+                .if_left_out("averaged, if there is one"),
+            text_option<&C::na>("na", "LIST",
+                                "texts that mean an unknown value besides NA, null and the like, "
+                                "comma-separated (semicolons with a decimal comma)"),
+            value_option<&C::decimal>(
+                "decimal",
+                "decimal mark of a text; with a comma, semicolons, tabs or blanks separate columns"))),
         list_of(value_option<&R::block>("block", 1, 1 << 30, "steps in a block; losses are means over blocks")
                     .if_left_out("10, or more if rows are further apart")));
   }

@@ -140,6 +140,9 @@ def _options(given: dict[str, Any]) -> str:
     known = {o["name"] for o in described()["options"]}
     for name in given.keys() - known:
         raise TypeError(f"there is no option {name!r}; there are {', '.join(sorted(known))}")
+    for name, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise _kolmo.InvalidArgument(f"kolmo.predict: {name} is {value}, but must be a finite number")
     return json.dumps({name: os.fspath(v) if isinstance(v, os.PathLike) else v for name, v in given.items() if v is not None})
 
 

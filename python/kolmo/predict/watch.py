@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
 
@@ -36,7 +38,8 @@ class Watch:
     ----------
     optimizer : torch.optim.Optimizer
     target : float, optional
-        The loss to reach.
+        The loss to reach: the held-out loss by ``evaluate`` or :meth:`validated`. As long as neither gave one, the mean training loss, over
+        50 steps or the last twentieth of them, counts instead.
     budget : int, optional
         How many steps there are.
     average : bool, str or list of str, default True
@@ -81,6 +84,14 @@ class Watch:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
         if overhead is not None and not 0 < overhead <= 1:
             raise InvalidArgument(f"kolmo.predict.Watch: overhead is a share of the wall time above 0 and at most 1, not {overhead}")
+        for option, value in (("budget", budget), ("every", every), ("warmup", warmup)):
+            if not isinstance(value, Integral) and (value is not None or option == "warmup"):
+                raise InvalidArgument(f"kolmo.predict.Watch: {option} is a whole number of steps, not {value!r}")
+        if target is not None and not (isinstance(target, Real) and math.isfinite(target)):
+            raise InvalidArgument(f"kolmo.predict.Watch: target is a finite loss, not {target!r}")
+        if target is not None and target <= 0:
+            warnings.warn(f"kolmo.predict.Watch: the target is {target}; forecasts are of the logarithm of the loss, so that they cannot tell "
+                          "when a loss that is not positive is reached, and no decay is started for it", stacklevel=2)
         check_store(store, forecaster)
         while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # of Lightning and Accelerate
             optimizer = inner
@@ -224,6 +235,12 @@ class Watch:
         self._recorder.everything()
         if self.steps == 0:
             raise InvalidArgument("kolmo.predict.Watch.forecast: there was no step yet")
+        if target is not None and not 0 < target < math.inf:
+            raise InvalidArgument(f"kolmo.predict.Watch.forecast: target is {target}, but forecasts are of losses that are positive")
+        for option, value in (("horizon", horizon), ("length", length), ("decay_at", None if decay_at == "now" else decay_at)):
+            if value is not None and not isinstance(value, Integral):
+                or_now = ' or "now"' if option == "decay_at" else ""
+                raise InvalidArgument(f"kolmo.predict.Watch.forecast: {option} is a whole number of steps{or_now}, not {value!r}")
         start = 0
         if decay_at is not None:
             if length is None or length < 1:
@@ -233,7 +250,7 @@ class Watch:
                 raise InvalidArgument(f"kolmo.predict.Watch.forecast: decay_at is {decay_at}, and {self.steps} steps are over")
             if horizon is None:
                 horizon = start + length
-        return self._look(start if decay_at is not None else None, length or 0, horizon or 100, of, self.target if target is None else target)
+        return self._look(start if decay_at is not None else None, length or 0, 100 if horizon is None else horizon, of, self.target if target is None else target)
 
     def _look(self, start: int | None, length: int, horizon: int, of: str, target: float | None) -> Any:
         if not 1 <= horizon <= MOST_STEPS:
@@ -243,7 +260,8 @@ class Watch:
         if start is not None:
             rates = decayed(1.0, start, length, horizon) * (rates if self.scheduler is not None else rates[0])
         try:
-            forecast = self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, target=target, store=self.store)
+            forecast = self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, store=self.store,
+                                        target=target if target is None or target > 0 else None)
             if start is None and of == "training":
                 self._live.forecast(forecast)
             return forecast
