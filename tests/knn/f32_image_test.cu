@@ -1,4 +1,5 @@
-// Bounds from images in f32 must hold for f64 distances of any data, and must decide most comparisons of usual data.
+// Bounds from images in f32 must hold for f64 distances of any data, and must decide most comparisons of usual data. This
+// is compiled for the emulated GPU, and called as functions of the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "simt/simt.hpp"
-// What comes after it is device code.
 #include "kolmo/knn/f32_image.cuh"
 
 namespace kolmo::cuda {
