@@ -36,6 +36,8 @@ Decisions decide(std::vector<double> values) {
         const float far = distance_of(own_image, image_of(value, frame.centre, scale));
         const bool surely = far < bounds.inner(r), perhaps = far < bounds.outer(r);
         d.wrong += (surely && !nearer) || (!perhaps && nearer);
+        const long double apart = std::fabs((long double)(own)-value) * scale;  // may overflow f64
+        d.wrong += apart > bounds.wider(far) || apart < bounds.tighter(far);
         if (r == radius) d.open += perhaps && !surely, ++d.all;
       }
   }
@@ -62,6 +64,7 @@ TEST(F32Image, BoundsHoldForAnyData) {
       [](int i, double g) { return std::pow(10, double(i % 9 - 4) * 75) * g; },
       [](int i, double g) { return i % 5 ? 0 : 1e-40 * g; },
       [](int i, double g) { return i % 50 ? g : std::ldexp(g, 100 + i % 7 * 5); },
+      [](int i, double g) { return i % 3 ? g : std::ldexp(g, 123 + i % 4); },
       [](int, double) { return 3.0; },
   };
   for (const auto& kind : kinds) {
