@@ -18,8 +18,8 @@ def table(*records: dict) -> str:
         for n in sizes:
             by = times.get(n, {})
             used = [r for r in by.values() if r["in_use"]]
-            others = [r["median"] for v, r in by.items() if v != TREES]
-            gain = f", {min(others) / used[0]['median']:.3g} times" if used and used[0]["variant"] == TREES and others else ""
+            others = [r["median"] for v, r in by.items() if not v.startswith(TREES)]
+            gain = f", {min(others) / used[0]['median']:.3g} times" if used and used[0]["variant"].startswith(TREES) and others else ""
             cells.append(shown(used[0]["median"]) + gain if used else "")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

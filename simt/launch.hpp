@@ -11,6 +11,7 @@ namespace simt {
 
 /// What the emulated GPU says of itself where a program shares out work by it: as an H100 or H200.
 inline constexpr int multiprocessors = 132;
+inline int f64_ratio = 2;  // f32 over f64, which a test may change
 
 /// A grid that stores the source location of the launch and whether its size fitted.
 struct Grid : dim3 {

@@ -23,7 +23,7 @@ KERNELS = 24
 MORE_KERNELS: dict[str, tuple[int, str]] = {
     "dense/dot_product": (36, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
     "info/joint_counts": (30, "four dtypes of sums over a table, for three sizes of groups, 16 bytes at a time, and small tables read once"),
-    "info/ksg_conditional_mutual_information": (158, "each way of searching, for each kind of problem, two kinds of lists, and trees, in sources of their own, for each number of columns"),
+    "info/ksg_conditional_mutual_information": (210, "each way of searching, for each kind of problem, two kinds of lists, and trees of f32, f64 and images, in sources of their own, for each number of columns"),
     "dense/matmul": (117, "a tile's sizes are constants of its kernel, for each dtype, and f32 is split in parts"),
     "nn/batch_norm": (29, "four dtypes, each for long rows and for short ones, which end in the channel's map"),
     "nn/layer_norm": (26, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),

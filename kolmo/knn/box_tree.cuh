@@ -112,20 +112,20 @@ struct Packet {
     return in;
   }
 
-  /// Whether some and whether all places in a box are nearer than the radius of each column. Rounding is monotone, so
-  /// this holds for rounded distances to the points in the box.
+  /// Whether some places in a box are nearer than the outer radius of each column, and all nearer than the inner one.
+  /// Rounding is monotone, so this holds for rounded distances to the points in the box.
   struct Overlap {
     bool some, all;
   };
-  template <class Radius>
-  __device__ Overlap overlap(int level, std::int64_t index, Radius radius) const {
+  template <class Outer, class Inner>
+  __device__ Overlap overlap(int level, std::int64_t index, Outer outer, Inner inner) const {
     const T* const box = tree.box_at(level, index);
     Overlap o{true, true};
 #pragma unroll
     for (int c = 0; c < D; ++c) {
       const T lower = box[c * 2 * BoxTree<T>::fan], upper = box[(c * 2 + 1) * BoxTree<T>::fan];
-      o.some &= lower - own[c] < radius(c) && own[c] - upper < radius(c);
-      o.all &= upper - own[c] < radius(c) && own[c] - lower < radius(c);
+      o.some &= lower - own[c] < outer(c) && own[c] - upper < outer(c);
+      o.all &= upper - own[c] < inner(c) && own[c] - lower < inner(c);
     }
     return o;
   }

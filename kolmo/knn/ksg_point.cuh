@@ -184,17 +184,16 @@ __device__ Radii<T> find_radii(const Point& me, T eps) {
   return {above(warp_max(r.x)), above(warp_max(r.y)), above(warp_max(r.z))};
 }
 
-/// Finds the places in an ascending column whose values are within `radius` of q, which is one of the values.
 struct Places {
   int begin, end;
 };
-template <class T>
-__device__ Places places_within(const T* v, std::int64_t begin, std::int64_t end, T q, T radius) {
+/// Finds the places behind those that are `before` and among those that are `up_to`, in a range that begins with them.
+template <class Before, class UpTo>
+__device__ Places places_between(std::int64_t begin, std::int64_t end, Before before, UpTo up_to) {
   int low = int(begin), high = int(end);
-  if (!(T(0) < radius)) return {low, low};
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    if (v[middle] < q && !(q - v[middle] < radius))
+    if (before(middle))
       low = middle + 1;
     else
       high = middle;
@@ -203,12 +202,20 @@ __device__ Places places_within(const T* v, std::int64_t begin, std::int64_t end
   high = int(end);
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    if (v[middle] < q || v[middle] - q < radius)
+    if (up_to(middle))
       low = middle + 1;
     else
       high = middle;
   }
   return {first, low};
+}
+/// Finds the places in an ascending column whose values are within `radius` of q, which is one of the values.
+template <class T>
+__device__ Places places_within(const T* v, std::int64_t begin, std::int64_t end, T q, T radius) {
+  if (!(T(0) < radius)) return {int(begin), int(begin)};
+  return places_between(
+      begin, end, [&](int i) { return v[i] < q && !(q - v[i] < radius); },
+      [&](int i) { return v[i] < q || v[i] - q < radius; });
 }
 
 struct KsgCounts {

@@ -10,11 +10,25 @@
 
 #include "kolmo/op/registry.hpp"
 #include "kolmo/ops/info/ksg_conditional_mutual_information/ksg_conditional_mutual_information.hpp"
+#include "simt/launch.hpp"
 
 namespace kolmo {
 namespace {
 
-enum class Data { normal, discrete, heavy_tails, smooth, constant_z, duplicates, tiny_range };
+enum class Data {
+  normal,
+  discrete,
+  heavy_tails,
+  smooth,
+  constant_z,
+  duplicates,
+  tiny_range,
+  half_steps,
+  subnormal,
+  large,
+  largest,
+  mixed_ranges
+};
 struct Setting {
   std::int64_t n;
   int dx, dy, dz;
@@ -63,11 +77,16 @@ class Estimates {
     for (std::int64_t i = 0; i < rows * columns; ++i) {
       const double g = normal(random_);
       state = 0.99 * state + g;
-      v.push_back(T(s_.data == Data::discrete      ? std::round(2 * g)
-                    : s_.data == Data::heavy_tails ? g / normal(random_)
-                    : s_.data == Data::smooth      ? state
-                    : s_.data == Data::tiny_range  ? 1e6 + 1e-9 * g
-                                                   : g));
+      v.push_back(T(s_.data == Data::discrete       ? std::round(2 * g)
+                    : s_.data == Data::heavy_tails  ? g / normal(random_)
+                    : s_.data == Data::smooth       ? state
+                    : s_.data == Data::tiny_range   ? 1e6 + 1e-9 * g
+                    : s_.data == Data::half_steps   ? 1 + std::round(3 * g) * 0x1p-24  // where images round
+                    : s_.data == Data::subnormal    ? 1e-310 * g
+                    : s_.data == Data::large        ? 1e300 * g
+                    : s_.data == Data::largest      ? (i % 3 ? 1 : -1) * 1.7e308 + 1e306 * g
+                    : s_.data == Data::mixed_ranges ? std::pow(10, double(i % 9 - 4) * 75) * g
+                                                    : g));
       const std::int64_t half = rows / 2 * columns;
       if (s_.data == Data::duplicates && i >= half) v.back() = v[std::size_t(i - half)];
     }
@@ -83,6 +102,7 @@ int variant_of_gpus(std::string_view name) {
   return entry_of(ksg_conditional_mutual_information).find_variant(DeviceKind::simt, name);
 }
 int trees() { return variant_of_gpus("trees"); }
+int images() { return variant_of_gpus("trees of f32 images"); }
 int lists() { return variant_of_gpus("neighbour lists, lanes are estimates"); }
 
 class GpuVariants : public testing::TestWithParam<Setting> {
@@ -131,7 +151,32 @@ const Setting settings[] = {
 INSTANTIATE_TEST_SUITE_P(All, GpuTrees, testing::ValuesIn(settings));
 
 TEST_P(GpuTrees, GiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<double>(trees()); }
+TEST_P(GpuTrees, OfImagesGiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<double>(images()); }
 TEST_P(GpuTrees, GiveTheBitsOfTheCpuInSinglePrecision) { expect_the_bits_of_the_cpu<float>(trees()); }
+
+/// Data whose images in f32 say little or nothing, and kinds of searches.
+class GpuTreesOfImages : public GpuVariants {};
+const Setting hard_to_image[] = {
+    {.n = 300, .dx = 1, .dy = 1, .dz = 1, .surrogates = 1, .data = Data::half_steps},
+    {.n = 300, .dx = 2, .dy = 1, .dz = 2, .theiler = 3, .data = Data::half_steps},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 0, .k = 9, .data = Data::half_steps, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 1, .surrogates = 1, .data = Data::subnormal},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 0, .data = Data::subnormal, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 1, .surrogates = 1, .data = Data::large},
+    {.n = 300, .dx = 1, .dy = 1, .dz = 1, .surrogates = 1, .data = Data::largest},
+    {.n = 300, .dx = 2, .dy = 1, .dz = 0, .data = Data::largest, .algorithm = KsgAlgorithm::ksg2},
+    {.n = 400, .dx = 1, .dy = 1, .dz = 1, .surrogates = 2, .data = Data::mixed_ranges},
+    {.n = 400, .dx = 1, .dy = 1, .dz = 0, .k = 1, .surrogates = 2, .data = Data::mixed_ranges},
+    {.n = 400, .dx = 1, .dy = 2, .dz = 2, .data = Data::mixed_ranges, .segments = {0, 130, 400}},
+};
+INSTANTIATE_TEST_SUITE_P(All, GpuTreesOfImages, testing::ValuesIn(hard_to_image));
+
+TEST_P(GpuTreesOfImages, GiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<double>(images()); }
+TEST_P(GpuTreesOfImages, GiveTheBitsOfTheTreesOfExactValues) {
+  if (images() < 0) GTEST_SKIP() << "this build has no emulated GPU";
+  Estimates<double> run(GetParam());
+  EXPECT_EQ(run.on({DeviceKind::simt}, images()), run.on({DeviceKind::simt}, trees()));
+}
 
 /// Lists of at most 1024 and 2048 entries are too short for some points of these, for all estimates or a few.
 class GpuLists : public GpuVariants {};
@@ -158,11 +203,12 @@ TEST_P(GpuLists, GiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<double>(lists
 TEST_P(GpuLists, GiveTheBitsOfTheCpuInSinglePrecision) { expect_the_bits_of_the_cpu<float>(lists()); }
 
 /// The variant in use for n rows.
+template <class T = double>
 std::string in_use(std::int64_t n, int dx, int dy, int dz, std::int64_t surrogates = 0, std::int64_t k = 4,
                    std::int64_t problems = 1) {
-  KsgConditionalMutualInformationArgs a{.x = tensor(static_cast<double*>(nullptr), {1, n, dx}),
-                                        .y = tensor(static_cast<double*>(nullptr), {n, dy})};
-  if (dz) a.z = tensor(static_cast<double*>(nullptr), {n, dz});
+  KsgConditionalMutualInformationArgs a{.x = tensor(static_cast<T*>(nullptr), {1, n, dx}),
+                                        .y = tensor(static_cast<T*>(nullptr), {n, dy})};
+  if (dz) a.z = tensor(static_cast<T*>(nullptr), {n, dz});
   if (problems > 1) a.segments = tensor(static_cast<std::int64_t*>(nullptr), {problems + 1});
   a.surrogates = surrogates, a.k = k;
   const OpEntry& entry = entry_of(ksg_conditional_mutual_information);
@@ -183,6 +229,26 @@ TEST(GpuTrees, AreInUseForManyRows) {
   EXPECT_EQ(in_use(1000000, 1, 1, 1, 0, 4, 1000), walks) << "1000 rows in each problem";
   EXPECT_EQ(in_use(1000000, 1, 1, 1, 0, 4, 2), "trees");
   EXPECT_EQ(in_use(50000, 1, 1, 1, 100), "neighbour lists, lanes are estimates");
+}
+
+TEST(GpuTreesOfImages, AreInUseWhereF64IsSlow) {
+  if (images() < 0) GTEST_SKIP() << "this build has no emulated GPU";
+  const std::string walks = "lanes are neighbours", lists_in_use = "neighbour lists, lanes are estimates";
+  EXPECT_EQ(in_use(1000000, 1, 1, 1), "trees");
+  struct Slow {
+    explicit Slow(int ratio) { simt::f64_ratio = ratio; }
+    ~Slow() { simt::f64_ratio = 2; }
+  } const slow(64);
+  for (const auto& [dx, dy, dz] : {std::array{1, 1, 0}, {1, 1, 1}, {3, 1, 3}}) {
+    EXPECT_EQ(in_use(1000000, dx, dy, dz), "trees of f32 images");
+    EXPECT_EQ(in_use(10000, dx, dy, dz), "trees of f32 images");
+    EXPECT_EQ(in_use(100, dx, dy, dz), walks);
+    EXPECT_EQ(in_use<float>(1000000, dx, dy, dz), "trees");
+    EXPECT_EQ(in_use<float>(10000, dx, dy, dz), walks);
+    EXPECT_EQ(in_use(1000000, dx, dy, dz, 0, 17), walks) << "k";
+  }
+  EXPECT_EQ(in_use(50000, 1, 1, 1, 100), "trees of f32 images");
+  EXPECT_EQ(in_use(1000, 1, 1, 1, 100), lists_in_use);
 }
 
 }  // namespace

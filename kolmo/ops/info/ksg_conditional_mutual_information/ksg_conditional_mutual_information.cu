@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kolmo/device/f64_ratio.cuh"
 #include "kolmo/knn/ksg_lists.cuh"
 #include "kolmo/knn/list_length.hpp"
 #include "kolmo/knn/listed.hpp"
@@ -17,10 +18,11 @@ using cuda::NeighbourList;
 
 // Variant 0 lists each point's neighbours in (y, z) once, and each lane of a warp computes one estimate of
 // the point. It serves many estimates of the same y and z. In variant 1 a warp computes one point of one
-// estimate. In variant 2 a warp searches trees for 32 points of one estimate.
+// estimate. In variant 2 a warp searches trees for 32 points of one estimate. Variant 3 does so by images of f64 data in
+// f32, for GPUs whose f64 is slow.
 constexpr Row<NoConfig> variants[] = {
-    {"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}, {"trees"}};
-constexpr int listed = 0, by_trees = 2, block = cuda::ksg_block;
+    {"neighbour lists, lanes are estimates"}, {"lanes are neighbours"}, {"trees"}, {"trees of f32 images"}};
+constexpr int listed = 0, by_trees = 2, by_images = 3, block = cuda::ksg_block;
 constexpr int most_columns = 3;                  // of x
 constexpr double lane_memory[] = {32e6, 512e6};  // bytes of rearranged x at a time
 
@@ -123,19 +125,32 @@ void launch_walks(const Args& a, KsgPlan<T>& p, int variant, cudaStream_t s) {
 }
 
 template <class T>
+void launch_trees(const Args& a, Arena arena, Stream& s, int variant) {
+  if constexpr (std::is_same_v<T, double>)
+    if (variant == by_images) return on_cuda::launch_trees<T, float>(a, arena, s);
+  on_cuda::launch_trees<T, T>(a, arena, s);
+}
+template <class T>
+void lay_trees(Arena& arena, const Args& a, int variant) {
+  if constexpr (std::is_same_v<T, double>)
+    if (variant == by_images) return on_cuda::lay_trees<T, float>(a, arena);
+  on_cuda::lay_trees<T, T>(a, arena);
+}
+
+template <class T>
 void launch_all(const Args& a, Arena arena, Stream& stream, int variant) {
   const auto s = cuda::native(stream);
   Arena rest = arena;  // the trees lay out the same plan again, and what follows it
-  KsgPlan<T> p = variant == by_trees ? plan_of<T>(a, rest) : make_plan<T>(a, variant, rest);
+  KsgPlan<T> p = variant >= by_trees ? plan_of<T>(a, rest) : make_plan<T>(a, variant, rest);
   p.status = stream.status();
   if (a.segments.given())
     cuda::launch(cuda::ksg_check_segments<T>, 1, threads, 0, s, p, a.segments.as<std::int64_t>());
   const unsigned over_columns = cuda::blocks(p.n * std::max<std::int64_t>(p.sort.arrays, 1) + 1, threads);
   cuda::launch(cuda::ksg_prepare<T>, over_columns, threads, 0, s, p);
-  if (variant != by_trees) cuda::sort_rows(p.sort, s);
+  if (variant < by_trees) cuda::sort_rows(p.sort, s);
   cuda::launch(cuda::ksg_gather<T>, over_columns, threads, 0, s, p);
-  if (variant == by_trees)
-    on_cuda::launch_trees<T>(a, arena, stream);
+  if (variant >= by_trees)
+    launch_trees<T>(a, arena, stream, variant);
   else
     launch_walks(a, p, variant, s);
   cuda::launch(cuda::ksg_finish<T>, cuda::blocks(p.b * p.e * p.t, threads), threads, 0, s, p);
@@ -147,8 +162,8 @@ void launch(const Args& a, Arena scratch, Stream& s, int variant) {
 
 void lay(Arena& arena, const Args& a, const Site& site) {
   visit<double, float>(a.x.dtype, [&]<class T> {
-    if (site.row == by_trees)
-      on_cuda::lay_trees<T>(a, arena);
+    if (site.row >= by_trees)
+      lay_trees<T>(arena, a, site.row);
     else
       make_plan<T>(a, site.row, arena);
   });
@@ -161,6 +176,7 @@ constexpr std::int64_t most_listed_pairs = 10000;
 bool fits(const Args& a, int variant) {
   const std::int64_t n = a.y.extent[0], problems = a.segments.given() ? a.segments.extent[0] - 1 : 1;
   if (variant == by_trees) return trees_fit(a);
+  if (variant == by_images) return a.x.dtype == DType::f64 && trees_fit(a);
   if (variant != listed) return true;
   if (n * (1 + a.x.extent[0] * columns_of(a.x)) > std::numeric_limits<std::uint32_t>::max()) return false;
   if (!a.z.given() && (columns_of(a.x) > 1 || n > most_listed_pairs * problems)) return false;
@@ -169,8 +185,12 @@ bool fits(const Args& a, int variant) {
          a.x.extent[0] * (1 + a.surrogates) >= knn::fewest_listed_estimates;
 }
 
-/// Lists are preferred where they fit, since estimates share them.
-int preferred(const Args& a) { return !fits(a, listed) && trees_pay(a) ? by_trees : -1; }
+/// Images are used on GPUs on which f64 is slower than on those for data centres.
+int preferred(const Args& a) {
+  const double slow = a.x.dtype == DType::f64 ? std::max(1.0, cuda::f64_ratio(a.x.device.index) / 2.0) : 1;
+  if (!trees_pay(a, fits(a, listed), slow)) return -1;
+  return slow > 1 ? by_images : by_trees;
+}
 
 }  // namespace
 

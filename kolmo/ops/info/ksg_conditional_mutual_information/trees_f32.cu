@@ -2,7 +2,7 @@
 
 namespace kolmo::on_cuda {
 
-template void lay_trees<float>(const KsgConditionalMutualInformationArgs&, Arena&);
-template void launch_trees<float>(const KsgConditionalMutualInformationArgs&, Arena, Stream&);
+template void lay_trees<float, float>(const KsgConditionalMutualInformationArgs&, Arena&);
+template void launch_trees<float, float>(const KsgConditionalMutualInformationArgs&, Arena, Stream&);
 
 }  // namespace kolmo::on_cuda

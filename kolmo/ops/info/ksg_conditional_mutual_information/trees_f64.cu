@@ -2,7 +2,7 @@
 
 namespace kolmo::on_cuda {
 
-template void lay_trees<double>(const KsgConditionalMutualInformationArgs&, Arena&);
-template void launch_trees<double>(const KsgConditionalMutualInformationArgs&, Arena, Stream&);
+template void lay_trees<double, double>(const KsgConditionalMutualInformationArgs&, Arena&);
+template void launch_trees<double, double>(const KsgConditionalMutualInformationArgs&, Arena, Stream&);
 
 }  // namespace kolmo::on_cuda

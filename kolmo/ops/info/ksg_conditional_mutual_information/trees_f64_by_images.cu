@@ -1,0 +1,8 @@
+#include "kolmo/ops/info/ksg_conditional_mutual_information/tree_plan.cuh"
+
+namespace kolmo::on_cuda {
+
+template void lay_trees<double, float>(const KsgConditionalMutualInformationArgs&, Arena&);
+template void launch_trees<double, float>(const KsgConditionalMutualInformationArgs&, Arena, Stream&);
+
+}  // namespace kolmo::on_cuda
