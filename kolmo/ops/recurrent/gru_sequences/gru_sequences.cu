@@ -197,7 +197,7 @@ using SideRanks = cuda::ClusterRanks<cuda::side_threads>;
 /// Whether ranks have room for the units, and the rollout has nothing that they do not compute.
 bool side_holds(const Rollout& a, int ranks) {
   const std::int64_t n = a.h.dim(-1);
-  return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 && n > 0 &&
+  return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 && n >= ranks &&
          (!a.controls.given() || a.controls.dim(-1) <= cuda::side_controls) &&
          n <= ranks * cuda::side_units && a.head_stochastic.dim(-1) <= n &&
          cuda::SideMemory::bytes(n) <= cluster_limit;
