@@ -197,8 +197,8 @@ using SideRanks = cuda::ClusterRanks<cuda::side_threads>;
 /// Whether ranks have room for the units, and the rollout has nothing that they do not compute.
 bool side_holds(const Rollout& a, int ranks) {
   const std::int64_t n = a.h.dim(-1);
-  return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 && n >= ranks &&
-         (!a.controls.given() || a.controls.dim(-1) <= cuda::side_controls) &&
+  return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 &&
+         n >= ranks && (!a.controls.given() || a.controls.dim(-1) <= cuda::side_controls) &&
          n <= ranks * cuda::side_units && a.head_stochastic.dim(-1) <= n &&
          cuda::SideMemory::bytes(n) <= cluster_limit;
 }
@@ -232,12 +232,15 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
     const MemberInput<T> in = w.prepare<T>(a, arena, s, each);
     const bool before = a.reset == GruReset::before;
     if (p.way == Way::side) {
-      if constexpr (std::is_same_v<T, float>)
-        run_side(
-            {w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
-             a.head_hidden.as<T>(), a.head_stochastic.as<T>(), a.controls.as<T>(), a.weight_controls.as<T>(),
-             a.controls.given() ? int(a.controls.dim(-1)) : 0, RolloutOutputs<T>(a), a.last.as<T>(), before},
-            p.ranks, s);
+      if constexpr (std::is_same_v<T, float>) {
+        run_side({w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
+                  a.head_hidden.as<T>(), a.head_stochastic.as<T>(), a.controls.as<T>(),
+                  a.weight_controls.as<T>(), a.controls.given() ? int(a.controls.dim(-1)) : 0,
+                  RolloutOutputs<T>(a), a.step_deltas.as<T>(), a.last.as<T>(), before},
+                 p.ranks, s);
+        each(cuda::SideResults{a.hidden_norms.as<T>(), a.entropy.as<T>(), a.step_deltas.as<T>(),
+                               w.size.categories, a.loss.size()});
+      }
       return each(Summary<T>(w.size, a));
     }
     run_resident<T>(cuda::RolloutJob<T>{w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(),

@@ -216,11 +216,10 @@ struct SideBySide {
       if (w < active) all += m.sums[(w * 2 + g) * side_threads + ranks.thread()];
     return all;
   }
-  /// The terms of the gates beside the products of the state.
-  __device__ void outside(int tile, float loss, float (&sum)[3]) const {
+  /// The terms of the gates beside the products of the state and of the loss.
+  __device__ void outside(int tile, float (&sum)[3]) const {
 #pragma unroll
-    for (int g = 0; g < 3; ++g)
-      sum[g] = m.input[(tile * 3 + g) * side_threads + ranks.thread()] + slope[g] * loss;
+    for (int g = 0; g < 3; ++g) sum[g] = m.input[(tile * 3 + g) * side_threads + ranks.thread()];
 #pragma unroll 1
     for (int j = 0; j < job.planned; ++j)
 #pragma unroll
@@ -241,19 +240,26 @@ struct SideBySide {
     if (warp < active) {
       Values v;
       read(m.state, tile, v);
+      // One of the two warps that share a scheduler multiplies while the other decodes, which at t = 0 is for nothing.
+      if (warp < side_warps / 2) decode_part(v);
       products<2>(v);
-      decode_part(v);  // at t = 0 for nothing
+      if (warp >= side_warps / 2) decode_part(v);
     }
     if (unit < job.planned) m.control[unit * side_tile + plan] = control;
     ranks.sync_rank();
-    Decoded d{};
-    const float loss = t ? decode(d) : m.first_loss[tile * side_tile + plan];
-    float in[3];
-    outside(tile, loss, in);
-    const float r = gate(in[0] + product(0)), z = gate(in[1] + product(1));
+    float in[3], sums[5] = {}, loss;
+    if (warp == 0) {
+      loss = t ? decode(sums) : m.first_loss[tile * side_tile + plan];
+      if (lane < side_tile) m.loss[plan] = loss;
+    }
+    outside(tile, in);
+    const float of_r = product(0), of_z = product(1);
+    ranks.sync_rank();
+    loss = m.loss[plan];
+    const float r = gate(in[0] + slope[0] * loss + of_r), z = gate(in[1] + slope[1] * loss + of_z);
     const int own = (tile * m.rows + first) * side_tile, thread = ranks.thread();
     m.update[tile * side_threads + thread] = z;
-    m.candidate[tile * side_threads + thread] = in[2];
+    m.candidate[tile * side_threads + thread] = in[2] + slope[2] * loss;
     if (job.before) {
       if (unit < units) m.other[own + thread] = r * m.state[own + thread];
       share(m.other + own, 2 * tile + 1);
@@ -261,7 +267,7 @@ struct SideBySide {
       m.reset[tile * side_threads + thread] = r;
       ranks.sync_rank();
     }
-    if (t) write(d, loss, t - 1, tile);
+    if (t) write(sums, loss, t - 1, tile);
   }
   /// Computes the new states of a tile.
   __device__ void states(std::int64_t t, int tile) {
@@ -293,18 +299,14 @@ struct SideBySide {
       decode_part(v);
     }
     ranks.sync_rank();
-    Decoded d;
-    const float loss = decode(d);
+    float sums[5];
+    const float loss = decode(sums);
     ranks.sync_rank();
-    write(d, loss, job.size.steps - 1, tile);
+    write(sums, loss, job.size.steps - 1, tile);
   }
 
-  /// Sums over the units or categories of a plan: a h, h h, e, e logit and e b, where e is taken below the largest logit.
-  struct Decoded {
-    float sum[5];
-  };
   __device__ static float larger(float a, float b) { return a < b ? b : a; }
-  /// Sums over the warp's states, for the losses.
+  /// Sums over the warp's states, for the losses: a h, h h, e, e logit and e b, where e is taken below the largest logit.
   __device__ void decode_part(const Values& v) const {
     const auto logit = [&](int e) { return categories >> e & 1 ? v[e] : no_logit; };
     float sum[5] = {}, most = no_logit;
@@ -331,7 +333,7 @@ struct SideBySide {
     }
   }
   /// Adds the sums of all warps for the thread's plan, and returns its loss.
-  __device__ float decode(Decoded& d) const {
+  __device__ float decode(float (&sum)[5]) const {
     constexpr int apart = 32 / side_tile, each_lane = side_warps / apart;
     float part[each_lane][decoded], most = no_logit;
 #pragma unroll
@@ -344,7 +346,8 @@ struct SideBySide {
     }
 #pragma unroll
     for (int mask = side_tile; mask < 32; mask *= 2) most = larger(most, __shfl_xor_sync(~0U, most, mask));
-    float sum[5] = {};
+#pragma unroll
+    for (float& s : sum) s = 0;
 #pragma unroll
     for (int i = 0; i < each_lane; ++i) {
       const float below = part[i][5] - most, scale = std::exp(below);
@@ -355,17 +358,15 @@ struct SideBySide {
     for (int mask = side_tile; mask < 32; mask *= 2)
 #pragma unroll
       for (float& s : sum) s += __shfl_xor_sync(~0U, s, mask);
-#pragma unroll
-    for (int q = 0; q < 5; ++q) d.sum[q] = sum[q];
     return loss_of(job.size.categories ? sum[0] + sum[4] / sum[2] : sum[0]);
   }
-  /// Writes the results of a tile; each rank writes those of some plans.
-  __device__ void write(const Decoded& d, float loss, std::int64_t step, int tile) const {
+  /// Writes what SideResults completes; each rank writes that of some plans of a tile.
+  __device__ void write(const float (&sums)[5], float loss, std::int64_t step, int tile) const {
     const int p = tile * side_tile + plan;
     if (unit || plan % ranks.count() != ranks.rank() || p >= plans) return;
     const std::int64_t at = outer(p) * job.size.steps + step;
-    job.outputs.loss[at] = loss, job.outputs.norms[at] = std::sqrt(d.sum[1]);
-    job.outputs.entropy[at] = job.size.categories ? std::log(d.sum[2]) - d.sum[3] / d.sum[2] : 0.F;
+    job.outputs.loss[at] = loss, job.outputs.norms[at] = sums[1];
+    job.outputs.entropy[at] = sums[2], job.logits[at] = sums[3];
   }
 };
 

@@ -22,7 +22,7 @@ struct SideMemory {
   int rows;  ///< of state: those from n on are 0
   std::size_t count = 0;
   float *barriers, *sums, *parts, *input, *update, *reset, *candidate, *of_controls, *control, *first_loss,
-      *heads, *state, *other;
+      *loss, *heads, *state, *other;
 
   KOLMO_HD SideMemory(float* memory, int n) : rows((n + side_depth - 1) / side_depth * side_depth) {
     const auto take = [&](int size) {
@@ -37,7 +37,7 @@ struct SideMemory {
     update = take(side_tiles * side_threads), reset = take(side_tiles * side_threads);  // z, r
     candidate = take(side_tiles * side_threads);  // terms of n beside the product
     of_controls = take(3 * side_controls * side_units), control = take(side_controls * side_tile);
-    first_loss = take(side_plans);
+    first_loss = take(side_plans), loss = take(side_tile);
     heads = take(2 * rows);  // [state], of the state and of its category
     state = take(side_plans * rows),
     other = take(side_plans * rows);  // [tile][unit][plan]; r h, or the next state
@@ -51,11 +51,25 @@ struct SideJob {
   const float *h, *weights, *bias, *head_hidden, *head_stochastic, *controls, *weight_controls;
   int planned;  ///< number of planned inputs
   RolloutOutputs<float> outputs;
+  float* logits;  ///< sums of e logit, in the place of another result
   float* last;
   bool before;
 
   /// The plans of a member are shared out evenly among so many groups of ranks.
   KOLMO_HD std::int64_t groups() const { return (size.batch + side_plans - 1) / side_plans; }
+};
+
+/// Completes the results of a step of a row, which are sums: of h h in the place of the norm, of e in that of the entropy, and of e logit.
+struct SideResults {
+  float *norms, *entropy;
+  const float* logits;
+  std::int64_t categories, count;
+
+  std::int64_t items() const { return count; }
+  KOLMO_HD void operator()(std::int64_t i) const {
+    norms[i] = std::sqrt(norms[i]);
+    entropy[i] = categories ? std::log(entropy[i]) - logits[i] / entropy[i] : 0.F;
+  }
 };
 
 }  // namespace
