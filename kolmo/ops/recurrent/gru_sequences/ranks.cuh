@@ -221,10 +221,10 @@ template <class... P, class... A>
 void launch_together(void (*)(P...), unsigned, int, std::size_t, cudaStream_t, A&&...) {
   fail<Unsupported>("simt: has no cooperative launch");
 }
-/// Whether clusters of this size with `shared` bytes in each block can run on a device.
+/// How many clusters of this size with `shared` bytes in each block can run at once on a device.
 template <class Kernel>
-bool clusters_fit(int, Kernel, int, int, std::size_t) {
-  return false;
+int clusters_at_once(int, Kernel, int, int, std::size_t) {
+  return 0;
 }
 template <class... P, class... A>
 void launch_clusters(void (*)(P...), int, unsigned, int, std::size_t, cudaStream_t, A&&...) {
@@ -282,18 +282,17 @@ bool allow_clusters(Kernel* kernel, std::size_t shared) {
              cudaSuccess &&
          cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess;
 }
-/// Whether clusters of this size with `shared` bytes in each block can run on a device, which must be the
-/// current one.
+/// How many clusters of this size with `shared` bytes in each block can run at once on a device, which must be the current one.
 template <class Kernel>
-bool clusters_fit(int device, Kernel* kernel, int size, int block, std::size_t shared) {
+int clusters_at_once(int device, Kernel* kernel, int size, int block, std::size_t shared) {
   int major = 0, count = 0;
   cudaLaunchAttribute attribute{};
   const cudaLaunchConfig_t config = cluster_config(attribute, size, 1, block, shared, nullptr);
   const bool fit = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
                    major >= 9 && allow_clusters(kernel, shared) &&
-                   cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess && count > 0;
+                   cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess;
   if (!fit) (void)cudaGetLastError();  // the next launch would report it
-  return fit;
+  return fit ? count : 0;
 }
 /// Starts a kernel on clusters of `size` blocks.
 template <class... P, class... A>
@@ -308,6 +307,11 @@ void launch_clusters(void (*kernel)(P...), int size, unsigned clusters, int bloc
   check_launch(cudaLaunchKernelEx(&config, kernel, P(std::forward<A>(args))...));
 }
 #endif
+/// Whether such clusters can run on a device.
+template <class Kernel>
+bool clusters_fit(int device, Kernel kernel, int size, int block, std::size_t shared) {
+  return clusters_at_once(device, kernel, size, block, shared) > 0;
+}
 
 }  // namespace
 }  // namespace kolmo::cuda

@@ -53,7 +53,7 @@ struct SideBySide {
           ranks.make(barrier(b)), ranks.expect(barrier(b), from_others());
   }
   __device__ void run(std::int64_t group) {
-    const std::int64_t parts = job.groups(), batch = job.size.batch, part = group % parts;
+    const std::int64_t parts = job.parts, batch = job.size.batch, part = group % parts;
     member = group / parts;
     from = part * batch / parts;
     row = member * batch + from, plans = int((part + 1) * batch / parts - from);
@@ -373,7 +373,7 @@ struct SideBySide {
 template <class Ranks>
 __global__ void __launch_bounds__(side_threads, 1) run_side_by_side(SideJob job, Ranks ranks) {
   SideBySide<Ranks> side(job, ranks);
-  for (std::int64_t g = ranks.group(), all = job.size.members * job.groups(); g < all; g += ranks.groups())
+  for (std::int64_t g = ranks.group(), all = job.size.members * job.parts; g < all; g += ranks.groups())
     side.run(g);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 // The sizes of rollouts of many plans (side_by_side.cuh), their shared memory and their arguments.
+#include <algorithm>
+
 #include "kolmo/ops/recurrent/gru_sequences/rollout_steps.hpp"
 
 namespace kolmo::cuda {
@@ -45,6 +47,12 @@ struct SideMemory {
   static std::size_t bytes(std::int64_t n) { return SideMemory(nullptr, int(n)).count * sizeof(float); }
 };
 
+/// Among how many groups of ranks the plans of a member are shared out, if so many groups run at once: no more than have a tile each.
+inline std::int64_t side_parts(const RolloutSizes& size, int at_once) {
+  const auto over = [&](std::int64_t plans) { return (size.batch + plans - 1) / plans; };
+  return std::clamp(at_once / size.members, over(side_plans), over(side_tile));
+}
+
 struct SideJob {
   RolloutSizes size;
   const float *u, *slope, *first_loss;
@@ -54,9 +62,7 @@ struct SideJob {
   float* logits;  ///< sums of e logit, in the place of another result
   float* last;
   bool before;
-
-  /// The plans of a member are shared out evenly among so many groups of ranks.
-  KOLMO_HD std::int64_t groups() const { return (size.batch + side_plans - 1) / side_plans; }
+  std::int64_t parts;  ///< among so many groups of ranks the plans of a member are shared out evenly
 };
 
 /// Completes the results of a step of a row, which are sums: of h h in the place of the norm, of e in that of the entropy, and of e logit.
