@@ -1,5 +1,5 @@
-// Tests states that fill the registers of a cluster, which the cases of gru_forward and rssm_rollout are too
-// small for.
+// Tests states that fill the registers of a cluster, and plans that fill its tiles, which the cases of gru_forward and rssm_rollout are
+// too small for.
 #include "kolmo/ops/recurrent/gru_sequences/gru_sequences.hpp"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "kolmo/op/host_call.hpp"
@@ -83,6 +85,87 @@ TEST(GruSequences, BeyondTheSharedMemoryOfABlockAnotherVariantRunsAndTheOneAsked
           e.what(),
           "gru_forward: variant 'weights in a block' does not fit these arguments on simt; what fits: "
           "step by step");
+    }
+  }
+}
+
+/// Rollouts of plans with a planned input.
+struct Plans {
+  std::int64_t plans, n, steps, members = 2, c = n;
+  GruReset reset;
+  std::vector<float> features = numbers(plans * 3, 1, 1), h = numbers(plans * members * n, 1, 2),
+                     in = numbers(members * 3 * n * 3, 0.5, 3),
+                     hidden = numbers(members * 3 * n * n, 0.5 / std::sqrt(double(n)), 4),
+                     bias = numbers(members * 3 * n, 0.5, 5), head = numbers(members * n, 1 / double(n), 6),
+                     of_category = numbers(members * c, 0.5, 7), controls = numbers(plans * steps, 1, 8),
+                     of_controls = numbers(members * 3 * n, 0.5, 9);
+
+  /// Returns the losses, [plan][member][step].
+  template <class T>
+  std::vector<double> on(Device device, int variant = -1) const {
+    const auto as = [](const std::vector<float>& v) { return std::vector<T>(v.begin(), v.end()); };
+    std::vector<T> x = as(features), state = as(h), w = as(in), v = as(hidden), b = as(bias), a = as(head),
+                   s = as(of_category), planned = as(controls), of_planned = as(of_controls);
+    const std::size_t rows = std::size_t(plans * members), all = rows * std::size_t(steps);
+    std::vector<T> loss(all), rest(3 * all + 2 * rows + 2 * std::size_t(plans * steps));
+    T* at = rest.data();
+    const auto take = [&](std::int64_t count) { return std::exchange(at, at + count); };
+    Stream stream(device);
+    call_on_host(rssm_rollout,
+                 {.features = tensor(x.data(), {plans, 3}),
+                  .h = tensor(state.data(), {plans, members, n}),
+                  .weight_ih = tensor(w.data(), {members, 3 * n, 3}),
+                  .weight_hh = tensor(v.data(), {members, 3 * n, n}),
+                  .head_hidden = tensor(a.data(), {members, n}),
+                  .head_stochastic = tensor(s.data(), {members, c}),
+                  .bias_hh = tensor(b.data(), {members, 3 * n}),
+                  .controls = tensor(planned.data(), {plans, steps, 1}),
+                  .weight_controls = tensor(of_planned.data(), {members, 3 * n, 1}),
+                  .loss = tensor(loss.data(), {plans, members, steps}),
+                  .step_deltas = tensor(take(plans * members * steps), {plans, members, steps}),
+                  .hidden_norms = tensor(take(plans * members * steps), {plans, members, steps}),
+                  .entropy = tensor(take(plans * members * steps), {plans, members, steps}),
+                  .variance = tensor(take(plans * members), {plans, members}),
+                  .smoothness = tensor(take(plans * members), {plans, members}),
+                  .mean = tensor(take(plans * steps), {plans, steps}),
+                  .spread = tensor(take(plans * steps), {plans, steps}),
+                  .steps = steps,
+                  .reset = reset},
+                 stream, {.variant = variant});
+    stream.synchronize();
+    return {loss.begin(), loss.end()};
+  }
+};
+
+// Losses lie between e^-2 and e^2. Products in three bf16 err by less than 2^-18 of their terms, of which a state, being an average of
+// tanh and of the state before, keeps less than the limit, also after 50 steps.
+TEST(GruSequences, PlansSideBySideAgreeWithDoubleOnTheCpu) {
+  for (const DeviceKind kind : {DeviceKind::simt, DeviceKind::cuda}) {
+    if (!available({kind})) continue;
+    const bool emulated = kind == DeviceKind::simt;
+    for (const std::int64_t n :
+         emulated ? std::vector<std::int64_t>{1, 29, 32} : std::vector<std::int64_t>{32, 33, 130, 256})
+      for (const GruReset reset : {GruReset::after, GruReset::before}) {
+        const Plans plans{.plans = emulated ? 26 : 70, .n = n, .steps = emulated ? 6 : 50, .reset = reset};
+        EXPECT_THAT(plans.on<float>({kind}),
+                    testing::Pointwise(testing::DoubleNear(1e-5), plans.on<double>({DeviceKind::cpu})))
+            << n << " units";
+      }
+  }
+}
+
+TEST(GruSequences, AStateThatIsNotFiniteChangesNoOtherPlan) {
+  const Device device{DeviceKind::simt};
+  if (!available(device)) GTEST_SKIP() << "no emulated GPU";
+  Plans plans{.plans = 11, .n = 20, .steps = 3, .reset = GruReset::before};
+  const std::vector<double> before = plans.on<float>(device);
+  plans.h[4 * 2 * 20 + 7] = std::numeric_limits<float>::infinity();
+  const std::vector<double> after = plans.on<float>(device);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (i / 3 == 4 * 2) {
+      EXPECT_TRUE(std::isnan(after[i])) << i;
+    } else {
+      EXPECT_EQ(after[i], before[i]) << i;
     }
   }
 }

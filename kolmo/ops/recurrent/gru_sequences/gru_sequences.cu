@@ -197,23 +197,25 @@ using SideRanks = cuda::ClusterRanks<cuda::side_threads>;
 /// Whether ranks have room for the units, and the rollout has nothing that they do not compute.
 bool side_holds(const Rollout& a, int ranks) {
   const std::int64_t n = a.h.dim(-1);
-  return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 && n > 0 &&
-         (!a.controls.given() || a.controls.dim(-1) <= cuda::side_controls) &&
+  return a.h.dtype == DType::f32 && !a.sample && !a.weight_latent.given() && a.loss.dim(-1) > 0 &&
+         n >= ranks && (!a.controls.given() || a.controls.dim(-1) <= cuda::side_controls) &&
          n <= ranks * cuda::side_units && a.head_stochastic.dim(-1) <= n &&
          cuda::SideMemory::bytes(n) <= cluster_limit;
 }
-bool device_runs_side(int device, int ranks, std::int64_t n) {
-  if (ranks == 1) return cuda::block_may_have(device, cuda::SideMemory::bytes(n));
-  static const bool runs =
-      cuda::clusters_fit(device, cuda::run_side_by_side<SideRanks>, 8, cuda::side_threads, cluster_limit);
-  return runs;
+/// How many groups of ranks run at once on a device.
+int side_at_once(int device, int ranks, std::int64_t n) {
+  if (ranks == 1)
+    return cuda::block_may_have(device, cuda::SideMemory::bytes(n)) ? cuda::multiprocessors(device) : 0;
+  static const int clusters =
+      cuda::clusters_at_once(device, cuda::run_side_by_side<SideRanks>, 8, cuda::side_threads, cluster_limit);
+  return clusters;
 }
 /// Few plans without planned inputs are faster one by one.
 constexpr std::int64_t few_plans = 4;
 
 void run_side(const cuda::SideJob& job, int ranks, Stream& s) {
   const std::size_t shared = cuda::SideMemory::bytes(job.size.n);
-  const unsigned groups = cuda::blocks(job.size.members * job.groups(), 1, many);
+  const unsigned groups = cuda::blocks(job.size.members * job.parts, 1, many);
   if (ranks == 1)
     cuda::launch(cuda::run_side_by_side<OneRank>, groups, cuda::side_threads, shared, cuda::native(s), job,
                  OneRank{});
@@ -232,12 +234,16 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
     const MemberInput<T> in = w.prepare<T>(a, arena, s, each);
     const bool before = a.reset == GruReset::before;
     if (p.way == Way::side) {
-      if constexpr (std::is_same_v<T, float>)
-        run_side(
-            {w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
-             a.head_hidden.as<T>(), a.head_stochastic.as<T>(), a.controls.as<T>(), a.weight_controls.as<T>(),
-             a.controls.given() ? int(a.controls.dim(-1)) : 0, RolloutOutputs<T>(a), a.last.as<T>(), before},
-            p.ranks, s);
+      if constexpr (std::is_same_v<T, float>) {
+        run_side({w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
+                  a.head_hidden.as<T>(), a.head_stochastic.as<T>(), a.controls.as<T>(),
+                  a.weight_controls.as<T>(), a.controls.given() ? int(a.controls.dim(-1)) : 0,
+                  RolloutOutputs<T>(a), a.step_deltas.as<T>(), a.last.as<T>(), before,
+                  cuda::side_parts(w.size, side_at_once(a.h.device.index, p.ranks, w.size.n))},
+                 p.ranks, s);
+        each(cuda::SideResults{a.hidden_norms.as<T>(), a.entropy.as<T>(), a.step_deltas.as<T>(),
+                               w.size.categories, a.loss.size()});
+      }
       return each(Summary<T>(w.size, a));
     }
     run_resident<T>(cuda::RolloutJob<T>{w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(),
@@ -273,7 +279,7 @@ bool fits(const A& a, int row) {
   bool fit = false;
   if constexpr (std::is_same_v<A, Rollout>)
     if (p.way == Way::side)
-      return side_holds(a, p.ranks) && device_runs_side(a.h.device.index, p.ranks, a.h.dim(-1));
+      return side_holds(a, p.ranks) && side_at_once(a.h.device.index, p.ranks, a.h.dim(-1)) > 0;
   if (p.way != Way::steps && needs_steps(a)) return false;
   visit_job(a, [&]<class T, class Job> { fit = resident_fits<T, Job>(a.h.dim(-1), p, a.h.device); });
   return fit;

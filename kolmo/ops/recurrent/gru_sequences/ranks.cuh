@@ -9,16 +9,17 @@
 // All except those of a grid, whose blocks cannot write to each other's memory, also have
 //   store(p, rank, value)     *p = value at the same place of another rank's piece, or of the own; seen after sync()
 //   sync()                    waits for all threads of all ranks
-//   arrive(), wait_for_all()  the same in two parts; what a thread stores before it arrives is seen by those that have waited
 // All threads call sync() and sync_rank() in the same order. If `counts`, an exchange need not wait for all threads:
 //   make(barrier)             makes a barrier in shared memory; to be called before the first sync()
 //   expect(barrier, bytes)    begins a phase of the rank's own barrier, which ends once so many bytes have come
 //   store(p, rank, value, b)  stores as above; the barrier b of the other rank counts the bytes
 //   wait(barrier, parity)     waits until all bytes of the phase have come
+//   share(p, bytes, b)        sends what the rank's threads have stored at p, bytes of a multiple of 16, to the same place of all other
+//                             ranks, whose barriers b count it. All threads of the rank call it, and wait for each other.
+//   wait_for_shares(barrier, parity)  waits for what others share
 // In a grid (`by_words`) values pass through global memory:
 //   send(place, value, exchange)      sends to all ranks. Nothing more may be sent to a place before all have gathered it.
 //   gather(to, n, place, exchange)    waits for what is sent to place + i in this exchange, and stores it in to[i], i < n
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -50,10 +51,15 @@ struct BlockRanks {
     unsigned char* const own = reinterpret_cast<unsigned char*>(p);
     *reinterpret_cast<T*>(own + (to - rank()) * std::ptrdiff_t(bytes)) = value;
   }
+  __device__ void share(float* p, int size, std::uint64_t*) const {
+    __syncthreads();
+    for (int to = 0; to < Count; ++to)
+      for (int i = thread(); to != rank() && i < size / int(sizeof(float)); i += Threads)
+        store(p + i, to, p[i]);
+    if constexpr (Count > 1) __syncthreads();
+  }
   __device__ void sync() const { __syncthreads(); }
   __device__ void sync_rank() const { __syncthreads(); }
-  __device__ void arrive() const {}
-  __device__ void wait_for_all() const { __syncthreads(); }
 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -67,19 +73,21 @@ __device__ inline std::uint32_t address_in(int rank, const void* p) {
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(p)), "r"(rank));
   return there;
 }
-/// meet_cluster() in two parts.
-__device__ inline void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
-__device__ inline void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+/// Makes what this thread stored in shared memory visible to copies that start after a barrier of the block.
+__device__ inline void show_to_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+/// Starts copying bytes at p to the same place of another rank, whose barrier counts them.
+__device__ inline void copy_to_rank(const void* p, int bytes, int rank, std::uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          address_in(rank, p)),
+      "r"(shared_address(p)), "r"(bytes), "r"(address_in(rank, barrier))
+      : "memory");
+}
 template <class T>
 __device__ void cluster_store(T* p, int rank, T value) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
   const std::uint32_t there = address_in(rank, p);
-  if constexpr (sizeof(T) == 16) {
-    const auto word = std::bit_cast<std::array<unsigned, 4>>(value);
-    asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(word[0]), "r"(word[1]),
-                 "r"(word[2]), "r"(word[3])
-                 : "memory");
-  } else if constexpr (sizeof(T) == 4)
+  if constexpr (sizeof(T) == 4)
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(std::bit_cast<unsigned>(value))
                  : "memory");
   else
@@ -110,8 +118,8 @@ __device__ void wait_for(std::uint32_t, int) {}
 __device__ inline int block_in_cluster() { return 0; }
 __device__ inline int cluster_size() { return 1; }
 __device__ inline void meet_cluster() {}
-__device__ inline void arrive_at_cluster() {}
-__device__ inline void wait_for_cluster() {}
+__device__ inline void show_to_copies() {}
+__device__ inline void copy_to_rank(const void*, int, int, std::uint64_t*) {}
 template <class T>
 __device__ void cluster_store(T*, int, T) {}
 template <class T>
@@ -147,9 +155,18 @@ struct ClusterRanks {
   __device__ void wait(std::uint64_t* barrier, int parity) const {
     wait_for<true>(shared_address(barrier), parity);
   }
+  __device__ void wait_for_shares(std::uint64_t* barrier, int parity) const {
+    wait_for<false>(shared_address(barrier), parity);  // nothing but copies to shared memory is waited for
+  }
   __device__ void sync() const { meet_cluster(); }
-  __device__ void arrive() const { arrive_at_cluster(); }
-  __device__ void wait_for_all() const { wait_for_cluster(); }
+  /// A warp sends to a rank, so there must not be more ranks than warps.
+  __device__ void share(float* p, int bytes, std::uint64_t* barrier) const {
+    show_to_copies();
+    __syncthreads();
+    const int of_warp = thread() / 32;
+    if (thread() % 32 == 0 && of_warp < count() && of_warp != rank())
+      copy_to_rank(p, bytes, of_warp, barrier);
+  }
   __device__ void sync_rank() const { __syncthreads(); }
 };
 
@@ -204,10 +221,10 @@ template <class... P, class... A>
 void launch_together(void (*)(P...), unsigned, int, std::size_t, cudaStream_t, A&&...) {
   fail<Unsupported>("simt: has no cooperative launch");
 }
-/// Whether clusters of this size with `shared` bytes in each block can run on a device.
+/// How many clusters of this size with `shared` bytes in each block can run at once on a device.
 template <class Kernel>
-bool clusters_fit(int, Kernel, int, int, std::size_t) {
-  return false;
+int clusters_at_once(int, Kernel, int, int, std::size_t) {
+  return 0;
 }
 template <class... P, class... A>
 void launch_clusters(void (*)(P...), int, unsigned, int, std::size_t, cudaStream_t, A&&...) {
@@ -265,18 +282,17 @@ bool allow_clusters(Kernel* kernel, std::size_t shared) {
              cudaSuccess &&
          cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess;
 }
-/// Whether clusters of this size with `shared` bytes in each block can run on a device, which must be the
-/// current one.
+/// How many clusters of this size with `shared` bytes in each block can run at once on a device, which must be the current one.
 template <class Kernel>
-bool clusters_fit(int device, Kernel* kernel, int size, int block, std::size_t shared) {
+int clusters_at_once(int device, Kernel* kernel, int size, int block, std::size_t shared) {
   int major = 0, count = 0;
   cudaLaunchAttribute attribute{};
   const cudaLaunchConfig_t config = cluster_config(attribute, size, 1, block, shared, nullptr);
   const bool fit = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
                    major >= 9 && allow_clusters(kernel, shared) &&
-                   cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess && count > 0;
+                   cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess;
   if (!fit) (void)cudaGetLastError();  // the next launch would report it
-  return fit;
+  return fit ? count : 0;
 }
 /// Starts a kernel on clusters of `size` blocks.
 template <class... P, class... A>
@@ -291,6 +307,11 @@ void launch_clusters(void (*kernel)(P...), int size, unsigned clusters, int bloc
   check_launch(cudaLaunchKernelEx(&config, kernel, P(std::forward<A>(args))...));
 }
 #endif
+/// Whether such clusters can run on a device.
+template <class Kernel>
+bool clusters_fit(int device, Kernel kernel, int size, int block, std::size_t shared) {
+  return clusters_at_once(device, kernel, size, block, shared) > 0;
+}
 
 }  // namespace
 }  // namespace kolmo::cuda

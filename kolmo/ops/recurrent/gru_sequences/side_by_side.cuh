@@ -1,70 +1,41 @@
 #pragma once
-// Rollouts of many plans: each rank (ranks.cuh) holds the weights of up to 32 units in its shared memory, and multiplies them by the
-// states of up to 24 plans at once. Float only.
+// Rollouts of many plans on tensor cores. Each rank (ranks.cuh) holds the weights of up to 32 units in its registers, and multiplies them
+// by the states of up to three tiles of 8 plans. While the states of a tile are under way to the other ranks, it computes the other tiles.
+// Float only.
+#include "kolmo/base/bf16_parts.hpp"
+#include "kolmo/base/convert.hpp"
+#include "kolmo/device/mma.cuh"
 #include "kolmo/ops/recurrent/gru_sequences/ranks.cuh"
-#include "kolmo/ops/recurrent/gru_sequences/rollout_steps.hpp"
+#include "kolmo/ops/recurrent/gru_sequences/side_memory.cuh"
 
 namespace kolmo::cuda {
 namespace {
 
-constexpr int side_threads = 256, side_warps = side_threads / 32;
-constexpr int side_plans = 24, side_units = 32, side_gates = 3 * side_units;
-constexpr int side_controls = 8;  // planned inputs at most
-constexpr int side_line = 28;     // numbers of a row of sums, so that rows of 4 units do not share banks
-constexpr int decoded_plans = 4;  // whose losses a rank computes at once; the last has no plan
-constexpr int decoded = 6;        // sums of a plan's state, and its largest logit
-
-struct alignas(16) Four {
-  float v[4];
-};
-struct alignas(8) Two {
-  float v[2];
-};
-
-/// The shared memory of a rank, which has room for n units of state.
-struct SideMemory {
-  std::size_t count = 0;
-  float *weights, *state, *other, *sums, *input, *update, *kept, *slopes, *bias, *loss, *of_controls,
-      *control, *head, *of_category, *parts;
-
-  KOLMO_HD SideMemory(float* memory, int n) {
-    const auto take = [&](int size) {
-      float* const at = memory ? memory + count : nullptr;
-      count += std::size_t(size + 3) / 4 * 4;
-      return at;
-    };
-    weights = take(side_gates * n);                              // [gate][state][unit]
-    state = take(side_plans * n), other = take(side_plans * n);  // [state][plan]; r h, or the next state
-    sums = take(side_warps * 2 * side_units * side_line);        // [warp][gate][unit][plan]
-    input = take(side_gates * side_plans);                       // [gate][unit][plan]
-    update = take(side_units * side_plans), kept = take(side_units * side_plans);  // z, r
-    slopes = take(side_gates), bias = take(side_units), loss = take(side_plans);
-    of_controls = take(side_gates * side_controls), control = take(side_controls * side_plans);
-    head = take(n), of_category = take(n), parts = take(side_warps * decoded * decoded_plans);
+/// Splits two elements of a factor into parts (PartProducts), of which a word holds two. What is not finite, or rounds to infinity in bf16,
+/// becomes NaN.
+__device__ inline void split_pair(float x, float y, std::uint32_t (&parts)[3]) {
+#pragma unroll
+  for (std::uint32_t& part : parts) {
+    part = std::bit_cast<std::uint32_t>(narrowed<BFloat16>(Pack<float, 2>{x, y}));
+    x -= std::bit_cast<float>(part << 16), y -= std::bit_cast<float>(part & 0xffff0000);
   }
-  static std::size_t bytes(std::int64_t n) { return SideMemory(nullptr, int(n)).count * sizeof(float); }
-};
-
-struct SideJob {
-  RolloutSizes size;
-  const float *u, *slope, *first_loss;
-  const float *h, *weights, *bias, *head_hidden, *head_stochastic, *controls, *weight_controls;
-  int planned;  ///< number of planned inputs
-  RolloutOutputs<float> outputs;
-  float* last;
-  bool before;
-
-  /// The plans of a member are shared out evenly among so many groups of ranks.
-  KOLMO_HD std::int64_t groups() const { return (size.batch + side_plans - 1) / side_plans; }
-};
+}
 
 template <class Ranks>
 struct SideBySide {
+  /// A lane's factors: every fourth of the warp's states, of plan lane / 4 of a tile.
+  using Values = float[8];
+  static constexpr float no_logit = -1e30F;
   const SideJob& job;
   Ranks ranks;
-  int n, first, units, plans, warp, lane;
+  int n, first, units, plans, warp, lane, unit, plan,
+      active;                      ///< unit, plan: of the thread; active: warps that have states
   std::int64_t member, from, row;  ///< the first plan of this group, and its row in the workspace
+  unsigned phases = 0;             ///< parity of each barrier's phase, one bit each
   SideMemory m;
+  std::uint32_t weights[6][2][3][4];  ///< of 16 units of a gate each: [half of the warp's states][part][word]
+  float slope[3], bias;
+  unsigned categories;  ///< which of the lane's states are logits, one bit each
 
   __device__ SideBySide(const SideJob& of, Ranks r)
       : job(of),
@@ -72,273 +43,337 @@ struct SideBySide {
         n(int(of.size.n)),
         m(reinterpret_cast<float*>(ranks.memory(SideMemory(nullptr, int(of.size.n)).count * sizeof(float))),
           int(of.size.n)) {
-    const int most = (n + ranks.count() - 1) / ranks.count();
-    first = min(n, ranks.rank() * most), units = min(most, n - first);
+    first = ranks.rank() * n / ranks.count(), units = (ranks.rank() + 1) * n / ranks.count() - first;
     warp = ranks.thread() / 32, lane = ranks.thread() % 32;
-  }
-  template <class F>
-  __device__ void each(int count, const F& f) const {
-    for (int i = ranks.thread(); i < count; i += side_threads) f(i);
+    unit = ranks.thread() / side_tile, plan = ranks.thread() % side_tile;
+    active = m.rows / side_depth;
+    if constexpr (Ranks::counts)
+      if (ranks.thread() == 0)
+        for (int b = 0; b < 2 * side_tiles; ++b)
+          ranks.make(barrier(b)), ranks.expect(barrier(b), from_others());
   }
   __device__ void run(std::int64_t group) {
-    const std::int64_t parts = job.groups(), batch = job.size.batch, part = group % parts;
+    const std::int64_t parts = job.parts, batch = job.size.batch, part = group % parts;
     member = group / parts;
     from = part * batch / parts;
     row = member * batch + from, plans = int((part + 1) * batch / parts - from);
     load();
     ranks.sync();
+    const int tiles = (plans + side_tile - 1) / side_tile;
     for (std::int64_t t = 0; t < job.size.steps; ++t) {
-      if (t) decode(t - 1);
-      each(job.planned * plans, [&](int i) {
-        const int p = i / job.planned, j = i % job.planned;
-        m.control[j * side_plans + p] = job.controls[((from + p) * job.size.steps + t) * job.planned + j];
-      });
-      ranks.arrive();
-      products<2>(m.state, 0);
-      ranks.wait_for_all();  // for the losses, which other ranks have sent meanwhile
-      ranks.sync_rank();     // for the products, which came after the arrival
-      gates();
-      job.before ? ranks.sync() : ranks.sync_rank();
-      products<1>(job.before ? m.other : m.state, 2);
-      ranks.sync_rank();
-      states();
-      ranks.sync();
+#pragma unroll 1
+      for (int tile = 0; tile < tiles; ++tile) gates(t, tile);
+#pragma unroll 1
+      for (int tile = 0; tile < tiles; ++tile) states(t, tile);
       if (job.before) continue;
       float* const old = m.state;
       m.state = m.other, m.other = old;
     }
-    decode(job.size.steps - 1);
+#pragma unroll 1
+    for (int tile = 0; tile < tiles; ++tile) finish(tile);
     if (job.last)
       each(units * plans, [&](int i) {
-        const int p = i / units, unit = first + i % units;
-        job.last[outer(p) * n + unit] = m.state[unit * side_plans + p];
+        const int p = i / units, own = first + i % units;
+        job.last[outer(p) * n + own] = m.state[place(own, p)];
       });
     ranks.sync();
   }
 
  private:
-  __device__ void load() const {
-    const std::int64_t width = 3 * std::int64_t(n);
-    const float* const weights = job.weights + member * width * n;
-    for (int i = warp; i < 3 * ((n + 3) / 4); i += side_warps) {  // a lane loads weights of its unit
-      const int g = i % 3, k = i / 3 * 4;
-      const float* const line = weights + (std::int64_t(g) * n + first + lane) * n + k;
-      float four[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) four[j] = lane < units && k + j < n ? line[j] : 0.F;
-#pragma unroll
-      for (int j = 0; j < 4; ++j)
-        if (k + j < n) m.weights[(g * n + k + j) * side_units + lane] = four[j];
-    }
-    const float* const of_bias = job.bias ? job.bias + member * width : nullptr;
-    each(side_gates * side_plans, [&](int i) {
-      const int p = i % side_plans, at = i / side_plans, g = at / side_units, unit = at % side_units,
-                gate = g * n + first + unit;
-      const bool there = unit < units && p < plans;
-      m.input[i] =
-          there ? job.u[(row + p) * width + gate] + (of_bias && (g < 2 || job.before) ? of_bias[gate] : 0.F)
-                : 0.F;
-    });
-    each(side_gates, [&](int i) {
-      const int g = i / side_units, unit = i % side_units, gate = g * n + first + unit;
-      m.slopes[i] = unit < units ? job.slope[member * width + gate] : 0.F;
-      if (g == 2) m.bias[unit] = unit < units && of_bias && !job.before ? of_bias[gate] : 0.F;
-      for (int j = 0; j < job.planned; ++j)
-        m.of_controls[i * side_controls + j] =
-            unit < units ? job.weight_controls[(member * width + gate) * job.planned + j] : 0.F;
-    });
-    each(side_plans * n, [&](int i) {
-      const int k = i % n, p = i / n;
-      m.state[k * side_plans + p] = p < plans ? job.h[outer(p) * n + k] : 0.F;
-      m.other[i] = 0;
-    });
-    each(side_plans, [&](int p) { m.loss[p] = p < plans ? job.first_loss[row + p] : 0.F; });
-    each(side_controls * side_plans, [&](int i) { m.control[i] = 0; });
-    each(n, [&](int i) { m.head[i] = job.head_hidden[member * n + i]; });
-    each(int(job.size.categories),
-         [&](int i) { m.of_category[i] = job.head_stochastic[member * job.size.categories + i]; });
-  }
-  /// Multiplies the weights of Gates gates, from `gate` on, by states. A warp sums over its share of the states, a thread for 4 units
-  /// and 6 plans.
-  template <int Gates>
-  __device__ void products(const float* h, int gate) const {
-    const int unit = lane / 4 * 4, plan = lane % 4, share = (n + side_warps - 1) / side_warps,
-              end = min(n, (warp + 1) * share);
-    float sum[Gates][4][6] = {};
-    const auto add = [&](int k) {
-      const Four a = *reinterpret_cast<const Four*>(h + k * side_plans + 4 * plan);
-      const Two b = *reinterpret_cast<const Two*>(h + k * side_plans + 16 + 2 * plan);
-#pragma unroll
-      for (int g = 0; g < Gates; ++g) {
-        const Four w = *reinterpret_cast<const Four*>(m.weights + ((gate + g) * n + k) * side_units + unit);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-#pragma unroll
-          for (int p = 0; p < 4; ++p) sum[g][i][p] += w.v[i] * a.v[p];
-#pragma unroll
-          for (int p = 0; p < 2; ++p) sum[g][i][4 + p] += w.v[i] * b.v[p];
-        }
-      }
-    };
-#pragma unroll 4
-    for (int k = warp * share; k < end; ++k) add(k);
-#pragma unroll
-    for (int g = 0; g < Gates; ++g)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float* const to = m.sums + ((warp * 2 + g) * side_units + unit + i) * side_line;
-        const auto& s = sum[g][i];
-        *reinterpret_cast<Four*>(to + 4 * plan) = Four{{s[0], s[1], s[2], s[3]}};
-        *reinterpret_cast<Two*>(to + 16 + 2 * plan) = Two{{s[4], s[5]}};
-      }
-  }
-  /// Calls f(unit, plan) for the first of 4 plans of every unit.
   template <class F>
-  __device__ void quads(const F& f) const {
-    constexpr int in_line = side_plans / 4;
-    each(units * in_line, [&](int i) { f(i / in_line, i % in_line * 4); });
+  __device__ void each(int count, const F& f) const {
+    for (int i = ranks.thread(); i < count; i += side_threads) f(i);
   }
-  /// Adds the sums of all warps of product `g` for 4 plans.
-  __device__ Four product(int g, int unit, int plan) const {
-    Four all{};
-#pragma unroll
-    for (int w = 0; w < side_warps; ++w) {
-      const Four one =
-          *reinterpret_cast<const Four*>(m.sums + ((w * 2 + g) * side_units + unit) * side_line + plan);
-      for (int p = 0; p < 4; ++p) all.v[p] += one.v[p];
-    }
-    return all;
-  }
-  __device__ static Four four(const float* p) { return *reinterpret_cast<const Four*>(p); }
-  /// The terms of a gate beside the product of the state, for 4 plans.
-  __device__ Four outside(int g, int unit, int plan) const {
-    const int at = g * side_units + unit;
-    Four sum = four(m.input + at * side_plans + plan);
-    const auto add = [&](float weight, const Four& value) {
-#pragma unroll
-      for (int p = 0; p < 4; ++p) sum.v[p] += weight * value.v[p];
-    };
-    add(m.slopes[at], four(m.loss + plan));
-    for (int j = 0; j < job.planned; ++j)
-      add(m.of_controls[at * side_controls + j], four(m.control + j * side_plans + plan));
-    return sum;
-  }
-  __device__ void send(float* at, const Four& value) const {
-    for (int to = 0; to < ranks.count(); ++to) ranks.store(reinterpret_cast<Four*>(at), to, value);
-  }
-  __device__ void gates() const {
-    quads([&](int unit, int plan) {
-      const Four of_r = product(0, unit, plan), of_z = product(1, unit, plan), in_r = outside(0, unit, plan),
-                 in_z = outside(1, unit, plan);
-      const int own = (first + unit) * side_plans + plan, here = unit * side_plans + plan;
-      const Four h = four(m.state + own);
-      Four rh, r, z;
-#pragma unroll
-      for (int p = 0; p < 4; ++p) {
-        r.v[p] = gate(in_r.v[p] + of_r.v[p]), z.v[p] = gate(in_z.v[p] + of_z.v[p]);
-        rh.v[p] = r.v[p] * h.v[p];
-      }
-      *reinterpret_cast<Four*>(m.update + here) = z;
-      if (job.before)
-        send(m.other + own, rh);
-      else
-        *reinterpret_cast<Four*>(m.kept + here) = r;
-    });
-  }
-  /// Computes the new states. If the reset comes before the product, no rank reads old ones any more but its own.
-  __device__ void states() const {
-    quads([&](int unit, int plan) {
-      const Four v = product(0, unit, plan), in = outside(2, unit, plan);
-      const int own = (first + unit) * side_plans + plan, here = unit * side_plans + plan;
-      const Four h = four(m.state + own), z = four(m.update + here),
-                 r = job.before ? Four{{1, 1, 1, 1}} : four(m.kept + here);
-      Four next;
-#pragma unroll
-      for (int p = 0; p < 4; ++p) {
-        const float c = std::tanh(in.v[p] + r.v[p] * (v.v[p] + m.bias[unit]));
-        next.v[p] = (1 - z.v[p]) * c + z.v[p] * h.v[p];
-      }
-      send((job.before ? m.state : m.other) + own, next);
-    });
-  }
-  __device__ int logit(int i) const {
-    return job.size.categories == n ? i : int(std::int64_t(i) * n / job.size.categories);
+  __device__ std::uint64_t* barrier(int b) const { return reinterpret_cast<std::uint64_t*>(m.barriers) + b; }
+  /// Bytes of a tile that other ranks send.
+  __device__ int from_others() const { return (n - units) * side_tile * int(sizeof(float)); }
+  __device__ int place(int state, int p) const {
+    return (p / side_tile * m.rows + state) * side_tile + p % side_tile;
   }
   /// The number of plan p in the arguments.
   __device__ std::int64_t outer(int p) const { return (from + p) * job.size.members + member; }
-  /// Computes the losses of new states and sends them to all ranks, each of which computes those of its share of the plans.
-  __device__ void decode(std::int64_t t) const {
-    const int share = (side_plans + ranks.count() - 1) / ranks.count(), begin = ranks.rank() * share,
-              end = min(plans, begin + share);
-    for (int p = begin; p < end; p += decoded_plans - 1) {
-      decode(t, p, min(end - p, decoded_plans - 1));
-      ranks.sync_rank();
+
+  __device__ void load() {
+    const std::int64_t width = 3 * std::int64_t(n);
+    load_weights(job.weights + member * width * n);
+    load_heads();
+    const float* const of_bias = job.bias ? job.bias + member * width : nullptr;
+    const bool there = unit < units;
+#pragma unroll
+    for (int g = 0; g < 3; ++g) {
+      const int gate = g * n + first + unit;
+      slope[g] = there ? job.slope[member * width + gate] : 0.F;
+      for (int tile = 0; tile < side_tiles; ++tile) {
+        const int p = tile * side_tile + plan;
+        m.input[(tile * 3 + g) * side_threads + ranks.thread()] =
+            there && p < plans
+                ? job.u[(row + p) * width + gate] + (of_bias && (g < 2 || job.before) ? of_bias[gate] : 0.F)
+                : 0.F;
+      }
+      for (int j = plan; j < job.planned; j += side_tile)
+        m.of_controls[(g * side_controls + j) * side_units + unit] =
+            there ? job.weight_controls[(member * width + gate) * job.planned + j] : 0.F;
+    }
+    bias = there && of_bias && !job.before ? of_bias[2 * n + first + unit] : 0.F;
+    each(side_plans * m.rows, [&](int i) {
+      const int k = i % m.rows, p = i / m.rows;
+      m.state[place(k, p)] = k < n && p < plans ? job.h[outer(p) * n + k] : 0.F;
+      m.other[i] = 0;
+    });
+    each(side_plans, [&](int p) { m.first_loss[p] = p < plans ? job.first_loss[row + p] : 0.F; });
+    each(side_controls * side_tile, [&](int i) { m.control[i] = 0; });
+  }
+  __device__ void load_weights(const float* from_member) {
+#pragma unroll
+    for (int t = 0; t < 6; ++t)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int word = 0; word < 4; ++word) {
+          const int of_tile = t % 2 * 16 + word % 2 * 8 + lane / 4, k = state_of(4 * half + word / 2 * 2);
+          const float* const line = from_member + (std::int64_t(t / 2) * n + first + of_tile) * n + k;
+          const float x = of_tile < units && k < n ? line[0] : 0.F,
+                      y = of_tile < units && k + 4 < n ? line[4] : 0.F;
+          std::uint32_t split[3];
+          split_pair(x, y, split);
+#pragma unroll
+          for (int p = 0; p < 3; ++p) weights[t][half][p][word] = split[p];
+        }
+  }
+  /// The state that is element e of the lane's factors.
+  __device__ int state_of(int e) const { return warp * side_depth + 4 * e + lane % 4; }
+  __device__ void load_heads() {
+    const int count = int(job.size.categories);
+    // Category i has the state floor(i n / count), so state k has at most the category ceil(k count / n).
+    const auto category = [&](int k) {
+      const int i = (k * count + n - 1) / n;
+      return k < n && i < count && i * n / count == k ? i : -1;
+    };
+    each(m.rows, [&](int k) {
+      const int i = category(k);
+      reinterpret_cast<Two*>(m.heads)[k] = {{k < n ? job.head_hidden[member * n + k] : 0.F,
+                                             i < 0 ? 0.F : job.head_stochastic[member * count + i]}};
+    });
+    categories = 0;
+#pragma unroll 1
+    for (int e = 0; e < 8; ++e) categories |= unsigned(category(state_of(e)) >= 0) << e;
+  }
+  /// Waits until the other ranks' units of a tile have come.
+  __device__ void wait(int tile, int which) {
+    if constexpr (Ranks::counts) {
+      const int b = 2 * tile + which;
+      ranks.wait_for_shares(barrier(b), int(phases >> b & 1));
+      phases ^= 1U << b;
+      if (ranks.thread() == 0) ranks.expect(barrier(b), from_others());
     }
   }
-  /// Does so for `some` plans from p on. A lane has a plan and every 64th state and category.
-  __device__ void decode(std::int64_t t, int p, int some) const {
-    const int count = int(job.size.categories), own = lane % decoded_plans,
-              place = warp * 8 + lane / decoded_plans;
-    const auto part = [&](int w, int q, int plan) -> float& {
-      return m.parts[(w * decoded + q) * decoded_plans + plan];
-    };
-    const auto h = [&](int k) { return m.state[k * side_plans + p + (own < some ? own : 0)]; };
-    float sum[5] = {}, most = h(0);
-#pragma unroll 4
-    for (int k = place; k < n; k += 64) sum[0] += h(k) * m.head[k], sum[1] += h(k) * h(k);
-#pragma unroll 4
-    for (int i = place; i < count; i += 64) most = most < h(logit(i)) ? h(logit(i)) : most;
+  /// The barrier that counts the states before step t. If no r h is exchanged between, a rank may send the next states before all of
+  /// these have come, so they have the other barrier.
+  __device__ int barrier_of_states(std::int64_t t) const { return job.before ? 0 : int(t % 2); }
+
+  __device__ void read(const float* states, int tile, Values& v) const {
 #pragma unroll
-    for (int mask = decoded_plans; mask < 32; mask *= 2) {
-      const float other = __shfl_xor_sync(~0u, most, mask);
-      most = most < other ? other : most;
+    for (int e = 0; e < 8; ++e) v[e] = states[(tile * m.rows + state_of(e)) * side_tile + lane / 4];
+  }
+  /// Multiplies the weights of r and z (Gates = 2) or of n (1) by the warp's states.
+  template <int Gates>
+  __device__ void products(const Values& v) const {
+    std::uint32_t factor[2][3][2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+      for (int word = 0; word < 2; ++word) {
+        std::uint32_t split[3];
+        split_pair(v[4 * half + 2 * word], v[4 * half + 2 * word + 1], split);
+#pragma unroll
+        for (int p = 0; p < 3; ++p) factor[half][p][word] = split[p];
+      }
+    constexpr int tiles = 2 * Gates, from_tile = Gates == 2 ? 0 : 4, chains = 3 - Gates;
+    float sum[chains][tiles][4] = {};
+#pragma unroll
+    for (int p = 0; p < PartProducts::products; ++p)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int t = 0; t < tiles; ++t)
+          multiply_16x8x16<BFloat16>(sum[half % chains][t],
+                                     weights[from_tile + t][half][PartProducts::part_of_a(p)],
+                                     factor[half][PartProducts::part_of_b(p)]);
+#pragma unroll
+    for (int t = 0; t < tiles; ++t)
+#pragma unroll
+      for (int down = 0; down < 2; ++down) {
+        Two two{{sum[0][t][2 * down], sum[0][t][2 * down + 1]}};
+        if constexpr (chains == 2) two.v[0] += sum[1][t][2 * down], two.v[1] += sum[1][t][2 * down + 1];
+        reinterpret_cast<Two*>(m.sums + warp * 2 * side_threads)[(2 * t + down) * 32 + lane] = two;
+      }
+  }
+  /// Adds the sums of all warps, for a gate of the thread's unit and plan.
+  __device__ float product(int g) const {
+    float all = 0;
+#pragma unroll
+    for (int w = 0; w < side_warps; ++w)
+      if (w < active) all += m.sums[(w * 2 + g) * side_threads + ranks.thread()];
+    return all;
+  }
+  /// The terms of the gates beside the products of the state and of the loss.
+  __device__ void outside(int tile, float (&sum)[3]) const {
+#pragma unroll
+    for (int g = 0; g < 3; ++g) sum[g] = m.input[(tile * 3 + g) * side_threads + ranks.thread()];
+#pragma unroll 1
+    for (int j = 0; j < job.planned; ++j)
+#pragma unroll
+      for (int g = 0; g < 3; ++g)
+        sum[g] +=
+            m.of_controls[(g * side_controls + j) * side_units + unit] * m.control[j * side_tile + plan];
+  }
+  __device__ float planned_input(std::int64_t t, int tile) const {
+    const int p = tile * side_tile + plan;
+    return unit < job.planned && p < plans
+               ? job.controls[((from + p) * job.size.steps + t) * job.planned + unit]
+               : 0.F;
+  }
+  /// Computes r and z of a tile at step t, and r h if it is multiplied. The losses of the states before are computed with them.
+  __device__ void gates(std::int64_t t, int tile) {
+    if (t) wait(tile, barrier_of_states(t));
+    const float control = planned_input(t, tile);
+    if (warp < active) {
+      Values v;
+      read(m.state, tile, v);
+      // One of the two warps that share a scheduler multiplies while the other decodes, which at t = 0 is for nothing.
+      if (warp < side_warps / 2) decode_part(v);
+      products<2>(v);
+      if (warp >= side_warps / 2) decode_part(v);
     }
-#pragma unroll 4
-    for (int i = place; i < count; i += 64) {
-      const float below = h(logit(i)) - most, e = std::exp(below);
-      sum[2] += e, sum[3] += e * below, sum[4] += e * m.of_category[i];
+    if (unit < job.planned) m.control[unit * side_tile + plan] = control;
+    ranks.sync_rank();
+    float in[3], sums[5] = {}, loss;
+    if (warp == 0) {
+      loss = t ? decode(sums) : m.first_loss[tile * side_tile + plan];
+      if (lane < side_tile) m.loss[plan] = loss;
     }
-#pragma unroll
-    for (int mask = decoded_plans; mask < 32; mask *= 2)
-#pragma unroll
-      for (float& s : sum) s += __shfl_xor_sync(~0u, s, mask);
-    if (lane < decoded_plans) {
-#pragma unroll
-      for (int q = 0; q < 5; ++q) part(warp, q, own) = sum[q];
-      part(warp, 5, own) = most;
+    outside(tile, in);
+    const float of_r = product(0), of_z = product(1);
+    ranks.sync_rank();
+    loss = m.loss[plan];
+    const float r = gate(in[0] + slope[0] * loss + of_r), z = gate(in[1] + slope[1] * loss + of_z);
+    const int own = (tile * m.rows + first) * side_tile, thread = ranks.thread();
+    m.update[tile * side_threads + thread] = z;
+    m.candidate[tile * side_threads + thread] = in[2] + slope[2] * loss;
+    if (job.before) {
+      if (unit < units) m.other[own + thread] = r * m.state[own + thread];
+      share(m.other + own, 2 * tile + 1);
+    } else {
+      m.reset[tile * side_threads + thread] = r;
+      ranks.sync_rank();
+    }
+    if (t) write(sums, loss, t - 1, tile);
+  }
+  /// Computes the new states of a tile.
+  __device__ void states(std::int64_t t, int tile) {
+    if (job.before) wait(tile, 1);
+    if (warp < active) {
+      Values v;
+      read(job.before ? m.other : m.state, tile, v);
+      products<1>(v);
     }
     ranks.sync_rank();
-    if (warp) return;
-    // The lanes with the same plan have a warp's part each.
-    const int w = lane / decoded_plans;
-    const float its = part(w, 5, own);
-    most = its;
-#pragma unroll
-    for (int mask = decoded_plans; mask < 32; mask *= 2) {
-      const float other = __shfl_xor_sync(~0u, most, mask);
-      most = most < other ? other : most;
+    const int own = (tile * m.rows + first) * side_tile, thread = ranks.thread();
+    const float z = m.update[tile * side_threads + thread],
+                r = job.before ? 1.F : m.reset[tile * side_threads + thread],
+                c = std::tanh(m.candidate[tile * side_threads + thread] + r * (product(0) + bias));
+    float* const to = job.before ? m.state : m.other;
+    if (unit < units) to[own + thread] = (1 - z) * c + z * m.state[own + thread];
+    share(to + own, 2 * tile + barrier_of_states(t + 1));
+  }
+  /// Sends the own units of a tile to the other ranks.
+  __device__ void share(float* own, int b) const {
+    ranks.share(own, units * side_tile * int(sizeof(float)), barrier(b));
+  }
+  /// Computes the last losses of a tile.
+  __device__ void finish(int tile) {
+    wait(tile, barrier_of_states(job.size.steps));
+    if (warp < active) {
+      Values v;
+      read(m.state, tile, v);
+      decode_part(v);
     }
-    const float below = its - most, scale = std::exp(below);
-    sum[0] = part(w, 0, own), sum[1] = part(w, 1, own), sum[2] = scale * part(w, 2, own);
-    sum[3] = scale * (part(w, 3, own) + below * part(w, 2, own)), sum[4] = scale * part(w, 4, own);
+    ranks.sync_rank();
+    float sums[5];
+    const float loss = decode(sums);
+    ranks.sync_rank();
+    write(sums, loss, job.size.steps - 1, tile);
+  }
+
+  __device__ static float larger(float a, float b) { return a < b ? b : a; }
+  /// Sums over the warp's states, for the losses: a h, h h, e, e logit and e b, where e is taken below the largest logit.
+  __device__ void decode_part(const Values& v) const {
+    const auto logit = [&](int e) { return categories >> e & 1 ? v[e] : no_logit; };
+    float sum[5] = {}, most = no_logit;
 #pragma unroll
-    for (int mask = decoded_plans; mask < 32; mask *= 2)
+    for (int e = 0; e < 8; ++e) most = larger(most, logit(e));
 #pragma unroll
-      for (float& s : sum) s += __shfl_xor_sync(~0u, s, mask);
-    if (own >= some) return;
-    const float loss = loss_of(count ? sum[0] + sum[4] / sum[2] : sum[0]);
-    for (int to = w; to < ranks.count(); to += 8) ranks.store(m.loss + p + own, to, loss);
-    if (w) return;
-    const std::int64_t at = outer(p + own) * job.size.steps + t;
-    job.outputs.loss[at] = loss, job.outputs.norms[at] = std::sqrt(sum[1]);
-    job.outputs.entropy[at] = count ? std::log(sum[2]) - sum[3] / sum[2] : 0.F;
+    for (int mask = 1; mask < 4; mask *= 2) most = larger(most, __shfl_xor_sync(~0U, most, mask));
+#pragma unroll
+    for (int e = 0; e < 8; ++e) {
+      const float below = logit(e) - most, power = std::exp(below);
+      const Two head = reinterpret_cast<const Two*>(m.heads)[state_of(e)];
+      sum[0] += v[e] * head.v[0], sum[1] += v[e] * v[e];
+      sum[2] += power, sum[3] += power * below, sum[4] += power * head.v[1];
+    }
+#pragma unroll
+    for (int mask = 1; mask < 4; mask *= 2)
+#pragma unroll
+      for (float& s : sum) s += __shfl_xor_sync(~0U, s, mask);
+    float* const to = m.parts + warp * decoded * side_tile + lane / 4;
+    if (lane % 4 == 0) {
+#pragma unroll
+      for (int q = 0; q < 5; ++q) to[q * side_tile] = sum[q];
+      to[5 * side_tile] = most;
+    }
+  }
+  /// Adds the sums of all warps for the thread's plan, and returns its loss.
+  __device__ float decode(float (&sum)[5]) const {
+    constexpr int apart = 32 / side_tile, each_lane = side_warps / apart;
+    float part[each_lane][decoded], most = no_logit;
+#pragma unroll
+    for (int i = 0; i < each_lane; ++i) {
+      const int w = lane / side_tile + i * apart;
+#pragma unroll
+      for (int q = 0; q < decoded; ++q)
+        part[i][q] = w < active ? m.parts[(w * decoded + q) * side_tile + plan] : q == 5 ? no_logit : 0.F;
+      most = larger(most, part[i][5]);
+    }
+#pragma unroll
+    for (int mask = side_tile; mask < 32; mask *= 2) most = larger(most, __shfl_xor_sync(~0U, most, mask));
+#pragma unroll
+    for (float& s : sum) s = 0;
+#pragma unroll
+    for (int i = 0; i < each_lane; ++i) {
+      const float below = part[i][5] - most, scale = std::exp(below);
+      sum[0] += part[i][0], sum[1] += part[i][1], sum[2] += scale * part[i][2];
+      sum[3] += scale * (part[i][3] + below * part[i][2]), sum[4] += scale * part[i][4];
+    }
+#pragma unroll
+    for (int mask = side_tile; mask < 32; mask *= 2)
+#pragma unroll
+      for (float& s : sum) s += __shfl_xor_sync(~0U, s, mask);
+    return loss_of(job.size.categories ? sum[0] + sum[4] / sum[2] : sum[0]);
+  }
+  /// Writes what SideResults completes; each rank writes that of some plans of a tile.
+  __device__ void write(const float (&sums)[5], float loss, std::int64_t step, int tile) const {
+    const int p = tile * side_tile + plan;
+    if (unit || plan % ranks.count() != ranks.rank() || p >= plans) return;
+    const std::int64_t at = outer(p) * job.size.steps + step;
+    job.outputs.loss[at] = loss, job.outputs.norms[at] = sums[1];
+    job.outputs.entropy[at] = sums[2], job.logits[at] = sums[3];
   }
 };
 
 template <class Ranks>
 __global__ void __launch_bounds__(side_threads, 1) run_side_by_side(SideJob job, Ranks ranks) {
   SideBySide<Ranks> side(job, ranks);
-  for (std::int64_t g = ranks.group(), all = job.size.members * job.groups(); g < all; g += ranks.groups())
+  for (std::int64_t g = ranks.group(), all = job.size.members * job.parts; g < all; g += ranks.groups())
     side.run(g);
 }
 
