@@ -67,8 +67,8 @@ void read_options(Options options, void* request, const Json& values, std::strin
                                           "storage_surrogates"};
   if (!values.is_object()) fail<InvalidArgument>(std::string(analysis) + ": options are a JSON object");
   for (const auto& [name, value] : values.items()) {
-    const bool known =
-        std::any_of(options.begin(), options.end(), [&](const OptionInfo& o) { return o.called(name); });
+    const bool known = std::any_of(options.begin(), options.end(),
+                                   [&name = name](const OptionInfo& o) { return o.called(name); });
     if (known || std::find(std::begin(derived), std::end(derived), name) == std::end(derived))
       find_option(options, name, analysis).set_json(request, value);
   }
