@@ -31,7 +31,7 @@ MORE_KERNELS: dict[str, tuple[int, str]] = {
     "nn/softmax": (26, "four dtypes, of rows in groups of four or five sizes, in parts, or in memory"),
     "nn/attention": (36, "four dtypes and three widths of heads, few rows and a GPU of compute capability 9.0 in other tiles"),
     "nn/conv2d": (29, "four dtypes, both orders of axes, by tiles, without, and by channel"),
-    "recurrent/gru_sequences": (29, "two operators, their dtypes, each place in which weights stay, plans side by side, and inputs that change from step to step"),
+    "recurrent/gru_sequences": (30, "two operators, their dtypes, each place in which weights stay, plans side by side and their results, and inputs that change from step to step"),
     "quantum/quantum_measurement": (30, "two dtypes of sums of outcomes and amplitudes, for three sizes of groups and 16 bytes at a time, and draws by threads and by warps"),
     "reduce/reduce_sum": (40, "four dtypes, each read 16 bytes or one element at a time, and groups of threads for short rows"),
 }
