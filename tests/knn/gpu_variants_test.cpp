@@ -182,6 +182,9 @@ TEST_P(GpuTreesOfImages, GiveTheBitsOfTheTreesOfExactValues) {
 class GpuLists : public GpuVariants {};
 const Setting long_lists[] = {
     {.n = 1300, .dx = 1, .dy = 1, .dz = 1, .surrogates = 40, .data = Data::heavy_tails},
+    {.n = 1100, .dx = 1, .dy = 1, .dz = 0, .surrogates = 40, .data = Data::heavy_tails},
+    {.n = 1200, .dx = 1, .dy = 1, .dz = 2, .surrogates = 12, .data = Data::discrete},
+    {.n = 1200, .dx = 1, .dy = 1, .dz = 1, .surrogates = 12, .data = Data::duplicates},
     {.n = 2500, .dx = 1, .dy = 1, .dz = 2, .surrogates = 33},
     {.n = 2500, .dx = 1, .dy = 1, .dz = 2, .surrogates = 70, .type = SurrogateType::permute},
     {.n = 2400, .dx = 2, .dy = 1, .dz = 2, .k = 9, .theiler = 7, .surrogates = 15, .data = Data::heavy_tails},
@@ -193,14 +196,13 @@ const Setting long_lists[] = {
      .surrogates = 31,
      .times = true,
      .segments = {0, 2200, 2600}},
-    {.n = 1200, .dx = 1, .dy = 1, .dz = 2, .surrogates = 12, .data = Data::discrete},
-    {.n = 1200, .dx = 1, .dy = 1, .dz = 1, .surrogates = 12, .data = Data::duplicates},
-    {.n = 1100, .dx = 1, .dy = 1, .dz = 0, .surrogates = 40, .data = Data::heavy_tails},
 };
 INSTANTIATE_TEST_SUITE_P(All, GpuLists, testing::ValuesIn(long_lists));
-
 TEST_P(GpuLists, GiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<double>(lists()); }
-TEST_P(GpuLists, GiveTheBitsOfTheCpuInSinglePrecision) { expect_the_bits_of_the_cpu<float>(lists()); }
+
+class GpuListsInSinglePrecision : public GpuVariants {};
+INSTANTIATE_TEST_SUITE_P(All, GpuListsInSinglePrecision, testing::ValuesIn(long_lists, long_lists + 4));
+TEST_P(GpuListsInSinglePrecision, GiveTheBitsOfTheCpu) { expect_the_bits_of_the_cpu<float>(lists()); }
 
 /// The variant in use for n rows.
 template <class T = double>
