@@ -1,6 +1,6 @@
 # Tests of what runs on several threads. They link only the sources of base and runtime, so that a build under ThreadSanitizer is quick.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kolmo/base/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/runtime/*.cpp
-  ${PROJECT_SOURCE_DIR}/kolmo/monitor/memory/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/io/json.cpp)
+  ${PROJECT_SOURCE_DIR}/kolmo/monitor/memory/*.cpp ${PROJECT_SOURCE_DIR}/kolmo/io/json.cpp ${PROJECT_SOURCE_DIR}/kolmo/io/printable.cpp)
 list(FILTER sources EXCLUDE REGEX "/runtime/(cuda/|cpu/blas)")
 list(APPEND sources ${PROJECT_SOURCE_DIR}/kolmo/runtime/cuda/no_cuda.cpp ${PROJECT_BINARY_DIR}/version.cpp
   ${PROJECT_SOURCE_DIR}/tests/sim/simulated_device.cpp)
