@@ -206,6 +206,24 @@ TEST(Estimates, DevicesShareTheSurrogatesOfOneEstimate) {
   }
 }
 
+TEST(Estimates, SharesAreComputedInPartsThatShowProgress) {
+  const Series series = driven(3, 400);
+  const EstimatorOptions o{.surrogates = 9000, .surrogate_type = SurrogateMethod::permute};
+  const EstimationTask task = transfer_entropy_task(series, 0, 1, {}, {}, {}, 1);
+  const Estimates whole = estimate(series, task, o, Stream());
+  for (const int lost : {0, 1, 2}) {
+    SimulatedDevice &good = SimulatedDevice::make(), &bad = SimulatedDevice::make();
+    const Streams devices({Stream(good.device()), Stream(bad.device())});
+    if (lost) bad.fail_work(lost);
+    std::vector<double> done;
+    Progress progress(1, "estimates", [&](double d, double) { done.push_back(d); });
+    EXPECT_EQ(estimate(series, task, o, devices, &progress).values, whole.values) << lost;
+    EXPECT_EQ(done.back(), 9001.);
+    EXPECT_GE(done.size(), 4u) << "a share of 4500 estimates of 400 rows is more than a part";
+    EXPECT_EQ(devices.losses().size(), std::size_t(lost > 0));
+  }
+}
+
 TEST(Scheduler, ReplaysTheRoundsThatAreFinished) {
   const Series series = driven(3, 150);
   const EstimatorOptions o = permuted(19);

@@ -10,6 +10,7 @@ namespace kolmo {
 BatchLimits BatchLimits::of(DeviceKind kind, std::int64_t rows) {
   BatchLimits l;
   const bool gpu = kind == DeviceKind::cuda;
+  if (gpu) l.first_work = 1e8;
   if (rows > knn::most_listed_rows) {
     l.least_work = gpu ? 0x1p24 : 0;
     return l;

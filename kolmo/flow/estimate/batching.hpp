@@ -15,6 +15,7 @@ struct BatchLimits {
   double seconds = 0.5;
   std::int64_t least_estimates = 1;  ///< estimates of one target
   double least_work = 0;             ///< estimates x rows
+  double first_work = 1e6;           ///< of the first part of a share whose rate is not known: about a second
   std::int64_t most_rows = INT64_MAX;
   double most_bytes = 512e6;
 

@@ -58,9 +58,10 @@ class Parts {
 
  private:
   void work(std::size_t stream);
-  /// Takes the share of the stream, the draws that a device lost, or the next ones. An empty range: all are taken and finished, or
-  /// there is an error.
+  /// Takes draws of the share of the stream, those that a device lost, or the next ones. An empty range: all are taken and finished,
+  /// or there is an error.
   SurrogateRange take(std::size_t stream, const Batching& batching);
+  SurrogateRange cut(SurrogateRange& share, const Batching& batching) const;
   void finish(SurrogateRange draws, const Estimates& part);
   /// Gives the draws back, if another device can take them. Otherwise everything ends with this error.
   void lose(std::size_t stream, SurrogateRange draws, const DeviceError& e);
@@ -72,17 +73,27 @@ class Parts {
   const Streams& streams_;
   Progress* const progress_;
   std::vector<std::size_t> used_;    // the streams that work
-  std::vector<SurrogateRange> own_;  // of streams of devices that are alike: equal shares, each taken at once
+  std::vector<SurrogateRange> own_;  // of streams of devices that are alike: what is left of equal shares
   const BatchLimits limits_;
   const double work_;  // of a draw
   std::int64_t least_, most_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable returned_;
   std::vector<SurrogateRange> again_;
-  std::int64_t next_ = 0, under_way_ = 0;
+  std::int64_t next_ = 0,
+               under_way_ = 0;  // the parts that are computed, and the shares of which some is left
   Estimates all_;
   std::exception_ptr error_;
 };
+
+/// Each part repeats what all draws share, so that a part is as large as progress and interrupts allow.
+SurrogateRange Parts::cut(SurrogateRange& share, const Batching& batching) const {
+  const auto first = std::int64_t(limits_.first_work / work_);
+  const SurrogateRange part{
+      share.first, std::min(share.count, std::max({least_, first, batching.fit(work_, share.count)}))};
+  share.first += part.count, share.count -= part.count;
+  return part;
+}
 
 SurrogateRange Parts::take(std::size_t stream, const Batching& batching) {
   std::unique_lock lock(mutex_);
@@ -91,7 +102,11 @@ SurrogateRange Parts::take(std::size_t stream, const Batching& batching) {
       lock, [&] { return error_ || own_[stream].count || !again_.empty() || next_ < width || !under_way_; });
   SurrogateRange draws{next_, 0};
   if (error_) return draws;
-  if (own_[stream].count) return std::exchange(own_[stream], {});
+  if (SurrogateRange& own = own_[stream]; own.count) {
+    draws = cut(own, batching);
+    under_way_ += own.count > 0;
+    return draws;
+  }
   if (!again_.empty()) {
     draws = again_.back();
     again_.pop_back();
@@ -127,6 +142,7 @@ void Parts::lose(std::size_t stream, SurrogateRange draws, const DeviceError& e)
     if (streams_.usable(i)) {
       const std::scoped_lock lock(mutex_);
       again_.push_back(draws), --under_way_;
+      if (own_[stream].count) again_.push_back(std::exchange(own_[stream], {})), --under_way_;
       return returned_.notify_all();
     }
   throw e;
