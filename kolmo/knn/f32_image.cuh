@@ -45,7 +45,7 @@ __device__ inline float image_of(double value, double centre, double scale) {
   return fminf(fmaxf(float((value * before - centre * before) * after), -most), most);
 }
 
-/// What distances of images tell of distances from one point.
+/// The bounds that distances of images from one point set to the exact distances from it.
 struct ImageBounds {
   double scale;
   float own;  // the largest magnitude in the image of the point
@@ -58,7 +58,7 @@ struct ImageBounds {
   __device__ float tighter(float radius) const {
     return radius + own < 0x1p120f ? radius - slack(radius) : 0;
   }
-  /// The same for a radius that is not scaled. No point is nearer than 0.
+  /// Both bounds take a radius that is not scaled. No point is nearer than 0.
   __device__ float outer(double radius) const { return radius > 0 ? wider(float(radius * scale)) : 0; }
   __device__ float inner(double radius) const { return tighter(float(radius * scale)); }
 

@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(tree_block) tree_count(TreeEstimate<T> e, Spac
   e.add(row, me.spare() ? -1 : range.problem, term_of(p, m, count));
 }
 
-/// The same as places_within() of row `row` in a space of one column, by images as far as these decide.
+/// Returns what places_within() returns for row `row` in a space of one column. Images decide as far as they can.
 template <class T>
 __device__ Places places_by_images(const Space<T, float>& s, std::int64_t begin, std::int64_t end,
                                    std::int64_t row, T radius) {

@@ -43,7 +43,7 @@ Table table_of(const std::map<std::string, Values>& columns, const std::string& 
   return table;
 }
 
-/// As text, with bytes of names that are not UTF-8 replaced.
+/// Returns a document as text. Bytes of names that are not UTF-8 are replaced.
 std::string text_of(const nlohmann::ordered_json& document) {
   return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -61,7 +61,7 @@ TEST(Gaps, OnlyBlocksWithALossAreOriginsAndScored) {
 }
 
 TEST(Gaps, AreNoPartOfABacktest) {
-  // Of 60 blocks without 21 to 40, origins are 10, 15 and 20, and 41 and 46; after 51 there are not 10 more.
+  // There are 60 blocks, and those from 21 to 40 have no loss. The origins are 10, 15, 20, 41 and 46: after 51 fewer than 10 blocks follow.
   Forecasters all;
   for (auto& f : simple_forecasters()) all.push_back(std::move(f));
   const BacktestResult r = backtest({{{"run", log_of(rows_with_gap(400, 200, 200))}}, {}}, all);

@@ -23,7 +23,7 @@ struct Seen {
   std::size_t count;
 
   bool knows(std::size_t block) const { return blocks.knows(block); }
-  /// How many blocks have a loss.
+  /// Returns the number of blocks that have a loss.
   std::size_t known() const {
     const auto& gaps = blocks.gaps;
     return count - std::size_t(std::lower_bound(gaps.begin(), gaps.end(), count) - gaps.begin());

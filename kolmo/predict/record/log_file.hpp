@@ -22,7 +22,7 @@ struct LogColumns {
   DecimalMark decimal = DecimalMark::point;
 };
 
-/// What was read of a log, and what is to be told of it, each a sentence that names the file.
+/// The rows of a log file, and notes that tell the user how they were read. Each note is a sentence that names the file.
 struct LogRows {
   std::vector<LogRow> rows;
   std::vector<std::string> notes{};

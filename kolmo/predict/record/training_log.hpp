@@ -74,7 +74,7 @@ class TrainingLog {
   std::int64_t bad_losses() const { return bad_losses_; }
   /// The first of the steps at the end of the log none of whose losses was finite. None if the last known loss was.
   std::optional<std::int64_t> diverged_since() const { return diverged_since_; }
-  /// What is to be told of how the log was read, each a sentence.
+  /// Notes tell the user how the log was read. Each is a sentence.
   const std::vector<std::string>& notes() const { return notes_; }
   void note(std::string text) { notes_.push_back(std::move(text)); }
 

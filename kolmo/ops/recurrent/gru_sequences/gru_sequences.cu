@@ -202,7 +202,7 @@ bool side_holds(const Rollout& a, int ranks) {
          n <= ranks * cuda::side_units && a.head_stochastic.dim(-1) <= n &&
          cuda::SideMemory::bytes(n) <= cluster_limit;
 }
-/// How many groups of ranks run at once on a device.
+/// Returns the number of groups of ranks that run at once on a device.
 int side_at_once(int device, int ranks, std::int64_t n) {
   if (ranks == 1)
     return cuda::block_may_have(device, cuda::SideMemory::bytes(n)) ? cuda::multiprocessors(device) : 0;

@@ -221,7 +221,7 @@ template <class... P, class... A>
 void launch_together(void (*)(P...), unsigned, int, std::size_t, cudaStream_t, A&&...) {
   fail<Unsupported>("simt: has no cooperative launch");
 }
-/// How many clusters of this size with `shared` bytes in each block can run at once on a device.
+/// The emulated GPU runs no cluster.
 template <class Kernel>
 int clusters_at_once(int, Kernel, int, int, std::size_t) {
   return 0;
@@ -282,7 +282,8 @@ bool allow_clusters(Kernel* kernel, std::size_t shared) {
              cudaSuccess &&
          cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess;
 }
-/// How many clusters of this size with `shared` bytes in each block can run at once on a device, which must be the current one.
+/// Returns the number of clusters of this size, with `shared` bytes in each block, that run at once on a device, which must be the
+/// current one. It is 0 if the device runs none.
 template <class Kernel>
 int clusters_at_once(int device, Kernel* kernel, int size, int block, std::size_t shared) {
   int major = 0, count = 0;
