@@ -3,30 +3,21 @@
 #include <cstdint>
 
 #include "kolmo/base/arena.hpp"
-#include "kolmo/base/hd.hpp"
+#include "kolmo/base/bf16_parts.hpp"
 #include "kolmo/ops/dense/matmul/matmul_sizes.hpp"
 
 namespace kolmo {
 
-/// Products of f32 as six products of bf16, summed in f32 on tensor cores. Each factor is the sum of three bf16, x = x1 + x2 + x3, each
-/// the rest rounded, so |x2| <= 2^-8 |x| and |x3| <= 2^-16 |x|. Of the nine products of parts, x2 y3, x3 y2 and x3 y3 are left out: at most
-/// 2 u (1 + 2^-8) |x y|, with u = 2^-24. Tensor cores cut their sums off, by at most 4 u of the sum so far for at least eight products; so
-/// small products come first, and a sum in tensor cores ends after 1024 elements of k and is added in f32, rounded to nearest. All in all
+/// Products of f32 as products of bf16 parts, summed in f32 on tensor cores. Tensor cores cut their sums off, by at most 4 u of the sum so
+/// far for at least eight products. So small products come first, and a sum in tensor cores ends after 1024 elements of k and is added in
+/// f32, rounded to nearest. All in all
 ///   |error| <= (k / 2 + k / 1024 + 8) u sum |x| |y| <= 2 (k + 3) u sum |x| |y| <= 4 times the bound of products in f32,
 /// unless parts are below the least f32. Infinite factors give infinities or NaN.
 /// Source: Ootomo & Yokota 2022 (arXiv 2203.03341), who split in two and promote sums for the same reason; Henry, Tang & Heinecke 2019
 /// (arXiv 1904.06376) for three bf16.
-struct MatmulSplit {
+struct MatmulSplit : PartProducts {
   static constexpr double accuracy = 4;
   static constexpr std::int64_t chunk = 1024, step = 64;
-  static constexpr int products = 6;
-  /// The parts in each product, from 0 on: x3 y1, x1 y3, x2 y2, x2 y1, x1 y2, x1 y1.
-  KOLMO_HD static constexpr int part_of_a(int product) {
-    return product == 0 ? 2 : product == 2 || product == 3 ? 1 : 0;
-  }
-  KOLMO_HD static constexpr int part_of_b(int product) {
-    return product == 1 ? 2 : product == 2 || product == 4 ? 1 : 0;
-  }
 
   std::int64_t depth;  ///< of a full chunk
   void *a = nullptr, *b = nullptr, *sums = nullptr;
