@@ -26,49 +26,91 @@ class LeafSearch {
   template <class Excluded>
   void nearest(std::int64_t l, bool windowed, const Excluded& excluded) {
     const int points = int(t_.size(l, l + 1));
-    for (int i = 0; i < k_; ++i)
+    for (int i = 0; i < std::max(k_, few); ++i)
       for (int s = 0; s < leaf; ++s)
         distance_[i][s] = s < points ? infinity : -infinity;  // nothing is near an unused slot
     const T* box = t_.box[0] + l / fan * fan * 2 * d() + l % fan;
     T low[max_columns], high[max_columns];
     for (int c = 0; c < d(); ++c) low[c] = box[2 * c * fan], high[c] = box[(2 * c + 1) * fan];
     own_ = l;
-    scan(l, windowed, excluded);
+    const auto visit = [&](std::int64_t other) HWY_ATTR {
+      if (k_ <= few && !windowed)
+        scan_for_few(other);
+      else
+        scan(other, windowed, excluded);
+    };
+    visit(l);
     search_.around(
-        l, low, high, [&]() HWY_ATTR { return bound_; },
-        [&](std::int64_t other) HWY_ATTR { scan(other, windowed, excluded); });
+        l, low, high, [&]() HWY_ATTR { return bound_; }, visit);
   }
   /// The distance of the k-th neighbour of each point of the leaf.
   const T* kth() const { return distance_[k_ - 1]; }
 
  private:
   static constexpr int leaf = Tree<T>::leaf, fan = Tree<T>::fan;
+  static constexpr int few = 4;  // neighbours, whose distances registers hold
   using Tag = hn::CappedTag<T, leaf>;
   using Vector = hn::Vec<Tag>;
   int d() const { return D ? D : t_.d; }
 
-  template <class Excluded>
-  void scan(std::int64_t l, bool windowed, const Excluded& excluded) {
+  /// The distances of `lanes` points of the own leaf, from point s on, from the box of a leaf.
+  Vector gap_to(std::int64_t l, int s) const {
     const Tag tag;
-    const bool own = l == own_;
-    const T *q = t_.leaf_points(own_), *p = t_.leaf_points(l);
+    const T* q = t_.leaf_points(own_);
     const T* box = t_.box[0] + l / fan * fan * 2 * d() + l % fan;
+    auto gap = hn::Zero(tag);
+    for (int c = 0; c < d(); ++c) {
+      const auto at = hn::LoadU(tag, q + c * leaf + s);
+      gap = hn::Max(gap, hn::Max(hn::Sub(hn::Set(tag, box[2 * c * fan]), at),
+                                 hn::Sub(at, hn::Set(tag, box[(2 * c + 1) * fan]))));
+    }
+    return gap;
+  }
+  /// The same from point j of a leaf. A point of the own leaf is infinitely far from itself.
+  Vector far_from(std::int64_t l, int j, int s) const {
+    const Tag tag;
+    const T *q = t_.leaf_points(own_), *p = t_.leaf_points(l);
+    auto far = hn::Abs(hn::Sub(hn::LoadU(tag, q + s), hn::Set(tag, p[j])));
+    for (int c = 1; c < d(); ++c)
+      far = hn::Max(far, hn::Abs(hn::Sub(hn::LoadU(tag, q + c * leaf + s), hn::Set(tag, p[c * leaf + j]))));
+    if (l == own_)
+      far = hn::IfThenElse(hn::Eq(hn::Iota(tag, T(s)), hn::Set(tag, T(j))), hn::Set(tag, infinity), far);
+    return far;
+  }
+
+  /// Takes every point of a leaf into the lists of the four nearest, without a branch.
+  void scan_for_few(std::int64_t l) {
+    const Tag tag;
+    const int points = int(t_.size(l, l + 1));
     auto bound = hn::Set(tag, -infinity);
     for (int s = 0; s < leaf; s += int(hn::Lanes(tag))) {
       auto kth = hn::Load(tag, distance_[k_ - 1] + s);
-      auto gap = hn::Zero(tag);
-      for (int c = 0; c < d(); ++c) {
-        const auto at = hn::LoadU(tag, q + c * leaf + s);
-        gap = hn::Max(gap, hn::Max(hn::Sub(hn::Set(tag, box[2 * c * fan]), at),
-                                   hn::Sub(at, hn::Set(tag, box[(2 * c + 1) * fan]))));
+      if (l == own_ || !hn::AllFalse(tag, hn::Lt(gap_to(l, s), kth))) {
+        auto a = hn::Load(tag, distance_[0] + s), b = hn::Load(tag, distance_[1] + s),
+             c = hn::Load(tag, distance_[2] + s), d = hn::Load(tag, distance_[3] + s);
+        for (int j = 0; j < points; ++j) {
+          const auto far = far_from(l, j, s);
+          d = hn::Max(c, hn::Min(d, far)), c = hn::Max(b, hn::Min(c, far)), b = hn::Max(a, hn::Min(b, far));
+          a = hn::Min(a, far);
+        }
+        hn::Store(a, tag, distance_[0] + s), hn::Store(b, tag, distance_[1] + s);
+        hn::Store(c, tag, distance_[2] + s), hn::Store(d, tag, distance_[3] + s);
+        kth = hn::Load(tag, distance_[k_ - 1] + s);
       }
-      for (int j = 0; j < leaf && (own || !hn::AllFalse(tag, hn::Lt(gap, kth))); ++j) {
-        auto far = hn::Abs(hn::Sub(hn::LoadU(tag, q + s), hn::Set(tag, p[j])));
-        for (int c = 1; c < d(); ++c)
-          far =
-              hn::Max(far, hn::Abs(hn::Sub(hn::LoadU(tag, q + c * leaf + s), hn::Set(tag, p[c * leaf + j]))));
-        if (own)
-          far = hn::IfThenElse(hn::Eq(hn::Iota(tag, T(s)), hn::Set(tag, T(j))), hn::Set(tag, infinity), far);
+      bound = hn::Max(bound, kth);
+    }
+    bound_ = hn::GetLane(hn::MaxOfLanes(tag, bound));
+  }
+
+  template <class Excluded>
+  void scan(std::int64_t l, bool windowed, const Excluded& excluded) {
+    const Tag tag;
+    auto bound = hn::Set(tag, -infinity);
+    for (int s = 0; s < leaf; s += int(hn::Lanes(tag))) {
+      auto kth = hn::Load(tag, distance_[k_ - 1] + s);
+      const auto gap = gap_to(l, s);
+      for (int j = 0; j < leaf && (l == own_ || !hn::AllFalse(tag, hn::Lt(gap, kth))); ++j) {
+        auto far = far_from(l, j, s);
         const auto near = hn::Lt(far, kth);
         if (hn::AllFalse(tag, near)) continue;
         far = hn::IfThenElse(near, far, hn::Set(tag, infinity));

@@ -80,11 +80,10 @@ struct Cells {
     const T magnitude = std::max({std::abs(low), std::abs(value[n - 1]), range});
     const bool invertible = 1 / width <= std::numeric_limits<T>::max();
     scale = invertible && width > magnitude * std::numeric_limits<T>::epsilon() * 16 ? 1 / width : 0;
-    std::int64_t at = 0;
-    for (std::int32_t c = 0; c <= last; ++c) {
-      while (at < n && cell(value[at]) < c) ++at;
-      start[c] = std::uint32_t(at);
-    }
+    std::fill_n(start, last + 1, 0u);
+    for (std::int64_t i = 0; i < n; ++i)
+      if (const std::int32_t c = cell(value[i]); c < last) ++start[c + 1];
+    for (std::int32_t c = 0; c < last; ++c) start[c + 1] += start[c];
   }
   [[gnu::always_inline]] std::int32_t cell(T v) const {
     const T at = (v - low) * scale;  // NaN if v is infinite and there is one cell only, which is cell 0
