@@ -19,7 +19,8 @@ LONG = "simulate var --variables 2 --samples 1000000 --out long.csv --truth t.js
 RUNS = {"network, 5 lags": "network var.csv --surrogates 200 --exceedances 0",
         "network, 1 lag": "network var.csv --max-lag 1 --surrogates 200 --exceedances 0",
         "multivariate network, 5 lags": "network var.csv --method multivariate",
-        "transfer entropy, 100 surrogates": "te long.csv --source 0 --target 1 --surrogates 100"}
+        "transfer entropy, 100 surrogates": "te long.csv --source 0 --target 1 --surrogates 100",
+        "transfer entropy, 1000 surrogates": "te long.csv --source 0 --target 1 --surrogates 1000"}
 OF_RUN = ("device", "command", "seconds", "text")  # text is that on methods, which names the device
 
 
