@@ -1,5 +1,7 @@
 #include "kolmo/predict/analysis/forecast.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -150,7 +152,12 @@ void run_training(const ForecastFlags& o) {
             << (r.standing.admitted ? "it may drive" : "it does not drive: no clear gain at 5 and 10 blocks")
             << "\ngain of a decay: " << percent(r.standing.prior.median, 2)
             << " of the loss (90 %: " << percent(r.standing.prior.low, 2) << " to "
-            << percent(r.standing.prior.high, 2) << ")\n";
+            << percent(r.standing.prior.high, 2) << "), "
+            << (r.standing.decays < StoreStanding::fewest_decays
+                    ? fmt::format("the usual one: {} runs show it, and {} are needed", r.standing.decays,
+                                  StoreStanding::fewest_decays)
+                    : fmt::format("of {} runs", r.standing.decays))
+            << '\n';
 }
 
 void run_forecast(const ForecastFlags& o, const Context& context) {

@@ -20,7 +20,7 @@ struct CellFormat {
   char decimal = '.';  ///< either '.' or ','
   /// What means a missing value besides the usual marks. Numbers are compared by their value.
   std::vector<std::string> missing;
-  /// Infinities and NaN are numbers, all of them read as +infinity; only what is left empty or marked otherwise is missing.
+  /// Infinities are numbers, read as +infinity, and NaN is read as -infinity. Only what is left empty or marked otherwise is missing.
   bool infinite_is_number = false;
 };
 

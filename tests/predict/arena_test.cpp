@@ -31,7 +31,7 @@ TEST(Arena, ExactLawIsForecastToAMillionthByTheLaw) {
   for (const double rate : rates) law.next(rate);
   for (int b = 0; b < 20; ++b) {
     double mean = 0;
-    for (int i = 1; i <= 10; ++i) mean += law.next(.4 * std::max(0., 1 - (10 * b + i) / 100.)) / 10;
+    for (int i = 1; i <= 10; ++i) mean += law.next(.4 * std::max(0., 1 - (10 * b + i - 1) / 100.)) / 10;
     EXPECT_NEAR(r.forecast.median[std::size_t(b)], mean, 1e-6 * mean) << "block " << b;
   }
 }

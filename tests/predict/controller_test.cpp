@@ -109,6 +109,33 @@ TEST(Controllers, ReturnTheBestAverageAndPassOverLossesThatAreNoNumbers) {
   }
 }
 
+TEST(Controllers, EndABudgetAlsoIfTheEvaluationThrows) {
+  struct Throws : Training {
+    std::optional<Losses> evaluate(const std::vector<std::string>&) override { fail<Error>("no data"); }
+  } t;
+  Controller c({.control = true, .evaluates = true, .budget = 30, .warmup = 100});
+  t.steps(c, 29);
+  EXPECT_THROW(t.step(c), Error);
+  EXPECT_TRUE(c.done());
+  EXPECT_EQ(t.factor, 0);
+}
+
+TEST(Controllers, NoLossIsReachedByMinusInfinity) {
+  Training t;
+  t.above = -std::numeric_limits<double>::infinity();
+  Controller c(to_target(.5));
+  t.steps(c, 200);
+  EXPECT_FALSE(c.done());
+}
+
+TEST(Controllers, ForecastTheTrainingLossIfHeldOutLossesAreNoPositiveNumbers) {
+  Training t;
+  t.above = -3;
+  Controller c(to_target(-5));
+  t.steps(c, 400);
+  for (const auto& q : t.questions) EXPECT_EQ(q.of, "training");
+}
+
 TEST(Controllers, EvaluateOnlyTheLeaderWhileForecastsAreNotAffordable) {
   Training t;
   t.average = 1.8, t.seconds = 1;  // a forecast takes as long as 300 steps

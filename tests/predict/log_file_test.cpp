@@ -8,6 +8,7 @@
 #include "kolmo/base/error.hpp"
 #include "kolmo/io/atomic_file.hpp"
 #include "kolmo/io/file.hpp"
+#include "tests/io/temporary_folder.hpp"
 
 namespace kolmo::predict {
 namespace {
@@ -129,6 +130,19 @@ TEST(LogFile, MarksOfUnknownValuesAndOfDecimalsAreOptions) {
   EXPECT_THAT(message(file("names.csv", "step,verlust\xe9\n1,2\n")), HasSubstr("names.csv:1"));
   EXPECT_THAT(message(file("bytes.csv", "{\xe2\x28\n")),
               testing::AllOf(HasSubstr("bytes.csv:1"), HasSubstr("\\xe2")));
+}
+
+TEST(LogFile, NanIsAnUnknownRateAndNoFiniteLoss) {
+  const LogRows read =
+      read_log_rows(file("nan.csv", "step,loss,rate\n1,2,.1\n2,nan,nan\n3,1.5,\n4,inf,.1\n"), {});
+  ASSERT_EQ(read.rows.size(), 4u);
+  EXPECT_TRUE(std::isnan(read.rows[1].rate));
+  EXPECT_EQ(read.rows[1].loss, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(read.rows[3].loss, std::numeric_limits<double>::infinity());
+  EXPECT_THAT(message(file("inf.csv", "step,loss,rate\n1,2,.1\n2,2,inf\n")), HasSubstr("inf is no rate"));
+  EXPECT_THAT(testing_io::message_of<InvalidArgument>(
+                  [&] { read_rates(file("plan.csv", "rate\n.1\nnan\n"), 5, {}); }),
+              HasSubstr("nan is no rate"));
 }
 
 TEST(LogFile, WhatIsWrittenIsReadBack) {

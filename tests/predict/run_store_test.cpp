@@ -53,11 +53,13 @@ TEST_F(RunStoreTest, GivesBackRunsAndModelBitByBit) {
   EXPECT_THAT(store.warnings(), IsEmpty());
   EXPECT_THAT(store.model_source(), HasSubstr("5 runs, "));
   ASSERT_EQ(store.runs().size(), 5u);
-  for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_EQ(store.runs()[i].name, runs[i].name);
-    EXPECT_EQ(store.runs()[i].blocks.loss, runs[i].blocks.loss);
-    EXPECT_EQ(store.runs()[i].blocks.slope, runs[i].blocks.slope);
-    EXPECT_EQ(store.runs()[i].blocks.end, runs[i].blocks.end);
+  for (const PastRun& run : runs) {
+    const auto found = std::find_if(store.runs().begin(), store.runs().end(),
+                                    [&](const PastRun& stored) { return stored.name == run.name; });
+    ASSERT_NE(found, store.runs().end());
+    EXPECT_EQ(found->blocks.loss, run.blocks.loss);
+    EXPECT_EQ(found->blocks.slope, run.blocks.slope);
+    EXPECT_EQ(found->blocks.end, run.blocks.end);
   }
   ASSERT_TRUE(store.model());
   EXPECT_EQ(store.model()->members(), done.model->members());
@@ -67,6 +69,16 @@ TEST_F(RunStoreTest, GivesBackRunsAndModelBitByBit) {
 
   train_store(runs, folder_, quick);
   EXPECT_EQ(files(), 6u) << "the same runs again";
+}
+
+TEST_F(RunStoreTest, ARunOfAnotherNameIsTheSameRun) {
+  std::vector<PastRun> runs = some_runs(4);
+  const TrainedStore done = train_store(runs, folder_, quick);
+  for (PastRun& run : runs) run.name = "copy of " + run.name;
+  std::reverse(runs.begin(), runs.end());
+  EXPECT_EQ(train_store(runs, folder_, quick).runs, 4u);
+  const TrainedStore others = train_store(runs, folder_ + " of others", quick);
+  EXPECT_EQ(others.model->members(), done.model->members()) << "names and their order change nothing";
 }
 
 TEST_F(RunStoreTest, SaysWhatIsDamagedAndGoesOnWithoutIt) {

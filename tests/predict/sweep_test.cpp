@@ -98,6 +98,27 @@ TEST_F(Sweeps, ARunThatCannotBeForecastIsSaidAndTheOthersGoOn) {
   EXPECT_EQ(page, sweep_report(s, folder.string(), "kolmo forecast --sweep runs"));
 }
 
+TEST_F(Sweeps, ARunWhoseStepsAreFarFromTheOthersIsLeftOutByName) {
+  add("a.csv", {.steps = 600}), add("b.csv", {.steps = 600, .seed = 2});
+  std::vector<LogRow> rows = simulated::Run{.steps = 600, .seed = 3}.rows();
+  for (LogRow& row : rows) row.step += 1'000'000'000;
+  write_log((folder / "far.csv").string(), log_of(rows));
+  const Sweep s = swept({});
+  EXPECT_EQ(s.step, 700);
+  EXPECT_THAT(s.runs[2].why_not, testing::AllOf(HasSubstr("far.csv"), HasSubstr("too far beyond 600")));
+}
+
+TEST_F(Sweeps, NotesNameTheRunsThatTheyAreOf) {
+  for (const char* name : {"a.csv", "b.csv", "c.csv"}) {
+    std::ofstream file(folder / name);
+    file << "step,loss\n";
+    for (int i = 1; i <= 400; ++i)
+      file << i << ',' << 1 + std::exp(-i / 200.) + .01 * std::sin(7. * i) << '\n';
+  }
+  EXPECT_THAT(swept().notes,
+              testing::Contains(testing::AllOf(HasSubstr("a.csv and 2 more: "), HasSubstr("no rates"))));
+}
+
 TEST_F(Sweeps, OneRunIsNoSweep) {
   add("a.csv", {.steps = 600}), add("c.csv", {.steps = 20});
   EXPECT_THROW(

@@ -108,8 +108,8 @@ TEST(TrainingLog, OfAWholeRunEndsWithAFullBlock) {
 
 TEST(Plan, GivesRatesByHand) {
   EXPECT_THAT(Plan::hold().after(5, 2, 3), ElementsAre(2, 2, 2));
-  EXPECT_THAT(Plan::decay(6, 2).after(5, 2, 4), ElementsAre(2, 1, 0, 0));
-  EXPECT_THAT(Plan::decay(0, 4, DecayShape::sqrt).after(5, 2, 2), ElementsAre(1, 2 - 2 * std::sqrt(.5)));
+  EXPECT_THAT(Plan::decay(6, 2).after(5, 2, 4), ElementsAre(2, 2, 1, 0));
+  EXPECT_THAT(Plan::decay(0, 4, DecayShape::sqrt).after(5, 2, 2), ElementsAre(2, 1));
   EXPECT_THAT(Plan::cosine(8).after(4, 1, 5),
               ElementsAre(testing::DoubleNear(.6173165676, 1e-9), testing::DoubleNear(.2928932188, 1e-9),
                           testing::DoubleNear(.0761204675, 1e-9), 0, 0));
@@ -131,7 +131,7 @@ TEST(Plan, BlocksGoOnFromTheLogOpenStepsIncluded) {
   for (int step = 1; step <= 6; ++step) log.append({.step = step, .loss = 1, .rate = 2});
   const RateBlocks planned = planned_blocks(log, Plan::decay(0, 4), 2);
   for (int step = 1; step <= 12; ++step)
-    whole.append({.step = step, .loss = 1, .rate = step <= 6 ? 2 : std::max(0., 2 - .5 * (step - 6))});
+    whole.append({.step = step, .loss = 1, .rate = step <= 6 ? 2 : std::max(0., 2 - .5 * (step - 7))});
   ASSERT_EQ(planned.size(), 2u);
   for (std::size_t b = 0; b < 2; ++b) {
     EXPECT_DOUBLE_EQ(planned.rate[b], whole.blocks().rate[b + 1]);

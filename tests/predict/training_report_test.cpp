@@ -34,7 +34,7 @@ TEST(Outlook, DecaysThatBeginNowAreBesideTheRateAsItIs) {
     const DecayChoice& d = o.decays[i];
     EXPECT_EQ(d.length, (std::vector{60, 120, 240, 420}[i]));
     EXPECT_EQ(d.decayed.forecast.step.back(), 1200 + d.length);
-    EXPECT_DOUBLE_EQ(d.decayed.forecast.rate.back(), 0.01 / double(d.length) * 4.5)
+    EXPECT_DOUBLE_EQ(d.decayed.forecast.rate.back(), 0.01 / double(d.length) * 5.5)
         << "the mean of the last block's ten steps";
     const auto at = std::size_t(d.length / 10 - 1);
     EXPECT_EQ(o.held.forecast.step[at], d.decayed.forecast.step.back());

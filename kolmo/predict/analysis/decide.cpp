@@ -5,13 +5,18 @@ namespace kolmo::predict {
 
 Decision decide(const TrainingLog& log, const ForecastRequest& request, const Competitors& competitors) {
   require(request.target || request.budget, "forecast: --decide needs --target, --budget or both");
-  const std::int64_t steps = log.last_step();
-  require(!request.budget || *request.budget >= steps,
+  const std::int64_t last = log.last_step(), steps = log.steps();
+  require(!request.budget || *request.budget >= last,
           "forecast: the budget of " + std::to_string(*request.budget) +
-              " steps is used up, as the log has " + std::to_string(steps));
+              " steps is used up, as the log ends with step " + std::to_string(last));
   std::optional<std::int64_t> remaining;
-  if (request.budget) remaining = *request.budget - steps;
+  if (request.budget) remaining = *request.budget - last;
   const std::int64_t stride = decision_stride(steps, log.length());
+  if (const RecentLoss recent = recent_loss(log); request.target && recent.loss <= *request.target)
+    return {
+        .step = last,
+        .action = Decision::stop,
+        .reason = "the mean loss of the last " + std::to_string(recent.steps) + " steps reached the target"};
   const std::int64_t horizon = decision_horizon(steps, remaining, stride, log.length());
   const auto blocks = [&](std::int64_t ahead) { return blocks_ahead(log, ahead); };
   Arena arena = arena_of(competitors, blocks(horizon));
@@ -22,20 +27,22 @@ Decision decide(const TrainingLog& log, const ForecastRequest& request, const Co
     const Plan of_rates = Plan::rates(std::move(rates));
     return Outlook(request.forecaster.empty() ? arena.forecast(log, of_rates, ahead)
                                               : arena.forecast_by(request.forecaster, log, of_rates, ahead),
-                   steps);
+                   last);
   };
-  const auto planned = [&](std::int64_t horizon) { return plan.after(steps, log.last_rate(), horizon); };
-  return choose({.steps = steps,
-                 .target = request.target,
-                 .remaining = remaining,
-                 .stride = stride,
-                 .going_on = with(planned(horizon)),
-                 .decaying = [&](std::int64_t start, std::int64_t length) {
-                   std::vector<double> rates = planned(start + length);
-                   for (std::int64_t t = 0; t < length; ++t)
-                     rates[std::size_t(start + t)] *= 1 - double(t) / double(length);
-                   return with(std::move(rates));
-                 }});
+  const auto planned = [&](std::int64_t horizon) { return plan.after(last, log.last_rate(), horizon); };
+  Decision decision = choose({.steps = steps,
+                              .target = request.target,
+                              .remaining = remaining,
+                              .stride = stride,
+                              .going_on = with(planned(horizon)),
+                              .decaying = [&](std::int64_t start, std::int64_t length) {
+                                std::vector<double> rates = planned(start + length);
+                                for (std::int64_t t = 0; t < length; ++t)
+                                  rates[std::size_t(start + t)] *= 1 - double(t) / double(length);
+                                return with(std::move(rates));
+                              }});
+  decision.step = last;
+  return decision;
 }
 
 }  // namespace kolmo::predict

@@ -44,9 +44,9 @@ std::size_t blocks_of(const ForecastRequest& request, const TrainingLog& log, co
   if (request.target) steps = std::max(steps, last);
   if (request.horizon) steps = *request.horizon;
   const auto blocks = std::int64_t(blocks_ahead(log, steps));
-  require(!request.horizon || blocks <= 100 * most_blocks, "forecast: a horizon of " + std::to_string(steps) +
-                                                               " steps is more than " +
-                                                               std::to_string(100 * most_blocks) + " blocks");
+  require(!request.horizon || blocks <= farthest_blocks, "forecast: a horizon of " + std::to_string(steps) +
+                                                             " steps is more than " +
+                                                             std::to_string(farthest_blocks) + " blocks");
   return std::size_t(request.horizon ? blocks : std::min(blocks, most_blocks));
 }
 
@@ -113,25 +113,10 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
   result.standings = arena.standings();
   if (request.target) result.time = time_to(result.forecast, *request.target);
   if (request.decide) result.decision = decide(log, request, competitors);
-  const bool rates = std::any_of(log.rows().begin(), log.rows().end(),
-                                 [](const LogRow& row) { return !std::isnan(row.rate); });
-  if (!rates) result.notes.push_back("the log has no rates, which are taken to be constant");
-  result.notes.insert(result.notes.end(), log.notes().begin(), log.notes().end());
-  if (const std::size_t gaps = log.blocks().gaps.size())
-    result.notes.push_back(
-        std::to_string(gaps) + " of " + std::to_string(log.blocks().loss.size()) + " blocks of " +
-        std::to_string(log.length()) +
-        " steps have no loss; nothing is fitted to them, and forecasts of them are not scored");
-  const auto not_positive = [](const LogRow& row) { return row.loss <= 0; };
-  if (const auto first = std::find_if(log.rows().begin(), log.rows().end(), not_positive);
-      first != log.rows().end())
-    result.notes.push_back("losses that are not positive: " +
-                           std::to_string(std::count_if(first, log.rows().end(), not_positive)) +
-                           ", the first at step " + std::to_string(first->step) +
-                           "; forecasts are of the logarithm of the mean over a block");
-  if (log.bad_losses())
-    result.notes.push_back(std::to_string(log.bad_losses()) +
-                           " steps have a loss that is no finite number; they count as unknown");
+  for (std::string& note : notes_of(log)) result.notes.push_back(std::move(note));
+  if (request.target && recent_loss(log).loss <= *request.target)
+    result.notes.push_back("the target is reached already, by the mean loss of the last " +
+                           std::to_string(recent_loss(log).steps) + " steps");
   if (plan.kind == Plan::Kind::rates && end_of(plan, log.last_step()) < result.forecast.step.back())
     result.notes.push_back("the plan ends at step " + std::to_string(end_of(plan, log.last_step())) +
                            ", and its last rate stays");
@@ -230,7 +215,8 @@ Json store_json(const StoreResult& result) {
           {"forecasters", rows},
           {"ensemble_less_best_simple", s.difference},
           {"ensemble_may_drive", s.admitted},
-          {"gain_of_decay", {{"median", s.prior.median}, {"low", s.prior.low}, {"high", s.prior.high}}},
+          {"gain_of_decay",
+           {{"median", s.prior.median}, {"low", s.prior.low}, {"high", s.prior.high}, {"runs", s.decays}}},
           {"notes", result.trained.left_out}};
 }
 

@@ -22,6 +22,8 @@ struct ForecastResult {
   std::vector<std::string> notes;
 };
 
+constexpr std::int64_t farthest_blocks = 300000;  ///< that are forecast at most
+
 /// The forecasters that compete, and what the runs of a store say of them.
 struct Competitors {
   /// `store`: the folder of a run store, or empty. Throws InvalidArgument if it is no folder.
@@ -45,6 +47,14 @@ StoreResult train_store_on(const std::string& runs, const ForecastRequest& reque
 /// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,
                             const std::string& file = "log");
+/// What a user should know of a log that is forecast, each a sentence.
+std::vector<std::string> notes_of(const TrainingLog& log);
+/// The mean training loss of the last blocks, of which there are as many as blocks_that_count() says.
+struct RecentLoss {
+  std::int64_t steps;
+  double loss;
+};
+RecentLoss recent_loss(const TrainingLog& log);
 /// The blocks that hold the next `steps` steps.
 std::size_t blocks_ahead(const TrainingLog& log, std::int64_t steps);
 /// The arena of competitors, for horizons up to so many blocks.

@@ -16,6 +16,46 @@ namespace {
 constexpr std::int64_t beyond_the_longest = 100;
 constexpr std::size_t draws = 4000;
 
+/// Leaves out runs whose last step lies so far beyond that of the others that no step is near all of them.
+void leave_out_far_runs(std::vector<SweepRun>& runs, const std::vector<TrainingLog>& logs) {
+  std::vector<std::int64_t> last;
+  for (const SweepRun& run : runs)
+    if (run.why_not.empty()) last.push_back(run.last_step);
+  if (last.empty()) return;
+  const auto middle = last.begin() + std::ptrdiff_t((last.size() - 1) / 2);
+  std::nth_element(last.begin(), middle, last.end());
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].why_not.empty() && runs[i].last_step - *middle > farthest_blocks * logs[i].length())
+      runs[i].why_not = runs[i].name + ": its last step, " + std::to_string(runs[i].last_step) +
+                        ", is too far beyond " + std::to_string(*middle) +
+                        ", that of the run in the middle, to forecast a step that they have in common";
+}
+
+/// Notes of runs, each with the first run that it is of, and how many more there are.
+class RunNotes {
+ public:
+  void add(const std::string& run, const std::string& note) {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Note& n) { return n.text == note; });
+    if (found == all_.end())
+      all_.push_back({note, run, 0});
+    else
+      ++found->more;
+  }
+  std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const Note& n : all_)
+      texts.push_back(n.run + (n.more ? " and " + std::to_string(n.more) + " more" : "") + ": " + n.text);
+    return texts;
+  }
+
+ private:
+  struct Note {
+    std::string text, run;
+    std::size_t more;
+  };
+  std::vector<Note> all_;
+};
+
 double normal_at(double level) {
   return std::copysign(two_sided_quantile(std::fabs(2 * level - 1)), level - .5);
 }
@@ -83,13 +123,17 @@ Sweep sweep(const std::string& folder, const ForecastRequest& request) {
     try {
       log = read_log(file, request.columns, request.block.value_or(0));
       run.last_step = log.last_step();
-      out.step = std::max(out.step, run.last_step + request.horizon.value_or(beyond_the_longest));
     } catch (const Error& e) {
       run.why_not = e.what();
     }
     out.runs.push_back(std::move(run));
     logs.push_back(std::move(log));
   }
+  leave_out_far_runs(out.runs, logs);
+  for (const SweepRun& run : out.runs)
+    if (run.why_not.empty())
+      out.step = std::max(out.step, run.last_step + request.horizon.value_or(beyond_the_longest));
+  RunNotes notes;
   std::vector<LogLoss> losses(out.runs.size());
   for (std::size_t i = 0; i < out.runs.size(); ++i) {
     SweepRun& run = out.runs[i];
@@ -102,12 +146,12 @@ Sweep sweep(const std::string& folder, const ForecastRequest& request) {
       run.loss = r.loss, run.driver = r.forecast.driver;
       run.median = std::exp(losses[i].at[quantile_count / 2]);
       run.low = std::exp(losses[i].at.front()), run.high = std::exp(losses[i].at.back());
-      for (const std::string& note : r.notes)
-        if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(note);
+      for (const std::string& note : r.notes) notes.add(run.name, note);
     } catch (const InvalidArgument& e) {
       run.why_not = run.name + ": " + e.what();
     }
   }
+  out.notes = notes.texts();
   std::vector<std::size_t> order(out.runs.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

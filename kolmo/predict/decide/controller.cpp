@@ -18,11 +18,12 @@ constexpr std::int64_t told_again = 50;           // blocks, for an alarm that i
 constexpr std::int64_t most_alone = 4;            // evaluations of the leader, then all are compared again
 constexpr double first_look = 40, growth = 1.25;  // blocks at which the full test for alarms is made
 
-/// The lowest of the losses that are numbers.
+/// The lowest of the losses; NaN and -infinity are none.
 const std::pair<std::string, double>* lowest(const Losses& losses) {
   const std::pair<std::string, double>* best = nullptr;
   for (const auto& loss : losses)
-    if (!std::isnan(loss.second) && (!best || loss.second < best->second)) best = &loss;
+    if (loss.second > -std::numeric_limits<double>::infinity() && (!best || loss.second < best->second))
+      best = &loss;
   return best;
 }
 
@@ -244,20 +245,24 @@ void Controller::decide(Host& host) {
     decisions_.push_back(std::move(decision));
 }
 
-/// The mean loss on batches since about the decision before, 5 blocks or more, if no held-out loss is known; otherwise none.
+/// The mean loss on the batches of the last blocks, if no held-out loss is known; otherwise none.
 Losses Controller::of_training(Host& host) const {
   for (const std::string& of : all_names())
     if (!host.validations(of).empty()) return {};
-  const std::size_t count = std::min(means_.size(), std::size_t(std::max<std::int64_t>(5, stride() / block)));
+  const std::size_t count = std::min(means_.size(), blocks_that_count(stride(), block));
   return {{"", mean(means_, means_.size() - count, count)}};
 }
 
 /// Decides by forecasts of the held-out loss, if there are enough losses of it, and otherwise of the training loss.
 Decided Controller::chosen(Host& host) {
-  const bool held_out = host.validations("").size() >= enough;
+  const auto known = [&](const std::string& of) {  // forecasts are of the logarithm of a loss
+    const std::vector<double> losses = host.validations(of);
+    return std::size_t(std::count_if(losses.begin(), losses.end(),
+                                     [](double loss) { return loss > 0 && std::isfinite(loss); }));
+  };
+  const bool held_out = known("") >= enough;
   const std::string loss = held_out ? "validation" : "training";
-  const bool averaged =
-      held_out && !options_.averages.empty() && host.validations(options_.averages[0]).size() >= enough;
+  const bool averaged = held_out && !options_.averages.empty() && known(options_.averages[0]) >= enough;
   std::optional<std::int64_t> remaining;
   if (options_.budget) remaining = std::max<std::int64_t>(0, *options_.budget - charged());
   const std::int64_t apart = stride();
@@ -333,6 +338,8 @@ void Controller::finish(Host& host, const std::string& reason, Losses losses) {
   for (const std::string& of : all_names())
     if (!has(losses, of)) missing.push_back(of);
   if (!missing.empty()) {
+    done_ = true;  // also if the evaluation throws
+    set_factor(host, 0);
     const Losses more = host.evaluate(missing).value_or(Losses{});
     losses.insert(losses.end(), more.begin(), more.end());
   }

@@ -102,6 +102,10 @@ std::int64_t decision_stride(std::int64_t steps, std::int64_t block) {
   return std::max(5 * block, steps / 20);
 }
 
+std::size_t blocks_that_count(std::int64_t stride, std::int64_t block) {
+  return std::size_t(std::max<std::int64_t>(5, stride / block));
+}
+
 std::int64_t decision_horizon(std::int64_t steps, std::optional<std::int64_t> remaining, std::int64_t stride,
                               std::int64_t block) {
   const std::int64_t most = 2 * stride + decay_of(longest_share, steps);

@@ -43,6 +43,9 @@ struct Situation {
 
 /// The steps after which it is decided again.
 std::int64_t decision_stride(std::int64_t steps, std::int64_t block);
+/// The number of blocks at the end of a log whose mean training loss tells whether a target is reached: about as many as between two
+/// decisions, 5 or more.
+std::size_t blocks_that_count(std::int64_t stride, std::int64_t block);
 /// The number of steps for which `going_on` must be known. Decays that end later are not looked at.
 std::int64_t decision_horizon(std::int64_t steps, std::optional<std::int64_t> remaining, std::int64_t stride,
                               std::int64_t block);

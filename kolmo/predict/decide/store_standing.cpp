@@ -15,7 +15,7 @@
 namespace kolmo::predict {
 namespace {
 
-constexpr std::size_t judged[] = {1, 5, 10}, most_errors = 500, fewest_falls = 5;
+constexpr std::size_t judged[] = {1, 5, 10}, most_errors = 500;
 constexpr std::uint64_t most_bytes = 64 << 20;
 
 std::string path_of(const std::string& folder) {
@@ -130,14 +130,15 @@ Likeness likeness_of(const Errors& of_model, const std::vector<const Blocks*>& r
 }
 
 /// The gain as a share of the loss, from runs whose rate fell by half or more and that say something of it.
-GainPrior prior_of(const std::vector<const Blocks*>& runs) {
+GainPrior prior_of(const std::vector<const Blocks*>& runs, std::size_t& decays) {
   std::vector<double> gains;
   for (const Blocks* run : runs) {
     const Law law = fit_law({*run, run->loss.size()}, LawTerms::lag);
     if (!law.gain_of_loss && law.lag < .5 && law.gain_known > .9)
       gains.push_back(law.gain / (law.gain + run->loss.back() - law.gain * law.lag));
   }
-  if (gains.size() < fewest_falls) return {};
+  decays = gains.size();
+  if (decays < StoreStanding::fewest_decays) return {};
   std::sort(gains.begin(), gains.end());
   const auto at = [&](double level) { return gains[std::size_t(level * double(gains.size() - 1))]; };
   return {at(.5), at(.05), std::max(at(.95), at(.05) + .01)};
@@ -184,7 +185,7 @@ StoreStanding judge(const RunStore& store) {
   require(!runs.empty() && (*std::max_element(runs.begin(), runs.end(), longest))->loss.size() >= 20 &&
               runs.size() > 1,
           "run store: judging forecasters takes 2 runs or more");
-  standing.prior = prior_of(runs);
+  standing.prior = prior_of(runs, standing.decays);
   const WorldModel& model = *store.model();
   const Errors of_model = errors_of(model, runs);
   standing.likeness = likeness_of(of_model, runs);
@@ -232,6 +233,7 @@ std::string StoreStanding::text() const {
                  {"difference", difference},
                  {"admitted", admitted},
                  {"runs", runs},
+                 {"decays", decays},
                  {"likeness", likeness.limits()},
                  {"gain", {prior.median, prior.low, prior.high}}};
   return file.text();
@@ -254,7 +256,7 @@ StoreStanding StoreStanding::parse(const std::string& text, const std::string& l
     s.admitted = file.header.at("admitted").get<bool>(), s.runs = file.header.at("runs").get<std::size_t>();
     s.likeness = Likeness::of_limits(file.header.at("likeness").get<std::vector<double>>());
     const auto gain = file.header.at("gain").get<std::array<double, 3>>();
-    s.prior = {gain[0], gain[1], gain[2]};
+    s.prior = {gain[0], gain[1], gain[2]}, s.decays = file.header.value("decays", std::size_t(0));
   } catch (const std::exception& e) {
     fail<InvalidArgument>(label + ": is damaged: " + e.what());
   }

@@ -28,7 +28,10 @@ struct StoreStanding {
   std::array<std::array<double, 2>, 3> difference{};
   bool admitted = false;  ///< at 5 and 10 blocks the interval is below 0: the world model may drive
   Likeness likeness;      ///< of a training to the runs, by the spread of the world model
-  GainPrior prior;        ///< from the runs whose rate fell; the usual one if there are fewer than 5
+  static constexpr std::size_t fewest_decays = 5;
+  GainPrior
+      prior;  ///< from the runs that show what a decay gains; the usual one if there are fewer than fewest_decays
+  std::size_t decays = 0;  ///< the number of these runs
   std::size_t runs = 0;
 
   const Of* find(std::string_view forecaster) const;

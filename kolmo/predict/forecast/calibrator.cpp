@@ -175,15 +175,25 @@ std::size_t Calibrator::reach(std::size_t count) const {
 Quantiles Calibrator::at(std::size_t horizon, std::size_t count) const {
   const std::vector<std::size_t> known = this->known(std::max<std::size_t>(horizon, 2) * 2, count);
   if (known.empty()) return scaled(normal_quantiles(), 2 * std::sqrt(double(horizon)));
-  const auto above = std::lower_bound(known.begin(), known.end(), horizon);
-  if (above == known.end())
-    return scaled(quantiles(known.back(), count), std::sqrt(double(horizon) / double(known.back())));
-  if (*above == horizon || above == known.begin()) return quantiles(*above, count);
-  const std::size_t low = *(above - 1), high = *above;
+  const std::size_t above =
+      std::size_t(std::lower_bound(known.begin(), known.end(), horizon) - known.begin());
+  if (above == known.size())
+    return scaled(smooth(known, above - 1, count), std::sqrt(double(horizon) / double(known.back())));
+  if (known[above] == horizon || above == 0) return smooth(known, above, count);
+  const std::size_t low = known[above - 1], high = known[above];
   const double share = std::log(double(horizon) / double(low)) / std::log(double(high) / double(low));
-  const Quantiles a = quantiles(low, count), b = quantiles(high, count);
+  const Quantiles a = smooth(known, above - 1, count), b = smooth(known, above, count);
   Quantiles q{};
   for (std::size_t i = 0; i < quantile_count; ++i) q[i] = a[i] + share * (b[i] - a[i]);
+  return q;
+}
+
+Quantiles Calibrator::smooth(const std::vector<std::size_t>& known, std::size_t i, std::size_t count) const {
+  Quantiles q = quantiles(known[i], count);
+  if (i == 0 || i + 1 == known.size()) return q;
+  const Quantiles before = quantiles(known[i - 1], count), after = quantiles(known[i + 1], count);
+  for (std::size_t k = 0; k < quantile_count; ++k)
+    q[k] = std::clamp(q[k], std::min(before[k], after[k]), std::max(before[k], after[k]));
   return q;
 }
 

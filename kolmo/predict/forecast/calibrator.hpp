@@ -60,6 +60,10 @@ class Calibrator {
   std::string source() const;
 
  private:
+  /// The quantiles at the i-th known horizon, each between those of its neighbours: a spike, which is an error at some horizons only,
+  /// widens none of them alone.
+  Quantiles smooth(const std::vector<std::size_t>& known, std::size_t i, std::size_t count) const;
+
   /// The horizons up to `longest` whose errors span enough of the log, or are of past runs.
   std::vector<std::size_t> known(std::size_t longest, std::size_t count) const;
 

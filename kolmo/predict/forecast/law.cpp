@@ -14,6 +14,7 @@ constexpr std::size_t most_points = 128;
 constexpr double least_variation = .02;
 /// The prior of the gain counts more than its width says by this factor, because residuals of neighbouring blocks are not independent.
 constexpr double prior_counts = 3;
+constexpr double farthest = 3;    ///< noises that a residual of a late block counts for at most
 constexpr double usual_tau = 15;  ///< steps; of a decay that was not seen yet
 
 /// The mean over a block of (S / sum)^-a, from the mean of S and its variance relative to the square of the mean, where S is linear.
@@ -225,6 +226,7 @@ Law Fit::law_of(const Point& p) const {
   law.lag = state.now() / peak_;
   const std::size_t recent = std::min<std::size_t>(4, known_.size()), first = known_[known_.size() - recent];
   law.lag_effects.resize(seen_.count);
+  double last = 0;  // the fitted loss of the last block
   for (std::size_t i = varies_ ? 0 : first; i < seen_.count; ++i) {
     const double s = std::max(sum[i], 1e-300);
     const double curve =
@@ -232,10 +234,12 @@ Law Fit::law_of(const Point& p) const {
         p.b[1] * power_mean(std::log(s / sum_), sum_variance(rate[i], s, seen_.blocks.length), p.exponent);
     const double gain = varies_ ? p.b[2] : 0;
     if (gain > 0) law.lag_effects[i] = std::log((curve + gain * lag[i]) / (curve + gain * law.lag));
-    if (i >= first && seen_.knows(i))
-      law.bias += (curve + gain * lag[i] - loss[i]) / loss[i] / double(recent);
+    last = curve + gain * lag[i];
+    if (i >= first &&
+        seen_.knows(i))  // a block far from the law is a spike, which says nothing of what comes
+      law.bias += std::clamp(last / loss[i] - 1, -farthest * p.noise, farthest * p.noise) / double(recent);
   }
-  law.bias *= .7 * loss.back();
+  law.bias *= .7 * last;
   return law;
 }
 

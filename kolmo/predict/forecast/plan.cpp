@@ -47,7 +47,7 @@ std::vector<double> Plan::after(std::int64_t last, double rate, std::int64_t ste
                                " begins before the last step of the log, " + std::to_string(last) +
                                "; a decay that has begun is a plan of rates");
     fill([&](std::int64_t step) {
-      return step <= begin ? rate : rate * left_of(shape, double(step - begin) / double(length));
+      return step <= begin ? rate : rate * left_of(shape, double(step - begin - 1) / double(length));
     });
   } else if (kind == Kind::cosine) {
     require(at > last, "plan: the cosine that ends at step " + std::to_string(at) +

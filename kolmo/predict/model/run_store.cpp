@@ -145,8 +145,6 @@ RunStore RunStore::open(const std::string& folder) {
     read(file, [&](const std::string& text, const std::string& label) {
       store.runs_.push_back(run_from(text, label));
     });
-  std::stable_sort(store.runs_.begin(), store.runs_.end(),
-                   [](const PastRun& a, const PastRun& b) { return a.name < b.name; });
   const fs::path model = content_of(folder) / model_name;
   if (fs::exists(fs::symlink_status(model, error)))
     read(model, [&](const std::string& text, const std::string& label) {
@@ -173,8 +171,9 @@ TrainedStore train_store(const std::vector<PastRun>& runs, const std::string& fo
       done.left_out.push_back(why);
       continue;
     }
-    const std::string text = text_of(run);
-    write_file((runs_of(folder) / (sha256(text) + suffix)).string(), text, Existing::replaced);
+    // A run that has another name is the same run: the file is called by the blocks alone.
+    const std::string blocks = sha256(text_of({"", run.blocks}));
+    write_file((runs_of(folder) / (blocks + suffix)).string(), text_of(run), Existing::replaced);
   }
   drop_oldest(folder, RunStore::most_runs);
 

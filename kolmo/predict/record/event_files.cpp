@@ -94,7 +94,7 @@ class WantedScalars {
     auto known = tags_.find(tag);
     if (known == tags_.end()) known = tags_.emplace(tag, wanted_(tag)).first;
     if (!known->second) return;
-    scalars_[step][known->first] = std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
+    scalars_[step][known->first] = std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
   }
   Scalars take() { return std::exchange(scalars_, {}); }
   const std::map<std::string, bool, std::less<>>& tags() const { return tags_; }

@@ -18,6 +18,8 @@
 namespace kolmo::predict {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// Whether a column is called "RUN - so".
 bool is_of_run(std::string_view column, std::string_view name) {
   return column.ends_with(name) && column.substr(0, column.size() - name.size()).ends_with(" - ");
@@ -202,7 +204,8 @@ LogRows rows_of(const Table& table, const LogColumns& columns) {
     bool any = false;
     for (std::size_t i = 1; i < 6; ++i) {
       if (!at[i]) continue;
-      const double value = table.columns[*at[i]][r];
+      double value = table.columns[*at[i]][r];
+      if (value == -infinity) value = i == 1 ? infinity : unknown;  // was NaN: no finite loss, or not known
       if (std::isnan(value)) continue;
       row.*log_names()[i].value = value, any = true;
       if (i == 3)
@@ -273,9 +276,11 @@ std::vector<double> read_rates(const std::string& path, std::int64_t last, const
   std::int64_t next = 0;
   for (std::size_t r = 0; r < table.rows(); ++r) {
     const double value = table.columns[*rate][r];
+    const std::string what = std::isnan(value)
+                                 ? "there is none"
+                                 : number_text(value == -infinity ? unknown : value) + " is no rate";
     require(value >= 0 && std::isfinite(value),
-            place(table, r, *rate) + (std::isnan(value) ? "no rate" : number_text(value) + " is no rate") +
-                "; rates are 0 or positive, and finite");
+            place(table, r, *rate) + what + "; rates are 0 or positive, and finite");
     if (step) {
       const std::int64_t at = step_of(table, r, *step);
       require(r == 0 ? at <= last + 1 : at == next,

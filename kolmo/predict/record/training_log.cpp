@@ -11,6 +11,9 @@ namespace {
 /// The most blocks that a row may lie behind the row before.
 constexpr std::int64_t longest_gap = 10000;
 
+/// The most blocks of a log whose blocks may have any number of steps: more would take long, and say no more of what comes.
+constexpr std::int64_t most_blocks = 10000;
+
 /// The most steps between rows: plans have a rate for every step.
 constexpr std::int64_t farthest = 20000;
 
@@ -127,8 +130,11 @@ TrainingLog log_of(std::span<const LogRow> rows, std::int64_t length) {
               std::to_string(farthest) +
               " at most; steps that count tokens or samples must be divided by those of an "
               "update");
-  if (!length) length = (10 + distance - 1) / distance * distance;
   const std::int64_t steps = kept.empty() ? 0 : kept.back().step - kept.front().step + 1;
+  if (!length) {
+    const std::int64_t least = std::max<std::int64_t>(10, (steps + most_blocks - 1) / most_blocks);
+    length = (least + distance - 1) / distance * distance;
+  }
   TrainingLog log(length, length > 0 ? steps % length : 0);
   for (const LogRow& row : kept) log.append(row);
   return log;

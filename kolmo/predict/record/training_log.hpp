@@ -66,6 +66,8 @@ class TrainingLog {
   /// The last step and its rate. 0 and 1 without rows.
   std::int64_t last_step() const { return rows_.empty() ? 0 : rows_.back().step; }
   double last_rate() const { return rate_; }
+  /// The number of steps from the first row to the last.
+  std::int64_t steps() const { return rows_.empty() ? 0 : rows_.back().step - rows_.front().step + 1; }
   /// Gathers rates from the open block on.
   const RateBlocker& open_rates() const { return rates_; }
   /// The steps before the first block.
@@ -113,7 +115,8 @@ class TrainingLog {
 };
 
 /// The log of a whole training whose rows are known, in blocks that end with the last row. `length` 0: 10 steps, or more if rows are
-/// further apart than that, so that each block has a row.
+/// further apart than that, so that each block has a row, or if the log has more than 100,000 steps, so that there are 10,000 blocks at
+/// most.
 TrainingLog log_of(std::span<const LogRow> rows, std::int64_t length = 0);
 
 }  // namespace kolmo::predict

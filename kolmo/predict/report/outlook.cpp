@@ -29,14 +29,14 @@ TrainingOutlook outlook(const TrainingLog& log, const ForecastRequest& request, 
     other.decide = false, other.budget.reset();
     return forecast_log(log, other, file);
   };
-  const std::int64_t steps = log.last_step(), block = log.length();
+  const std::int64_t steps = log.steps(), block = log.length();
   std::vector<std::int64_t> lengths;
   for (const double share : {.05, .10, .20, .35}) {
     const std::int64_t length =
         std::max<std::int64_t>(1, std::int64_t(share * double(steps) / double(block))) * block;
     if (lengths.empty() || length > lengths.back()) lengths.push_back(length);
   }
-  const std::int64_t planned = all.planned.forecast.step.back() - steps;
+  const std::int64_t planned = all.planned.forecast.step.back() - log.last_step();
   all.held = with("hold", std::max(planned, lengths.back()));
   if (log.last_rate() <= 0) return all;
   for (const std::int64_t length : lengths) {
