@@ -45,7 +45,7 @@ def test_quantiles_time_to_a_target_and_figures(tmp_path):
 
 
 def test_rates_may_be_an_array():
-    by_text, by_array = predict.forecast(curve(), plan="decay@now:50"), predict.forecast(curve(), plan=0.01 * (1 - np.arange(1, 101) / 50).clip(0))
+    by_text, by_array = predict.forecast(curve(), plan="decay@now:50"), predict.forecast(curve(), plan=0.01 * (1 - np.arange(100) / 50).clip(0))
     np.testing.assert_allclose(by_text.median, by_array.median[: len(by_text)], rtol=1e-12)
     assert by_text.median[-1] < predict.forecast(curve()).median[-1]
 
