@@ -158,6 +158,15 @@ def test_the_average_is_returned_where_it_is_better():
     assert float(w.detach().square().mean()) <= 0.02  # the weights are the average now
 
 
+def test_the_average_is_returned_also_if_its_loss_is_reported_inside_averaged():
+    model, optimizer, watch = controlled(target=0.4, forecast=forecaster(), evaluate=None)
+    run(model, optimizer, watch, 30)
+    with watch.averaged():
+        average = weights(model)
+        watch.validated(0.3)
+    assert watch.done and watch.decisions[-1].action == "return the average" and same(weights(model), average)
+
+
 def test_averages_that_are_forecast_to_reach_the_target_first_are_waited_for():
     torch.manual_seed(0)
     model, optimizer, watch = controlled(target=1e-9, forecast=forecaster(hold=lambda a: 1e-9 * (1 if a < 10 else 0.5),

@@ -125,6 +125,7 @@ class Averages:
         self._segments: list[_Segment] = []
         self._ids: list[int] = []
         self._inside: str | None = None
+        self._adopted: str | None = None  # inside averaged(), for its end
         self._watch_tensors(list(tensors))
 
     def _watch_tensors(self, tensors: list[Tensor]) -> None:
@@ -169,7 +170,7 @@ class Averages:
     @contextmanager
     def averaged(self, name: str | None = None) -> Iterator[None]:
         """Puts the average into the weights, in place, and the weights back at the end, also if the body raises. Weights of which
-        there is no average yet stay. What the body does to the weights is lost."""
+        there is no average yet stay. What the body does to the weights is lost; an :meth:`adopt` in it is carried out at the end."""
         name = self.chosen(name)
         if self._inside:
             raise RuntimeError(f"kolmo.predict: averaged() inside averaged(); the weights are the average {self._inside} already")
@@ -177,18 +178,26 @@ class Averages:
             kept = [(t.detach(), t.detach().clone()) for s in self._segments if s.count for t in s.tensors]
         self._inside = name
         try:
-            self.adopt(name)
+            self._put(name)
             yield
         finally:
-            self._inside = None
+            adopted, self._inside, self._adopted = self._adopted, None, None
             with torch.no_grad():
                 for tensor, was in kept:
                     tensor.copy_(was)
+            if adopted:
+                self._put(adopted)
+
+    def adopt(self, name: str | None = None) -> None:
+        """Makes the weights the average, for good: inside :meth:`averaged` at its end."""
+        name = self.chosen(name)
+        if self._inside:
+            self._adopted = name
+        else:
+            self._put(name)
 
     @torch.no_grad()
-    def adopt(self, name: str | None = None) -> None:
-        """Makes the weights the average, for good."""
-        name = self.chosen(name)
+    def _put(self, name: str) -> None:
         for segment in self._segments:
             if segment.count:
                 segment.put(name)

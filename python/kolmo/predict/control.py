@@ -134,8 +134,7 @@ class Controller:
             self._factor.factor = factor
 
     def adopt(self, average: str) -> None:
-        if self.watch.averages is not None and not self.watch.averages.inside:
-            self.watch.adopt(average)
+        self.watch.adopt(average)
 
     def _together(self) -> bool:
         return self.control and torch.distributed.is_available() and torch.distributed.is_initialized()

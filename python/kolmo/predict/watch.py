@@ -165,7 +165,7 @@ class Watch:
         return self._averages().averaged(name)
 
     def adopt(self, name: str | None = None) -> None:
-        """Makes the weights the average, for good: at the end of a training."""
+        """Makes the weights the average, for good: at the end of a training, and inside :meth:`averaged` at the end of that."""
         self._averages().adopt(name)
 
     def _averages(self) -> Averages:
