@@ -29,7 +29,7 @@ def run(model, optimizer, watch, steps, cursor=None):
         if cursor is not None:
             cursor.next()
         xor_step(model, optimizer, watch)
-        seen.append((watch.steps, watch.phase, watch.controller._factor.factor if watch.controller._factor else None))
+        seen.append((watch.steps, watch.phase, watch.rates.factor))
         if watch.done:
             break
     return seen

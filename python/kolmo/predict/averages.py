@@ -142,15 +142,19 @@ class Averages:
     @torch.no_grad()
     def step(self, tensors: Iterable[Tensor] | None = None) -> None:
         """Counts a step, and updates the averages at every ``stride``-th one. ``tensors``: those that there are now."""
+        self.check_outside()
         self.steps += 1
         if self.steps % self.stride:
             return
-        if self._inside:
-            raise RuntimeError("kolmo.predict: a step inside averaged(); the averaged weights are for evaluation, so leave the context first")
         if tensors is not None:
             self._watch_tensors(list(tensors))
         for segment in self._segments:
             segment.update(self._rules)
+
+    def check_outside(self) -> None:
+        """Raises RuntimeError inside :meth:`averaged`, where no step may be taken."""
+        if self._inside:
+            raise RuntimeError("kolmo.predict: a step inside averaged(); the averaged weights are for evaluation, so leave the context first")
 
     def due(self) -> bool:
         """Whether the next step updates the averages."""

@@ -14,7 +14,6 @@ from kolmo import _kolmo
 from kolmo._kolmo import InvalidArgument
 from kolmo.predict.decide import Decision
 from kolmo.predict.outlook import outlook_of
-from kolmo.predict.rates import RateFactor
 from kolmo.predict.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -35,12 +34,8 @@ class Controller:
         self._parts, self._data = list(state), data
         self._snapshots: dict[int, Snapshot] = {}  # by step
         self._parameters = 0
-        self._factor = RateFactor(watch.optimizer, self._before_step) if control else None
 
     def close(self) -> None:
-        if self._factor is not None:
-            self._factor.remove()
-            self._factor = None
         self.control = False
         self.core.release()
         self._snapshots = {}
@@ -53,10 +48,7 @@ class Controller:
     def offset(self) -> float:
         return self.core.offset
 
-    def rate_used(self) -> Any:
-        return None if self._factor is None else self._factor.used
-
-    def _before_step(self) -> None:
+    def before_step(self) -> None:
         self.core.before_step(self)
         count = sum(len(g["params"]) for g in self.watch.optimizer.param_groups)
         if count != self._parameters:
@@ -130,8 +122,8 @@ class Controller:
         self._restore(self._snapshots[step], random_and_data)
 
     def set_rate_factor(self, factor: float) -> None:
-        if self._factor is not None:
-            self._factor.factor = factor
+        if self.control:
+            self.watch.rates.factor = factor
 
     def adopt(self, average: str) -> None:
         self.watch.adopt(average)

@@ -21,8 +21,10 @@ from kolmo.predict.decide import Decision
 from kolmo.predict.jumps import Jumps
 from kolmo.predict.live import Live
 from kolmo.predict.log import Columns, Log
-from kolmo.predict.outlook import Forecaster, check_store, decayed, default_forecaster, scheduled
+from kolmo.predict.outlook import Forecaster, check_store, decayed, default_forecaster
+from kolmo.predict.rates import Rates
 from kolmo.predict.record import BLOCK, NORM_EVERY, Recorder, norm_of_gradients, scalar
+from kolmo.predict.schedule import Schedule
 from kolmo.predict.snapshot import same_generators
 
 MOST_STEPS = 3_000_000  # 300,000 blocks, the most that `kolmo forecast` takes
@@ -47,7 +49,8 @@ class Watch:
     stride : int, default 10
         Averages take the weights of every so many steps.
     scheduler : optional
-        The scheduler of PyTorch whose rates are the plan; without one the plan is the present rate.
+        The scheduler of PyTorch whose rates are the plan, stepped after each training step, after each epoch, or as often as it may be:
+        how often is learned from the steps that are watched. Without one the plan is the present rate.
     model : torch.nn.Module, optional
         Its buffers, such as the statistics of batch norm, are averaged, swapped and restored as well.
     control : bool, default False
@@ -95,15 +98,19 @@ class Watch:
         check_store(store, forecaster)
         while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # of Lightning and Accelerate
             optimizer = inner
-        self.optimizer, self.model, self.scheduler, self.store = optimizer, model, scheduler, store
+        self.optimizer, self.model, self.store = optimizer, model, store
         self.target, self.budget = target, budget
         self.log = Log()
         self._recorder, self._forecaster, self._live = Recorder(self.log), forecaster, Live(name)
         names = ("power:0.1",) if average is True else (average,) if isinstance(average, str) else tuple(average or ())
         self.averages = Averages(self._tensors(), names, stride) if names else None
         self._micro: list[Any] = []
-        parts = [*state, scheduler] if scheduler is not None and not any(s is scheduler for s in state) else list(state)
+        self._schedule = None if scheduler is None else Schedule(scheduler)
+        parts = list(state)
+        if scheduler is not None:
+            parts += [self._schedule] if any(s is scheduler for s in state) else [scheduler, self._schedule]
         self.controller = Controller(self, control, evaluate, every, parts, data, warmup, overhead, jumps)
+        self.rates = Rates(optimizer, self._schedule, self.controller.before_step if control else None)
 
     def _tensors(self) -> list[Tensor]:
         buffers = self._buffers()
@@ -122,6 +129,8 @@ class Watch:
         """Records a step, after ``optimizer.step()``. ``loss``: a number or a tensor with one, which is not waited for on a GPU.
         ``gradient_norm``: the norm before clipping; by default that of the gradients as they are, at every 50th step."""
         started = perf_counter()
+        if self.averages is not None:
+            self.averages.check_outside()
         if loss is None:
             if not self._micro:
                 raise InvalidArgument("kolmo.predict.Watch.step: without a loss there must be losses of add() since the last step")
@@ -133,7 +142,7 @@ class Watch:
             norm = scalar(gradient_norm)
         elif step % NORM_EVERY == 0:
             norm = norm_of_gradients(self.optimizer)
-        self._recorder.open.append((step, scalar(loss), norm, self._rate()))
+        self._recorder.open.append((step, scalar(loss), norm, self.rates.step()))
         if step % BLOCK == 0:
             self._recorder.close()
             self._live.block(self.log, BLOCK, self.overhead)
@@ -144,10 +153,6 @@ class Watch:
             self.averages.step(self._tensors() if self.averages.due() else None)
             core.charge("averages", perf_counter() - averaging)
         core.step(self.controller)
-
-    def _rate(self) -> Any:
-        used = self.controller.rate_used()
-        return scalar(self.optimizer.param_groups[0]["lr"] if used is None else used)
 
     def validated(self, loss: Any, average: str | None = None) -> None:
         """Reports a held-out loss: of the weights, or inside :meth:`averaged` of the average."""
@@ -258,7 +263,7 @@ class Watch:
         began = perf_counter()
         rates = self.planned(horizon)
         if start is not None:
-            rates = decayed(1.0, start, length, horizon) * (rates if self.scheduler is not None else rates[0])
+            rates = decayed(1.0, start, length, horizon) * (rates if self._schedule is not None else rates[0])
         try:
             forecast = self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, store=self.store,
                                         target=target if target is None or target > 0 else None)
@@ -270,9 +275,7 @@ class Watch:
 
     def planned(self, horizon: int) -> np.ndarray[Any, Any]:
         """The rates of the steps to come without a decision: the scheduler's, or the present one."""
-        if self.scheduler is not None:
-            return scheduled(self.scheduler, horizon) * self.controller.core.base_factor
-        return np.full(horizon, float(self.optimizer.param_groups[0]["lr"]) * self.controller.core.base_factor)
+        return np.full(horizon, self.rates.planned(horizon) * self.controller.core.base_factor)
 
     def _columns_of(self, of: str) -> Columns:
         columns = self.columns()
@@ -310,21 +313,26 @@ class Watch:
         optimizer, scheduler and generators is not in it. With ``control=True`` the snapshots to which the training may go back are, up to
         three, each as large as weights, optimizer's state and averages."""
         self._recorder.everything()
-        return {"version": 3, "log": self.log.state_dict(),
+        return {"version": 4, "log": self.log.state_dict(), "group": self.rates.group,
+                "schedule": self._schedule.state_dict() if self._schedule is not None else None,
                 "averages": self.averages.state_dict() if self.averages is not None else None, "controller": self.controller.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Into a watch that was made with the same arguments."""
-        if state.get("version") != 3:
-            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 3")
+        if state.get("version") != 4:
+            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 4")
         if (self.averages is None) != (state["averages"] is None):
             raise InvalidArgument("kolmo.predict.Watch: averages are in one of state and watch only; make the watch with the same average=")
         if self.averages is not None:
             self.averages.load_state_dict(state["averages"])
         self.log.load_state_dict(state["log"])
         self._recorder.forget()
+        self.rates.group = state["group"]
+        if self._schedule is not None and state["schedule"] is not None:
+            self._schedule.load_state_dict(state["schedule"])
         self.controller.load_state_dict(state["controller"])
 
     def close(self) -> None:
         """Takes the watch off the optimizer. The training can go on without it."""
         self.controller.close()
+        self.rates.close()
