@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ import torch
 from torch import Tensor
 
 from kolmo._kolmo import InvalidArgument
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, which True is not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def power_exponent(width: float) -> float:
@@ -118,8 +124,9 @@ class Averages:
     """
 
     def __init__(self, tensors: Iterable[Tensor], names: Sequence[str] = ("power:0.1",), stride: int = 10):
-        if stride < 1 or not names:
-            raise InvalidArgument(f"kolmo.predict: averages need at least one name and a stride of at least 1, not {list(names)} and {stride}")
+        if not is_whole(stride) or stride < 1 or not names:
+            raise InvalidArgument("kolmo.predict: averages need at least one name and a stride of whole steps that is at least 1, not "
+                                  f"{list(names)} and {stride!r}")
         self.names, self.stride, self.steps = tuple(dict.fromkeys(names)), stride, 0
         self._rules = {name: _Rule(name, stride) for name in self.names}
         self._segments: list[_Segment] = []
@@ -230,7 +237,9 @@ class Averages:
 
     @torch.no_grad()
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Names, stride and the number of tensors must be those with which the state was made."""
+        """Names, stride and the number of tensors must be those with which the state was made. A state that does not fit raises and
+        changes nothing."""
+        steps = int(state["steps"])
         if tuple(state["names"]) != self.names or state["stride"] != self.stride:
             raise InvalidArgument(f"kolmo.predict: the state has the averages {', '.join(state['names'])} with stride {state['stride']}, and "
                                   f"these are {', '.join(self.names)} with stride {self.stride}")
@@ -246,13 +255,13 @@ class Averages:
                 there, loaded = [f.numel() for f in segment.flat[name]], [f.numel() for f in saved["flat"][name]]
                 if there != loaded:
                     raise InvalidArgument(f"kolmo.predict: the state's average {name} has {loaded} weights, and the optimizer's tensors have {there}")
-            segments.append((segment, saved))
-        for segment, saved in segments:
-            segment.count = saved["count"]
+            segments.append((segment, saved, int(saved["count"])))
+        for segment, saved, count in segments:
+            segment.count = count
             for name in self.names:
                 for into, value in zip(segment.flat[name], saved["flat"][name], strict=True):
                     into.copy_(value)
-        covered = {id(t) for segment, _ in segments for t in segment.tensors}
+        covered = {id(t) for segment, *_ in segments for t in segment.tensors}
         later = [t for t in self._tensors if id(t) not in covered]
-        self._segments = [segment for segment, _ in segments] + ([_Segment(later, self.names)] if later else [])
-        self.steps = state["steps"]
+        self._segments = [segment for segment, *_ in segments] + ([_Segment(later, self.names)] if later else [])
+        self.steps = steps

@@ -2,8 +2,10 @@
 the learning rates, and agreement between processes."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +31,10 @@ class Controller:
         if jumps is not None and not control:
             raise InvalidArgument("kolmo.predict.Watch: jumps change the weights, so they need control=True")
         self.watch, self.control, self.evaluate, self.jumps = watch, control, evaluate, jumps
-        self.core = _kolmo.Controller(control=control, evaluates=evaluate is not None, target=watch.target, budget=watch.budget, every=every,
-                                      warmup=warmup, overhead=overhead, averages=list(watch.averages.names if watch.averages else ()))
+        self._new_core = partial(
+            _kolmo.Controller, control=control, evaluates=evaluate is not None, target=watch.target, budget=watch.budget, every=every,
+            warmup=warmup, overhead=overhead, averages=list(watch.averages.names if watch.averages else ()))
+        self.core = self._new_core()
         self._parts, self._data = list(state), data
         self._snapshots: dict[int, Snapshot] = {}  # by step
         self._parameters = 0
@@ -161,12 +165,20 @@ class Controller:
         return {"core": self.core.state(), "snapshots": [s.state_dict() for s in self._snapshots.values()],
                 "jumps": self.jumps.state_dict() if self.jumps is not None else None}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._snapshots = {s["step"]: self.restored(s) for s in state["snapshots"]}
-        if self.jumps is not None:
-            self.jumps.load_state_dict(state["jumps"], self)
-        self.core.load(state["core"])
-        self.set_rate_factor(self.core.rate_factor)
+    def loaded(self, state: dict[str, Any]) -> Callable[[], None]:
+        """Reads a state, and returns a function that takes it over and cannot fail."""
+        core, jumps = self._new_core(), copy.copy(self.jumps)
+        core.load(state["core"])
+        snapshots = {s["step"]: self.restored(s) for s in state["snapshots"]}
+        if jumps is not None:
+            jumps.load_state_dict(state["jumps"], self)
+
+        def take_over() -> None:
+            self.core, self._snapshots = core, snapshots
+            if self.jumps is not None:
+                vars(self.jumps).update(vars(jumps))
+            self.set_rate_factor(core.rate_factor)
+        return take_over
 
     def restored(self, state: dict[str, Any]) -> Snapshot:
         """The snapshot of this state."""

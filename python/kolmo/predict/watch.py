@@ -1,21 +1,21 @@
 """A watch over a training with PyTorch: its log, forecasts, averaged weights, and decisions."""
 from __future__ import annotations
 
+import copy
 import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from numbers import Integral, Real
 from time import perf_counter
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from kolmo._kolmo import InvalidArgument
-from kolmo.predict.averages import Averages
+from kolmo.predict.averages import Averages, is_whole
 from kolmo.predict.control import Controller
 from kolmo.predict.decide import Decision
 from kolmo.predict.jumps import Jumps
@@ -28,6 +28,13 @@ from kolmo.predict.schedule import Schedule
 from kolmo.predict.snapshot import same_generators
 
 MOST_STEPS = 3_000_000  # 300,000 blocks, the most that `kolmo forecast` takes
+
+
+def _loss(name: str, value: Any) -> float:
+    """A finite number, also as a tensor or array without dimensions."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__float__") or getattr(value, "shape", None) or not math.isfinite(value):
+        raise InvalidArgument(f"kolmo.predict.{name} is a finite loss, not {value!r}")
+    return float(value)
 
 
 class Watch:
@@ -87,13 +94,12 @@ class Watch:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
         if overhead is not None and not 0 < overhead <= 1:
             raise InvalidArgument(f"kolmo.predict.Watch: overhead is a share of the wall time above 0 and at most 1, not {overhead}")
-        for option, value in (("budget", budget), ("every", every), ("warmup", warmup)):
-            if not isinstance(value, Integral) and (value is not None or option == "warmup"):
+        for option, value in (("budget", budget), ("every", every), ("warmup", warmup), ("stride", stride)):
+            if not is_whole(value) and (value is not None or option in ("warmup", "stride")):
                 raise InvalidArgument(f"kolmo.predict.Watch: {option} is a whole number of steps, not {value!r}")
-        if target is not None and not (isinstance(target, Real) and math.isfinite(target)):
-            raise InvalidArgument(f"kolmo.predict.Watch: target is a finite loss, not {target!r}")
+        target = None if target is None else _loss("Watch: target", target)
         if target is not None and target <= 0:
-            warnings.warn(f"kolmo.predict.Watch: the target is {target}; forecasts are of the logarithm of the loss, so that they cannot tell "
+            warnings.warn(f"kolmo.predict.Watch: the target is {target:g}; forecasts are of the logarithm of the loss, so that they cannot tell "
                           "when a loss that is not positive is reached, and no decay is started for it", stacklevel=2)
         check_store(store, forecaster)
         while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # of Lightning and Accelerate
@@ -156,7 +162,7 @@ class Watch:
 
     def validated(self, loss: Any, average: str | None = None) -> None:
         """Reports a held-out loss: of the weights, or inside :meth:`averaged` of the average."""
-        of = average or (self.averages.inside if self.averages is not None else None) or ""
+        of = self._averages().chosen(average) if average else self.averages.inside or "" if self.averages is not None else ""
         value = float(loss.detach() if isinstance(loss, Tensor) else loss)
         self.log.validations.append((self.steps, value, of))
         self.controller.core.validated(self.controller, of, value)
@@ -227,7 +233,7 @@ class Watch:
         names = ("", *(self.averages.names if self.averages else ())[:1])
         for column, of in zip(("validation", "averaged"), names, strict=False):
             steps, losses = self.log.validation(of)
-            if len(steps):
+            if len(steps) and len(self.log):
                 columns[column] = np.full(len(self.log), math.nan)
                 columns[column][np.searchsorted(columns["step"], steps).clip(max=len(self.log) - 1)] = losses
         return columns
@@ -240,10 +246,10 @@ class Watch:
         self._recorder.everything()
         if self.steps == 0:
             raise InvalidArgument("kolmo.predict.Watch.forecast: there was no step yet")
-        if target is not None and not 0 < target < math.inf:
+        if target is not None and (target := _loss("Watch.forecast: target", target)) <= 0:
             raise InvalidArgument(f"kolmo.predict.Watch.forecast: target is {target}, but forecasts are of losses that are positive")
         for option, value in (("horizon", horizon), ("length", length), ("decay_at", None if decay_at == "now" else decay_at)):
-            if value is not None and not isinstance(value, Integral):
+            if value is not None and not is_whole(value):
                 or_now = ' or "now"' if option == "decay_at" else ""
                 raise InvalidArgument(f"kolmo.predict.Watch.forecast: {option} is a whole number of steps{or_now}, not {value!r}")
         start = 0
@@ -318,19 +324,28 @@ class Watch:
                 "averages": self.averages.state_dict() if self.averages is not None else None, "controller": self.controller.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Into a watch that was made with the same arguments."""
+        """Into a watch that was made with the same arguments. A state that does not fit raises and changes nothing."""
         if state.get("version") != 4:
             raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 4")
         if (self.averages is None) != (state["averages"] is None):
             raise InvalidArgument("kolmo.predict.Watch: averages are in one of state and watch only; make the watch with the same average=")
+        log, group, schedule = Log(), int(state["group"]), copy.copy(self._schedule)
+        log.load_state_dict(state["log"])
+        if schedule is not None and state["schedule"] is not None:
+            schedule.load_state_dict(state["schedule"])
+        take_over = self.controller.loaded(state["controller"])
         if self.averages is not None:
             self.averages.load_state_dict(state["averages"])
-        self.log.load_state_dict(state["log"])
+        take_over()
         self._recorder.forget()
-        self.rates.group = state["group"]
-        if self._schedule is not None and state["schedule"] is not None:
-            self._schedule.load_state_dict(state["schedule"])
-        self.controller.load_state_dict(state["controller"])
+        vars(self.log).update(vars(log))
+        self.rates.group = group
+        if self._schedule is not None:
+            vars(self._schedule).update(vars(schedule))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("kolmo.predict.Watch: a watch belongs to its optimizer and cannot be copied or pickled; save its state_dict(), and load "
+                        "that into a watch that is made with the same arguments")
 
     def close(self) -> None:
         """Takes the watch off the optimizer. The training can go on without it."""
