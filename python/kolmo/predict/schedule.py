@@ -52,17 +52,17 @@ class Schedule:
 
     def __init__(self, scheduler: Any):
         self._scheduler, self._told = scheduler, False
+        while not hasattr(scheduler, "last_epoch") and getattr(scheduler, "_schedulers", None):  # ChainedScheduler
+            scheduler = scheduler._schedulers[0]
+        self._counter = scheduler
         self._tick = self.tick()  # of the last step
         self._held = 0  # steps in this tick
         self._first: float | None = None  # steps in the first tick, whose beginning may not have been watched
         self._steps = self._ticks = 0  # in whole ticks after the first
 
     def tick(self) -> int | None:
-        """How often the scheduler was stepped; None if it does not say so, and then it counts as stepped once for each training step."""
-        one = self._scheduler
-        while not hasattr(one, "last_epoch") and getattr(one, "_schedulers", None):  # ChainedScheduler
-            one = one._schedulers[0]
-        ticks: int | None = getattr(one, "last_epoch", None)
+        """How often the scheduler was stepped; None if it does not tell, and then it counts as stepped once for each training step."""
+        ticks: int | None = getattr(self._counter, "last_epoch", None)
         return ticks
 
     def step(self, tick: int | None) -> None:
@@ -83,8 +83,8 @@ class Schedule:
         held = self._held if self._tick is not None and self.tick() == self._tick else 0
         if self._first is None and held > FEW and not self._told:
             self._told = True
-            warnings.warn(f"kolmo.predict: the scheduler was not stepped in {held} steps that were watched, so that it is not known how often "
-                          f"it is; until it is stepped, forecasts hold the present rate for as many steps as it was held so far", stacklevel=4)
+            warnings.warn(f"kolmo.predict: the scheduler was not stepped in {held} steps that were watched, so it is not known how often it "
+                          "will be; until it is stepped, forecasts hold the present rate for as many steps as it was held so far", stacklevel=4)
         length = self._length(held)
         ahead: Array = np.floor((min(held, max(length, 1)) + np.arange(horizon)) / length + 1e-9).astype(int)
         return np.take(scheduled(self._scheduler, int(ahead[-1]) + 1, group), ahead)
