@@ -63,6 +63,22 @@ def test_averaged_swaps_in_place_and_back_also_when_the_body_raises(dtype):
     assert torch.equal(w, was[0])
 
 
+def test_an_average_that_is_adopted_inside_the_context_stays():
+    w = torch.zeros(3)
+    a = Averages([w], ["power:0.1", "exponential:0.5"], stride=1)
+    for k in range(4):
+        w.fill_(k)
+        a.step()
+    with a.averaged("power:0.1"):
+        a.adopt("exponential:0.5")
+        assert torch.equal(w, a.values("power:0.1")[0])
+    assert torch.equal(w, a.values("exponential:0.5")[0])
+    w.fill_(9)
+    with a.averaged():
+        pass
+    assert w[0] == 9  # the adoption was for the context before alone
+
+
 def test_before_the_first_update_the_weights_stay():
     w = torch.randn(3)
     a, was = Averages([w]), w.clone()

@@ -29,7 +29,7 @@ def run(model, optimizer, watch, steps, cursor=None):
         if cursor is not None:
             cursor.next()
         xor_step(model, optimizer, watch)
-        seen.append((watch.steps, watch.phase, watch.controller._factor.factor if watch.controller._factor else None))
+        seen.append((watch.steps, watch.phase, watch.rates.factor))
         if watch.done:
             break
     return seen
@@ -156,6 +156,15 @@ def test_the_average_is_returned_where_it_is_better():
     final = watch.decisions[-1]
     assert final.action == "return the average" and final.outcome["losses"][""] > 0.5 and final.margin > 0.5
     assert float(w.detach().square().mean()) <= 0.02  # the weights are the average now
+
+
+def test_the_average_is_returned_also_if_its_loss_is_reported_inside_averaged():
+    model, optimizer, watch = controlled(target=0.4, forecast=forecaster(), evaluate=None)
+    run(model, optimizer, watch, 30)
+    with watch.averaged():
+        average = weights(model)
+        watch.validated(0.3)
+    assert watch.done and watch.decisions[-1].action == "return the average" and same(weights(model), average)
 
 
 def test_averages_that_are_forecast_to_reach_the_target_first_are_waited_for():

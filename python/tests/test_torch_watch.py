@@ -10,7 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from kolmo.predict import Watch  # noqa: E402
-from kolmo.predict.outlook import outlook_of, scheduled  # noqa: E402
+from kolmo.predict.outlook import outlook_of  # noqa: E402
+from kolmo.predict.schedule import scheduled  # noqa: E402
 from predict_data import forecaster, loss_of, net, same, weights, xor_step  # noqa: E402
 
 OPTIMIZERS = {

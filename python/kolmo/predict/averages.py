@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ import torch
 from torch import Tensor
 
 from kolmo._kolmo import InvalidArgument
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, which True is not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def power_exponent(width: float) -> float:
@@ -118,13 +124,15 @@ class Averages:
     """
 
     def __init__(self, tensors: Iterable[Tensor], names: Sequence[str] = ("power:0.1",), stride: int = 10):
-        if stride < 1 or not names:
-            raise InvalidArgument(f"kolmo.predict: averages need at least one name and a stride of at least 1, not {list(names)} and {stride}")
+        if not is_whole(stride) or stride < 1 or not names:
+            raise InvalidArgument("kolmo.predict: averages need at least one name and a stride of whole steps that is at least 1, not "
+                                  f"{list(names)} and {stride!r}")
         self.names, self.stride, self.steps = tuple(dict.fromkeys(names)), stride, 0
         self._rules = {name: _Rule(name, stride) for name in self.names}
         self._segments: list[_Segment] = []
         self._ids: list[int] = []
         self._inside: str | None = None
+        self._adopted: str | None = None  # inside averaged(), for its end
         self._watch_tensors(list(tensors))
 
     def _watch_tensors(self, tensors: list[Tensor]) -> None:
@@ -141,15 +149,19 @@ class Averages:
     @torch.no_grad()
     def step(self, tensors: Iterable[Tensor] | None = None) -> None:
         """Counts a step, and updates the averages at every ``stride``-th one. ``tensors``: those that there are now."""
+        self.check_outside()
         self.steps += 1
         if self.steps % self.stride:
             return
-        if self._inside:
-            raise RuntimeError("kolmo.predict: a step inside averaged(); the averaged weights are for evaluation, so leave the context first")
         if tensors is not None:
             self._watch_tensors(list(tensors))
         for segment in self._segments:
             segment.update(self._rules)
+
+    def check_outside(self) -> None:
+        """Raises RuntimeError inside :meth:`averaged`, where no step may be taken."""
+        if self._inside:
+            raise RuntimeError("kolmo.predict: a step inside averaged(); the averaged weights are for evaluation, so leave the context first")
 
     def due(self) -> bool:
         """Whether the next step updates the averages."""
@@ -169,7 +181,7 @@ class Averages:
     @contextmanager
     def averaged(self, name: str | None = None) -> Iterator[None]:
         """Puts the average into the weights, in place, and the weights back at the end, also if the body raises. Weights of which
-        there is no average yet stay. What the body does to the weights is lost."""
+        there is no average yet stay. What the body does to the weights is lost; an :meth:`adopt` in it is carried out at the end."""
         name = self.chosen(name)
         if self._inside:
             raise RuntimeError(f"kolmo.predict: averaged() inside averaged(); the weights are the average {self._inside} already")
@@ -177,18 +189,26 @@ class Averages:
             kept = [(t.detach(), t.detach().clone()) for s in self._segments if s.count for t in s.tensors]
         self._inside = name
         try:
-            self.adopt(name)
+            self._put(name)
             yield
         finally:
-            self._inside = None
+            adopted, self._inside, self._adopted = self._adopted, None, None
             with torch.no_grad():
                 for tensor, was in kept:
                     tensor.copy_(was)
+            if adopted:
+                self._put(adopted)
+
+    def adopt(self, name: str | None = None) -> None:
+        """Makes the weights the average, for good: inside :meth:`averaged` at its end."""
+        name = self.chosen(name)
+        if self._inside:
+            self._adopted = name
+        else:
+            self._put(name)
 
     @torch.no_grad()
-    def adopt(self, name: str | None = None) -> None:
-        """Makes the weights the average, for good."""
-        name = self.chosen(name)
+    def _put(self, name: str) -> None:
         for segment in self._segments:
             if segment.count:
                 segment.put(name)
@@ -217,7 +237,9 @@ class Averages:
 
     @torch.no_grad()
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Names, stride and the number of tensors must be those with which the state was made."""
+        """Names, stride and the number of tensors must be those with which the state was made. A state that does not fit raises and
+        changes nothing."""
+        steps = int(state["steps"])
         if tuple(state["names"]) != self.names or state["stride"] != self.stride:
             raise InvalidArgument(f"kolmo.predict: the state has the averages {', '.join(state['names'])} with stride {state['stride']}, and "
                                   f"these are {', '.join(self.names)} with stride {self.stride}")
@@ -233,13 +255,13 @@ class Averages:
                 there, loaded = [f.numel() for f in segment.flat[name]], [f.numel() for f in saved["flat"][name]]
                 if there != loaded:
                     raise InvalidArgument(f"kolmo.predict: the state's average {name} has {loaded} weights, and the optimizer's tensors have {there}")
-            segments.append((segment, saved))
-        for segment, saved in segments:
-            segment.count = saved["count"]
+            segments.append((segment, saved, int(saved["count"])))
+        for segment, saved, count in segments:
+            segment.count = count
             for name in self.names:
                 for into, value in zip(segment.flat[name], saved["flat"][name], strict=True):
                     into.copy_(value)
-        covered = {id(t) for segment, _ in segments for t in segment.tensors}
+        covered = {id(t) for segment, *_ in segments for t in segment.tensors}
         later = [t for t in self._tensors if id(t) not in covered]
-        self._segments = [segment for segment, _ in segments] + ([_Segment(later, self.names)] if later else [])
-        self.steps = state["steps"]
+        self._segments = [segment for segment, *_ in segments] + ([_Segment(later, self.names)] if later else [])
+        self.steps = steps

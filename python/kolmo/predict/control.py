@@ -2,8 +2,10 @@
 the learning rates, and agreement between processes."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,6 @@ from kolmo import _kolmo
 from kolmo._kolmo import InvalidArgument
 from kolmo.predict.decide import Decision
 from kolmo.predict.outlook import outlook_of
-from kolmo.predict.rates import RateFactor
 from kolmo.predict.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -30,17 +31,15 @@ class Controller:
         if jumps is not None and not control:
             raise InvalidArgument("kolmo.predict.Watch: jumps change the weights, so they need control=True")
         self.watch, self.control, self.evaluate, self.jumps = watch, control, evaluate, jumps
-        self.core = _kolmo.Controller(control=control, evaluates=evaluate is not None, target=watch.target, budget=watch.budget, every=every,
-                                      warmup=warmup, overhead=overhead, averages=list(watch.averages.names if watch.averages else ()))
+        self._new_core = partial(
+            _kolmo.Controller, control=control, evaluates=evaluate is not None, target=watch.target, budget=watch.budget, every=every,
+            warmup=warmup, overhead=overhead, averages=list(watch.averages.names if watch.averages else ()))
+        self.core = self._new_core()
         self._parts, self._data = list(state), data
         self._snapshots: dict[int, Snapshot] = {}  # by step
         self._parameters = 0
-        self._factor = RateFactor(watch.optimizer, self._before_step) if control else None
 
     def close(self) -> None:
-        if self._factor is not None:
-            self._factor.remove()
-            self._factor = None
         self.control = False
         self.core.release()
         self._snapshots = {}
@@ -53,10 +52,7 @@ class Controller:
     def offset(self) -> float:
         return self.core.offset
 
-    def rate_used(self) -> Any:
-        return None if self._factor is None else self._factor.used
-
-    def _before_step(self) -> None:
+    def before_step(self) -> None:
         self.core.before_step(self)
         count = sum(len(g["params"]) for g in self.watch.optimizer.param_groups)
         if count != self._parameters:
@@ -130,12 +126,11 @@ class Controller:
         self._restore(self._snapshots[step], random_and_data)
 
     def set_rate_factor(self, factor: float) -> None:
-        if self._factor is not None:
-            self._factor.factor = factor
+        if self.control:
+            self.watch.rates.factor = factor
 
     def adopt(self, average: str) -> None:
-        if self.watch.averages is not None and not self.watch.averages.inside:
-            self.watch.adopt(average)
+        self.watch.adopt(average)
 
     def _together(self) -> bool:
         return self.control and torch.distributed.is_available() and torch.distributed.is_initialized()
@@ -170,12 +165,20 @@ class Controller:
         return {"core": self.core.state(), "snapshots": [s.state_dict() for s in self._snapshots.values()],
                 "jumps": self.jumps.state_dict() if self.jumps is not None else None}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._snapshots = {s["step"]: self.restored(s) for s in state["snapshots"]}
-        if self.jumps is not None:
-            self.jumps.load_state_dict(state["jumps"], self)
-        self.core.load(state["core"])
-        self.set_rate_factor(self.core.rate_factor)
+    def loaded(self, state: dict[str, Any]) -> Callable[[], None]:
+        """Reads a state, and returns a function that takes it over and cannot fail."""
+        core, jumps = self._new_core(), copy.copy(self.jumps)
+        core.load(state["core"])
+        snapshots = {s["step"]: self.restored(s) for s in state["snapshots"]}
+        if jumps is not None:
+            jumps.load_state_dict(state["jumps"], self)
+
+        def take_over() -> None:
+            self.core, self._snapshots = core, snapshots
+            if self.jumps is not None:
+                vars(self.jumps).update(vars(jumps))
+            self.set_rate_factor(core.rate_factor)
+        return take_over
 
     def restored(self, state: dict[str, Any]) -> Snapshot:
         """The snapshot of this state."""

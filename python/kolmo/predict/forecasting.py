@@ -14,7 +14,7 @@ import numpy as np
 
 from kolmo import _kolmo
 from kolmo.flow.options import translated, type_text
-from kolmo.predict.log import mark_divergence
+from kolmo.predict.log import numeric_columns
 
 TrainingLog = _kolmo.TrainingLog
 
@@ -23,17 +23,18 @@ class Forecast:
     """What becomes of a loss: one element for each block of steps to come, whose mean loss it is of.
 
     ``step``: the last step of the block. ``median``, ``mean``, ``low`` and ``high`` (the ends of the 90 % interval), and ``quantiles``,
-    (blocks, 19), at ``levels`` .05 to .95. ``rate``: as planned. ``driver``: the forecaster. ``calibrated_on``: whose errors the
+    (blocks, 19), at ``levels`` .05 to .95; NaN beyond the range of numbers. ``rate``: as planned. ``driver``: the forecaster. ``calibrated_on``: whose errors the
     quantiles come from. ``decision``: what to do, with ``decide=True``: a dict with action, length, probability, margin, forecast of the
-    loss at the end of the decay, driver and reason. ``document``: all that ``kolmo forecast --json`` prints."""
+    loss at the end of the decay, driver and reason. ``document``: all that ``kolmo forecast --json`` prints. ``log``: what it was made
+    from; None in a copy."""
 
-    def __init__(self, document: dict[str, Any], figure: str, log: TrainingLog):
+    def __init__(self, document: dict[str, Any], figure: str, log: TrainingLog | None):
         self.document, self.log, self._figure = document, log, figure
         rows = document["forecast"]
         self.step = np.array([r["step"] for r in rows], np.int64)
         self.median, self.mean, self.low, self.high, self.rate = (
-            np.array([r[name] for r in rows]) for name in ("median", "mean", "low", "high", "rate"))
-        self.quantiles = np.array([r["quantiles"] for r in rows])
+            np.array([r[name] for r in rows], float) for name in ("median", "mean", "low", "high", "rate"))
+        self.quantiles = np.array([r["quantiles"] for r in rows], float)
         self.levels = np.array(document["levels"])
         self.driver: str = document["driver"]
         self.calibrated_on: str = document["calibrated_on"]
@@ -77,6 +78,9 @@ class Forecast:
             beside.replace(path)
         return self._figure
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Forecast, (self.document, self._figure, None)
+
     def _repr_svg_(self) -> str:
         return self._figure
 
@@ -108,12 +112,7 @@ def log_from(log: Any, options: str = "{}") -> tuple[TrainingLog, str]:
         return translated(lambda: _kolmo.read_log(path, options)), path
     if not isinstance(log, Mapping) and not hasattr(log, "columns"):
         raise TypeError(f"kolmo.predict: a log is a path, a TrainingLog, or columns by name, not {type(log).__name__}")
-    columns = {}
-    for name in log if isinstance(log, Mapping) else log.columns:
-        values = np.asarray(log[name])
-        if values.dtype.kind in "biuf":
-            columns[str(name)] = np.ascontiguousarray(values, np.float64)
-    mark_divergence(columns, json.loads(options))
+    columns = numeric_columns(log, json.loads(options))
     return translated(lambda: _kolmo.log_of(columns, options, "log")), "log"
 
 
@@ -125,9 +124,11 @@ def read_log(path: str | os.PathLike[str], **columns: Any) -> TrainingLog:
 def forecast(log: Any, *, plan: Any = "hold", **options: Any) -> Forecast:
     rates: list[float] = []
     if not isinstance(plan, (str, os.PathLike)) and plan is not None:
-        rates = [float(r) for r in np.asarray(plan, float).ravel()]
-        if not rates:
-            raise _kolmo.InvalidArgument("kolmo.predict.forecast: plan has no rates")
+        given = np.asarray(plan, float)
+        if given.ndim > 1 or not given.size:
+            raise _kolmo.InvalidArgument(f"kolmo.predict.forecast: plan is an array of shape {given.shape}, but has one rate for each step to "
+                                         "come; give one row")
+        rates = [float(r) for r in given.ravel()]
     else:
         options["plan"] = "hold" if plan is None else os.fspath(plan)
     text = _options({name: v.item() if isinstance(v, np.generic) else v for name, v in options.items()})

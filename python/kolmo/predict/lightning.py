@@ -24,6 +24,8 @@ class WatchCallback(Callback):
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if len(trainer.optimizers) != 1:
             raise InvalidArgument(f"kolmo.predict.lightning: {len(trainer.optimizers)} optimizers; a watch is around one, so make a Watch for each")
+        if self.watch is not None:  # of a fit before
+            self.watch.close()
         self.watch = Watch(trainer.optimizers[0], model=pl_module, **self._options)
         if self._state:
             self.watch.load_state_dict(self._state)

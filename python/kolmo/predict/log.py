@@ -4,20 +4,61 @@ from __future__ import annotations
 import math
 import os
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kolmo._kolmo import InvalidArgument
+
 Columns = dict[str, np.ndarray[Any, Any]]
 NAMES = ("step", "loss", "gradient_norm", "rate")
+USUAL = {  # what columns are called by default: log_names() in kolmo/predict/record/log_file.cpp
+    "step": ("step", "Step", "_step", "global_step", "trainer/global_step", "iteration", "iter"),
+    "loss": ("loss", "train_loss", "train/loss", "training_loss", "loss/train"),
+    "gradient_norm": ("gradient_norm", "grad_norm", "train/grad_norm"),
+    "rate": ("rate", "lr", "learning_rate", "train/learning_rate", "train/lr"),
+    "validation": ("validation", "val_loss", "eval_loss", "validation_loss", "val/loss", "eval/loss"),
+    "averaged": ("averaged", "averaged_loss")}
+UNKNOWN = {"", "none", "na", "<na>", "n/a", "nan", "nat", "null"}
+
+
+def _numbers(values: np.ndarray[Any, Any], place: str) -> np.ndarray[Any, Any]:
+    """Objects and texts as numbers, with NaN for unknown values. Raises InvalidArgument for the first that is neither."""
+    numbers = np.full(len(values), math.nan)
+    for row, value in enumerate(values):
+        if str(value).strip().casefold() not in UNKNOWN:
+            try:
+                numbers[row] = float(value)
+            except (TypeError, ValueError):
+                raise InvalidArgument(f"log: row {row + 1}, {place}: {str(value)!r} is no number; convert it, or use None where a value is "
+                                      "unknown") from None
+    return numbers
+
+
+def numeric_columns(log: Any, options: dict[str, Any]) -> Columns:
+    """The columns of a dict or a DataFrame as arrays of doubles. A column that is no numbers and is not read is left out."""
+    columns: Columns = {}
+    for key in log if isinstance(log, Mapping) else log.columns:
+        name, values = str(key), np.asarray(log[key])
+        if values.dtype.kind not in "biuf":
+            try:
+                values = _numbers(values, f"column '{name}'")
+            except InvalidArgument:
+                read = {n for role, usual in USUAL.items() for n in ((options[role],) if options.get(role) else usual)}
+                if name in read or name.rpartition(" - ")[2] in read:  # "RUN - loss", as in what wandb exports
+                    raise
+                continue
+        columns[name] = np.ascontiguousarray(values, np.float64)
+    mark_divergence(columns, options)
+    return columns
 
 
 def mark_divergence(columns: Columns, options: dict[str, Any]) -> None:
     """In arrays NaN is both unknown and a loss that is no number. A loss that is NaN from some row to the end, while it was known in nine
     of ten rows before, is the latter."""
-    name = options.get("loss") or next((n for n in ("loss", "train_loss", "train/loss") if n in columns), None)
+    name = options.get("loss") or next((n for n in USUAL["loss"] if n in columns), None)
     if name not in columns:
         return
     bad = np.isnan(columns[name])

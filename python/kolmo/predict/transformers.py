@@ -36,6 +36,8 @@ class WatchCallback(TrainerCallback):
         model = given["model"]
         self._hook = model.register_forward_hook(self._keep_loss, with_kwargs=True)
         schedules = [s for s in (given.get("lr_scheduler"),) if s is not None]
+        if self.watch is not None:  # of a training before, with the same optimizer
+            self.watch.close()
         self.watch = Watch(given["optimizer"], **{"model": model, "state": schedules, **self._options})
         saved = Path(args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}" / _FILE
         if state.global_step and saved.is_file():

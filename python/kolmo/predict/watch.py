@@ -1,31 +1,40 @@
 """A watch over a training with PyTorch: its log, forecasts, averaged weights, and decisions."""
 from __future__ import annotations
 
+import copy
 import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from numbers import Integral, Real
 from time import perf_counter
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from kolmo._kolmo import InvalidArgument
-from kolmo.predict.averages import Averages
+from kolmo.predict.averages import Averages, is_whole
 from kolmo.predict.control import Controller
 from kolmo.predict.decide import Decision
 from kolmo.predict.jumps import Jumps
 from kolmo.predict.live import Live
 from kolmo.predict.log import Columns, Log
-from kolmo.predict.outlook import Forecaster, check_store, decayed, default_forecaster, scheduled
+from kolmo.predict.outlook import Forecaster, check_store, decayed, default_forecaster
+from kolmo.predict.rates import Rates
 from kolmo.predict.record import BLOCK, NORM_EVERY, Recorder, norm_of_gradients, scalar
+from kolmo.predict.schedule import Schedule
 from kolmo.predict.snapshot import same_generators
 
 MOST_STEPS = 3_000_000  # 300,000 blocks, the most that `kolmo forecast` takes
+
+
+def _loss(name: str, value: Any) -> float:
+    """A finite number, also as a tensor or array without dimensions."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__float__") or getattr(value, "shape", None) or not math.isfinite(value):
+        raise InvalidArgument(f"kolmo.predict.{name} is a finite loss, not {value!r}")
+    return float(value)
 
 
 class Watch:
@@ -47,7 +56,8 @@ class Watch:
     stride : int, default 10
         Averages take the weights of every so many steps.
     scheduler : optional
-        The scheduler of PyTorch whose rates are the plan; without one the plan is the present rate.
+        The scheduler of PyTorch whose rates are the plan, stepped after each training step, after each epoch, or as often as it may be:
+        how often is learned from the steps that are watched. Without one the plan is the present rate.
     model : torch.nn.Module, optional
         Its buffers, such as the statistics of batch norm, are averaged, swapped and restored as well.
     control : bool, default False
@@ -84,26 +94,29 @@ class Watch:
             raise InvalidArgument("kolmo.predict.Watch: control=True needs target= (a loss) or budget= (steps), or it has nothing to decide by")
         if overhead is not None and not 0 < overhead <= 1:
             raise InvalidArgument(f"kolmo.predict.Watch: overhead is a share of the wall time above 0 and at most 1, not {overhead}")
-        for option, value in (("budget", budget), ("every", every), ("warmup", warmup)):
-            if not isinstance(value, Integral) and (value is not None or option == "warmup"):
+        for option, value in (("budget", budget), ("every", every), ("warmup", warmup), ("stride", stride)):
+            if not is_whole(value) and (value is not None or option in ("warmup", "stride")):
                 raise InvalidArgument(f"kolmo.predict.Watch: {option} is a whole number of steps, not {value!r}")
-        if target is not None and not (isinstance(target, Real) and math.isfinite(target)):
-            raise InvalidArgument(f"kolmo.predict.Watch: target is a finite loss, not {target!r}")
+        target = None if target is None else _loss("Watch: target", target)
         if target is not None and target <= 0:
-            warnings.warn(f"kolmo.predict.Watch: the target is {target}; forecasts are of the logarithm of the loss, so that they cannot tell "
+            warnings.warn(f"kolmo.predict.Watch: the target is {target:g}; forecasts are of the logarithm of the loss, so that they cannot tell "
                           "when a loss that is not positive is reached, and no decay is started for it", stacklevel=2)
         check_store(store, forecaster)
         while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # of Lightning and Accelerate
             optimizer = inner
-        self.optimizer, self.model, self.scheduler, self.store = optimizer, model, scheduler, store
+        self.optimizer, self.model, self.store = optimizer, model, store
         self.target, self.budget = target, budget
         self.log = Log()
         self._recorder, self._forecaster, self._live = Recorder(self.log), forecaster, Live(name)
         names = ("power:0.1",) if average is True else (average,) if isinstance(average, str) else tuple(average or ())
         self.averages = Averages(self._tensors(), names, stride) if names else None
         self._micro: list[Any] = []
-        parts = [*state, scheduler] if scheduler is not None and not any(s is scheduler for s in state) else list(state)
+        self._schedule = None if scheduler is None else Schedule(scheduler)
+        parts = list(state)
+        if scheduler is not None:
+            parts += [self._schedule] if any(s is scheduler for s in state) else [scheduler, self._schedule]
         self.controller = Controller(self, control, evaluate, every, parts, data, warmup, overhead, jumps)
+        self.rates = Rates(optimizer, self._schedule, self.controller.before_step if control else None)
 
     def _tensors(self) -> list[Tensor]:
         buffers = self._buffers()
@@ -122,6 +135,8 @@ class Watch:
         """Records a step, after ``optimizer.step()``. ``loss``: a number or a tensor with one, which is not waited for on a GPU.
         ``gradient_norm``: the norm before clipping; by default that of the gradients as they are, at every 50th step."""
         started = perf_counter()
+        if self.averages is not None:
+            self.averages.check_outside()
         if loss is None:
             if not self._micro:
                 raise InvalidArgument("kolmo.predict.Watch.step: without a loss there must be losses of add() since the last step")
@@ -133,7 +148,7 @@ class Watch:
             norm = scalar(gradient_norm)
         elif step % NORM_EVERY == 0:
             norm = norm_of_gradients(self.optimizer)
-        self._recorder.open.append((step, scalar(loss), norm, self._rate()))
+        self._recorder.open.append((step, scalar(loss), norm, self.rates.step()))
         if step % BLOCK == 0:
             self._recorder.close()
             self._live.block(self.log, BLOCK, self.overhead)
@@ -145,13 +160,9 @@ class Watch:
             core.charge("averages", perf_counter() - averaging)
         core.step(self.controller)
 
-    def _rate(self) -> Any:
-        used = self.controller.rate_used()
-        return scalar(self.optimizer.param_groups[0]["lr"] if used is None else used)
-
     def validated(self, loss: Any, average: str | None = None) -> None:
         """Reports a held-out loss: of the weights, or inside :meth:`averaged` of the average."""
-        of = average or (self.averages.inside if self.averages is not None else None) or ""
+        of = self._averages().chosen(average) if average else self.averages.inside or "" if self.averages is not None else ""
         value = float(loss.detach() if isinstance(loss, Tensor) else loss)
         self.log.validations.append((self.steps, value, of))
         self.controller.core.validated(self.controller, of, value)
@@ -165,7 +176,7 @@ class Watch:
         return self._averages().averaged(name)
 
     def adopt(self, name: str | None = None) -> None:
-        """Makes the weights the average, for good: at the end of a training."""
+        """Makes the weights the average, for good: at the end of a training, and inside :meth:`averaged` at the end of that."""
         self._averages().adopt(name)
 
     def _averages(self) -> Averages:
@@ -222,7 +233,7 @@ class Watch:
         names = ("", *(self.averages.names if self.averages else ())[:1])
         for column, of in zip(("validation", "averaged"), names, strict=False):
             steps, losses = self.log.validation(of)
-            if len(steps):
+            if len(steps) and len(self.log):
                 columns[column] = np.full(len(self.log), math.nan)
                 columns[column][np.searchsorted(columns["step"], steps).clip(max=len(self.log) - 1)] = losses
         return columns
@@ -235,10 +246,10 @@ class Watch:
         self._recorder.everything()
         if self.steps == 0:
             raise InvalidArgument("kolmo.predict.Watch.forecast: there was no step yet")
-        if target is not None and not 0 < target < math.inf:
+        if target is not None and (target := _loss("Watch.forecast: target", target)) <= 0:
             raise InvalidArgument(f"kolmo.predict.Watch.forecast: target is {target}, but forecasts are of losses that are positive")
         for option, value in (("horizon", horizon), ("length", length), ("decay_at", None if decay_at == "now" else decay_at)):
-            if value is not None and not isinstance(value, Integral):
+            if value is not None and not is_whole(value):
                 or_now = ' or "now"' if option == "decay_at" else ""
                 raise InvalidArgument(f"kolmo.predict.Watch.forecast: {option} is a whole number of steps{or_now}, not {value!r}")
         start = 0
@@ -258,7 +269,7 @@ class Watch:
         began = perf_counter()
         rates = self.planned(horizon)
         if start is not None:
-            rates = decayed(1.0, start, length, horizon) * (rates if self.scheduler is not None else rates[0])
+            rates = decayed(1.0, start, length, horizon) * (rates if self._schedule is not None else rates[0])
         try:
             forecast = self._forecaster(self._columns_of(of), plan=rates, horizon=horizon, store=self.store,
                                         target=target if target is None or target > 0 else None)
@@ -270,9 +281,7 @@ class Watch:
 
     def planned(self, horizon: int) -> np.ndarray[Any, Any]:
         """The rates of the steps to come without a decision: the scheduler's, or the present one."""
-        if self.scheduler is not None:
-            return scheduled(self.scheduler, horizon) * self.controller.core.base_factor
-        return np.full(horizon, float(self.optimizer.param_groups[0]["lr"]) * self.controller.core.base_factor)
+        return np.full(horizon, self.rates.planned(horizon) * self.controller.core.base_factor)
 
     def _columns_of(self, of: str) -> Columns:
         columns = self.columns()
@@ -310,21 +319,35 @@ class Watch:
         optimizer, scheduler and generators is not in it. With ``control=True`` the snapshots to which the training may go back are, up to
         three, each as large as weights, optimizer's state and averages."""
         self._recorder.everything()
-        return {"version": 3, "log": self.log.state_dict(),
+        return {"version": 4, "log": self.log.state_dict(), "group": self.rates.group,
+                "schedule": self._schedule.state_dict() if self._schedule is not None else None,
                 "averages": self.averages.state_dict() if self.averages is not None else None, "controller": self.controller.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Into a watch that was made with the same arguments."""
-        if state.get("version") != 3:
-            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 3")
+        """Into a watch that was made with the same arguments. A state that does not fit raises and changes nothing."""
+        if state.get("version") != 4:
+            raise InvalidArgument(f"kolmo.predict.Watch: the state has version {state.get('version')!r}, and this is version 4")
         if (self.averages is None) != (state["averages"] is None):
             raise InvalidArgument("kolmo.predict.Watch: averages are in one of state and watch only; make the watch with the same average=")
+        log, group, schedule = Log(), int(state["group"]), copy.copy(self._schedule)
+        log.load_state_dict(state["log"])
+        if schedule is not None and state["schedule"] is not None:
+            schedule.load_state_dict(state["schedule"])
+        take_over = self.controller.loaded(state["controller"])
         if self.averages is not None:
             self.averages.load_state_dict(state["averages"])
-        self.log.load_state_dict(state["log"])
+        take_over()
         self._recorder.forget()
-        self.controller.load_state_dict(state["controller"])
+        vars(self.log).update(vars(log))
+        self.rates.group = group
+        if self._schedule is not None:
+            vars(self._schedule).update(vars(schedule))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("kolmo.predict.Watch: a watch belongs to its optimizer and cannot be copied or pickled; save its state_dict(), and load "
+                        "that into a watch that is made with the same arguments")
 
     def close(self) -> None:
         """Takes the watch off the optimizer. The training can go on without it."""
         self.controller.close()
+        self.rates.close()
