@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "kolmo/base/error.hpp"
@@ -145,6 +146,12 @@ RunStore RunStore::open(const std::string& folder) {
     read(file, [&](const std::string& text, const std::string& label) {
       store.runs_.push_back(run_from(text, label));
     });
+  // The ensemble depends on the order of runs, which therefore is one of their own, whatever their files are called.
+  std::sort(store.runs_.begin(), store.runs_.end(), [](const PastRun& a, const PastRun& b) {
+    const Blocks &x = a.blocks, &y = b.blocks;
+    const std::size_t of_x = x.loss.size(), of_y = y.loss.size();
+    return std::tie(of_x, x.loss, x.rate) < std::tie(of_y, y.loss, y.rate);
+  });
   const fs::path model = content_of(folder) / model_name;
   if (fs::exists(fs::symlink_status(model, error)))
     read(model, [&](const std::string& text, const std::string& label) {
