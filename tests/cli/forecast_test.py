@@ -106,7 +106,7 @@ class Forecast(CommandTest):
         self.assertGreaterEqual(held, 9, "of 12, by 80 % intervals")
 
     def test_a_file_of_rates_is_a_plan(self):
-        rates = [5e-4 * max(0.0, 1 - (step - 727) / 233) for step in range(728, 961)]
+        rates = [5e-4 * max(0.0, 1 - (step - 728) / 233) for step in range(728, 961)]
         plan = self.file("plan.csv", "step,rate\n" + "".join(f"{728 + i},{rate!r}\n" for i, rate in enumerate(rates)))
         named, given = (result("forecast", LOG, "--plan", p, "--horizon", 100)["forecast"] for p in ("decay@now:233", plan))
         self.assertEqual(len(named), len(given))
@@ -162,7 +162,7 @@ class Forecast(CommandTest):
                 (None, ("--plan", "decay@5:10"), "decay"), (None, ("--plan", "linear"), "linear"), (None, ("--store", "nowhere"), "nowhere"),
                 (None, ("--forecaster", "oracle"), "oracle"), (None, ("--target", -1), "target"),
                 (None, ("--decide",), "--decide needs --target, --budget or both"), (None, ("--budget", 9999), "--budget is for --decide"),
-                (None, ("--decide", "--budget", 700), "the budget of 700 steps is used up, as the log has 727")):
+                (None, ("--decide", "--budget", 700), "the budget of 700 steps is used up, as the log ends with step 727")):
             file = LOG if text is None else self.file("bad.csv", text)
             run = kolmo("forecast", file, *options)
             self.assertEqual(run.returncode, 2, (text, options, run.stdout))
