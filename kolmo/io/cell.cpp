@@ -91,9 +91,9 @@ bool marks_missing(double value, const CellFormat& format) {
 }
 
 Cell parse_cell(std::string_view text, const CellFormat& format) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+                   infinity = std::numeric_limits<double>::infinity();
   Cell cell = parse_number(text, format.decimal);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   if (format.infinite_is_number && (cell.kind == Cell::infinite || cell.kind == Cell::missing))
     cell = {Cell::number, cell.kind == Cell::missing ? -infinity : infinity};
   if (!format.missing.empty() &&

@@ -53,7 +53,7 @@ class LeafSearch {
   using Vector = hn::Vec<Tag>;
   int d() const { return D ? D : t_.d; }
 
-  /// The distances of `lanes` points of the own leaf, from point s on, from the box of a leaf.
+  /// Returns the distances of a vector of points of the own leaf, from point s on, from the box of a leaf.
   Vector gap_to(std::int64_t l, int s) const {
     const Tag tag;
     const T* q = t_.leaf_points(own_);
@@ -66,7 +66,7 @@ class LeafSearch {
     }
     return gap;
   }
-  /// The same from point j of a leaf. A point of the own leaf is infinitely far from itself.
+  /// Returns the distances of these points from point j of a leaf. A point of the own leaf is infinitely far from itself.
   Vector far_from(std::int64_t l, int j, int s) const {
     const Tag tag;
     const T *q = t_.leaf_points(own_), *p = t_.leaf_points(l);

@@ -199,8 +199,8 @@ class Splitter {
     return kept;
   }
 
-  /// The same of two ranks, for at most `few` aligned values, behind which there is memory to the end of a vector. It is the largest value
-  /// that has at most `rank` values below it; with a negative rank it is -infinity.
+  /// Returns the values of two ranks among at most `few` aligned values, behind which there is memory to the end of a vector. The value of a
+  /// rank is the largest that has at most so many values below it; that of a negative rank is -infinity.
   static std::pair<T, T> of_ranks_among_few(T* value, std::int64_t n, std::int64_t first,
                                             std::int64_t second) {
     const Tag tag;

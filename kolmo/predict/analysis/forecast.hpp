@@ -47,7 +47,7 @@ StoreResult train_store_on(const std::string& runs, const ForecastRequest& reque
 /// Forecasts a log as the request says. Throws InvalidArgument, naming the option or the log, for what cannot be forecast.
 ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& request,
                             const std::string& file = "log");
-/// What a user should know of a log that is forecast, each a sentence.
+/// Returns sentences that tell the user how a log was read, and what of it makes a forecast less sure.
 std::vector<std::string> notes_of(const TrainingLog& log);
 /// The mean training loss of the last blocks, of which there are as many as blocks_that_count() says.
 struct RecentLoss {

@@ -13,7 +13,7 @@ namespace {
 constexpr double farthest = 8;  // noises by which the last block may lie above the blocks before it
 constexpr std::size_t before = 5;
 
-/// How many times the last block's loss is the median of the blocks before it, if that is far outside their noise; otherwise 0.
+/// Returns the loss of the last block as a multiple of the median of the blocks before it, if it lies far above their noise, and 0 otherwise.
 double spike(const Blocks& blocks) {
   const std::size_t last = blocks.loss.size() - 1;
   std::vector<double> others;

@@ -32,8 +32,8 @@ struct Sweep {
 
 /// Forecasts every run whose log is in a folder to the same step: `horizon` steps after the end of the longest log (100 steps if it is
 /// not given). The plan of the request is that of each run. Ranks and probabilities come from 4,000 joint draws in which the runs are
-/// independent, from a fixed seed. In truth, shared unknowns such as the gain of a
-/// decay move all runs together, so the ranks are more certain than they say. Throws InvalidArgument if fewer than two runs can be forecast.
+/// independent, from a fixed seed. In truth, shared unknowns such as the gain of a decay move all runs together, so the ranks are more
+/// certain than they say. Throws InvalidArgument if fewer than two runs can be forecast.
 Sweep sweep(const std::string& folder, const ForecastRequest& request);
 
 nlohmann::ordered_json sweep_json(const Sweep& sweep);
