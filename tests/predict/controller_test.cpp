@@ -120,6 +120,26 @@ TEST(Controllers, EndABudgetAlsoIfTheEvaluationThrows) {
   EXPECT_EQ(t.factor, 0);
 }
 
+TEST(Controllers, ReturnTheAverageThatReachedTheTargetAlsoIfTheWeightsCannotBeEvaluated) {
+  struct Throws : Training {
+    std::optional<Losses> evaluate(const std::vector<std::string>& of) override {
+      if (of == std::vector<std::string>{""}) fail<Error>("no data");
+      return Training::evaluate(of);
+    }
+  } t;
+  t.average = 1.8, t.seconds = 1;
+  ControlOptions options = to_target(1.7);
+  options.averages = {"power"}, options.overhead = .005;
+  Controller c(options, [&] { return t.clock; });
+  t.charged = &c, t.promise = 3;
+  t.steps(c, 60);
+  t.average = 1.6;
+  EXPECT_THROW(t.steps(c, 100), Error);
+  EXPECT_TRUE(c.done());
+  EXPECT_EQ(c.decisions().back().action, Decision::return_average);
+  EXPECT_EQ(t.adopted, "power");
+}
+
 TEST(Controllers, NoLossIsReachedByMinusInfinity) {
   Training t;
   t.above = -std::numeric_limits<double>::infinity();

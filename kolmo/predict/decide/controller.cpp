@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <utility>
 
 #include "kolmo/base/error.hpp"
@@ -337,11 +338,14 @@ void Controller::finish(Host& host, const std::string& reason, Losses losses) {
   std::vector<std::string> missing;
   for (const std::string& of : all_names())
     if (!has(losses, of)) missing.push_back(of);
+  std::exception_ptr thrown;  // the training ends all the same, by the losses that are known
   if (!missing.empty()) {
-    done_ = true;  // also if the evaluation throws
-    set_factor(host, 0);
-    const Losses more = host.evaluate(missing).value_or(Losses{});
-    losses.insert(losses.end(), more.begin(), more.end());
+    try {
+      const Losses more = host.evaluate(missing).value_or(Losses{});
+      losses.insert(losses.end(), more.begin(), more.end());
+    } catch (...) {
+      thrown = std::current_exception();
+    }
   }
   if (losses.empty())
     for (const std::string& of : all_names())
@@ -356,6 +360,7 @@ void Controller::finish(Host& host, const std::string& reason, Losses losses) {
     decision.outcome.average = best->first;
   }
   end(host, std::move(decision));
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void Controller::end(Host& host, Decided decision) {

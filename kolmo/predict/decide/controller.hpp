@@ -45,7 +45,8 @@ struct Decided : Decision {
 /// kept. Correct: its result is compared with the forecast, and kept or rolled back. A decay is kept if it reached the target or ends
 /// the budget. After a loss that is no finite number or exploded the training goes back to the last verified state at half the rate,
 /// and the third such alarm stops it. Steps that were rolled back are charged to the budget, and seconds to the overhead. All it does
-/// to a training goes through a Host. An exception of the host comes through, and the next step goes on.
+/// to a training goes through a Host. An exception of the host comes through, and the next step goes on, unless
+/// the training was to end: then it has ended, by the losses that were known.
 class Controller {
  public:
   enum class Phase { warmup, full, predict, correct };
