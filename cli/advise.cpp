@@ -5,104 +5,19 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/advise_trace.hpp"
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/table.hpp"
+#include "kolmo/base/number_text.hpp"
 #include "kolmo/io/file.hpp"
-#include "kolmo/io/json.hpp"
 #include "kolmo/op/registry.hpp"
 
 namespace kolmo::cli {
 namespace {
 using Json = nlohmann::ordered_json;
 
-/// A call of an operator in a trace.
-struct Call {
-  std::string name, track, device;
-  double begin, seconds, bytes;
-  std::map<std::string, std::string> options;
-  struct Operand {
-    std::string name;
-    bool read, written;
-    std::uint64_t address, bytes;
-    bool touches(const Operand& o) const {
-      return address < o.address + o.bytes && o.address < address + bytes;
-    }
-  };
-  std::vector<Operand> operands;
-
-  std::string option(const std::string& name) const {
-    const auto at = options.find(name);
-    return at == options.end() ? std::string() : at->second;
-  }
-  bool gives(std::string_view operand) const {
-    return std::ranges::any_of(operands, [&](const Operand& o) { return o.name == operand; });
-  }
-  /// The operand that is exactly this memory, if the call reads it.
-  const Operand* reader_of(const Operand& o) const {
-    const auto at = std::ranges::find_if(operands, [&](const Operand& own) {
-      return own.read && own.address == o.address && own.bytes == o.bytes;
-    });
-    return at == operands.end() ? nullptr : &*at;
-  }
-  const Operand* output() const {
-    const auto at = std::ranges::find_if(operands, &Operand::written);
-    return at == operands.end() ? nullptr : &*at;
-  }
-};
-
-std::uint64_t bytes_of(const Json& tensor) {
-  std::uint64_t bytes = 0;
-  for (const DType t : all_dtypes)
-    if (to_string(t) == tensor.at("dtype").get<std::string>()) bytes = size_of(t);
-  for (const auto& extent : tensor.at("shape")) bytes *= extent.get<std::uint64_t>();
-  return bytes;
-}
-
-/// The calls of a trace by track and time, without what ran within another call.
-std::vector<Call> calls_of(const Json& trace, const std::string& label) {
-  std::map<int, std::string> tracks;
-  std::vector<Call> calls;
-  std::size_t spans = 0;
-  try {
-    for (const Json& e : trace.at("traceEvents")) {
-      if (e.at("ph") == "M") tracks[e.at("tid").get<int>()] = e.at("args").at("name").get<std::string>();
-      if (e.at("ph") != "X") continue;
-      ++spans;
-      const auto name = e.at("name").get<std::string>();
-      if (!e.contains("args") || name.starts_with("queue ")) continue;
-      const Json& about = e.at("args");
-      Call call{name,
-                tracks[e.at("tid").get<int>()],
-                about.at("device").get<std::string>(),
-                1e-6 * e.at("ts").get<double>(),
-                1e-6 * e.at("dur").get<double>(),
-                about.at("bytes").get<double>(),
-                about.at("options").get<std::map<std::string, std::string>>(),
-                {}};
-      if (!(call.seconds >= 0))
-        fail<InvalidArgument>(label + ": a call of " + name + " takes a negative time");
-      for (const Json& t : about.at("tensors")) {
-        const auto kind = t.at("kind").get<std::string>();
-        call.operands.push_back({t.at("name").get<std::string>(), kind != "out", kind != "in",
-                                 t.at("address").get<std::uint64_t>(), bytes_of(t)});
-      }
-      calls.push_back(std::move(call));
-    }
-  } catch (const nlohmann::json::exception& e) {
-    fail<InvalidArgument>(label + ": is no trace that --trace wrote: " + e.what());
-  }
-  if (spans && calls.empty())
-    fail<InvalidArgument>(label + ": says nothing of the arguments of its " + std::to_string(spans) +
-                          " spans; record it again with this version");
-  std::ranges::stable_sort(calls, {}, [](const Call& c) { return std::pair(c.track, c.begin); });
-  std::vector<Call> outer;
-  for (Call& c : calls)
-    if (outer.empty() || outer.back().track != c.track ||
-        c.begin >= outer.back().begin + outer.back().seconds)
-      outer.push_back(std::move(c));
-  return outer;
-}
+using Call = TracedCall;
 
 const OpBase* operator_of(const std::string& name) {
   for (const OpEntry& entry : all_ops())
@@ -130,6 +45,13 @@ std::string name_with(const OpBase& op, std::map<std::string, std::string> optio
   return std::string(op.name) + " with " + option + "=" + options[option];
 }
 
+/// Whether the second call adds a row to each of the result, of the dtype that the factors of the first have.
+bool adds_bias(const Call& first, const Call& second, const Call::Operand& result) {
+  const Call::Operand *const x = second.operand("x"), *const bias = second.operand("bias");
+  return second.name == "broadcast_add" && x && bias && second.reader_of(result) == x &&
+         x->same_form(result) && bias->dtype == first.operands[0].dtype;
+}
+
 /// Names what replaces a call and the one that reads its result. Nothing is returned if no operator does.
 std::optional<std::string> replacement(Call& first, const Call& second, const Call::Operand& result) {
   const OpBase* const op = operator_of(first.name);
@@ -146,9 +68,9 @@ std::optional<std::string> replacement(Call& first, const Call& second, const Ca
     return name_with(*op, first.options, "activation");
   }
   // The bias of these two is added along the last axis, as broadcast_add does.
-  if ((first.name == "matmul" || first.name == "linear") && second.name == "broadcast_add" &&
-      second.reader_of(result)->name == "x" && !first.gives("bias") && first.option("activation") == "none") {
-    first.operands.push_back({"bias", true, false, 0, 0});
+  if ((first.name == "matmul" || first.name == "linear") && adds_bias(first, second, result) &&
+      !first.operand("bias") && first.option("activation") == "none") {
+    first.operands.push_back(*second.operand("bias"));
     return first.name + " with bias";
   }
   if (first.name == "elementwise_exp" && second.name == "normalize" && second.option("norm") == "sum")
@@ -157,47 +79,48 @@ std::optional<std::string> replacement(Call& first, const Call& second, const Ca
   return {};
 }
 
+/// Whether three calls are y = softmax(scale q k^T) v of tensors of one dtype, where k and v have one shape and y has that of q.
+bool is_attention(const Call& scores, const Call& weights, const Call& mean) {
+  const auto plain = [](const Call& product) {
+    return product.name == "matmul" && !product.operand("c") && !product.operand("bias") &&
+           product.option("activation") == "none" && product.option("transpose_a") == "false";
+  };
+  if (!plain(scores) || !plain(mean) || weights.name != "softmax") return false;
+  const Call::Operand *const q = scores.operand("a"), *const k = scores.operand("b"),
+                             *const v = mean.operand("b"), *const y = mean.operand("y"),
+                             *const product = scores.operand("y"), *const x = weights.operand("x"),
+                             *const p = weights.operand("y"), *const a = mean.operand("a");
+  if (!q || !k || !v || !y || !product || !x || !p || !a || a != mean.reader_of(*p)) return false;
+  constexpr std::uint64_t most = 256;  // the longest head that attention takes
+  return scores.option("transpose_b") == "true" && mean.option("transpose_b") == "false" &&
+         number_in(scores.option("alpha")).value_or(0) > 0 && mean.option("alpha") == "1" &&
+         x->same_form(*product) && a->same_form(*p) && y->same_form(*q) && v->same_form(*k) &&
+         q->dtype == k->dtype && q->dtype == p->dtype && !q->shape.empty() && q->shape.back() <= most;
+}
+
 struct Advice {
   int times = 0;
   double model = 0, measured = 0;
 };
-
-/// Whether only `second` reads what `first` wrote, until something else is written there, or in the calls that follow.
-bool read_once(const std::vector<Call>& by_time, const Call& first, const Call& second,
-               const Call::Operand& result) {
-  constexpr std::ptrdiff_t ahead = 2000;
-  const auto from = std::ranges::upper_bound(by_time, first.begin, {}, &Call::begin);
-  for (auto at = from; at != by_time.end() && at - from < ahead; ++at) {
-    const Call& c = *at;
-    const bool reads =
-        std::ranges::any_of(c.operands, [&](const auto& o) { return o.read && o.touches(result); });
-    if (reads && c.begin != second.begin) return false;
-    if (std::ranges::any_of(c.operands, [&](const auto& o) { return o.written && o.touches(result); }))
-      return true;
-  }
-  return true;
-}
 
 /// Returns the time that could be saved, by the chain of operators and by what replaces it.
 std::map<std::pair<std::string, std::string>, Advice> advice_of(const std::vector<Call>& calls) {
   std::map<std::string, double> rate;  // bytes a second, the most that a call on the device reached
   for (const Call& c : calls)
     if (c.seconds > 0) rate[c.device] = std::max(rate[c.device], c.bytes / c.seconds);
-  std::vector<Call> by_time = calls;
-  std::ranges::sort(by_time, {}, &Call::begin);
+  const std::vector<std::ptrdiff_t> only = only_readers(calls);
   std::map<std::pair<std::string, std::string>, Advice> all;
   const auto follows = [&](std::size_t next) {  // whether it alone reads the result of the call before it
     if (next >= calls.size() || calls[next].track != calls[next - 1].track) return false;
     const Call::Operand* const result = calls[next - 1].output();
-    return result && calls[next].reader_of(*result) &&
-           read_once(by_time, calls[next - 1], calls[next], *result);
+    return result && calls[next].reader_of(*result) && only[next - 1] == std::ptrdiff_t(next);
   };
   const auto saved = [&](std::size_t next) {
-    return 2 * double(calls[next - 1].output()->bytes) / rate[calls[next].device];
+    const double most = rate[calls[next].device];
+    return most > 0 ? 2 * double(calls[next - 1].output()->bytes) / most : 0;
   };
   for (std::size_t i = 0; i < calls.size();) {
-    if (calls[i].name == "matmul" && follows(i + 1) && calls[i + 1].name == "softmax" && follows(i + 2) &&
-        calls[i + 2].name == "matmul") {
+    if (follows(i + 1) && follows(i + 2) && is_attention(calls[i], calls[i + 1], calls[i + 2])) {
       Advice& a = all[{"matmul > softmax > matmul", "fused_attention_softmax"}];
       ++a.times, a.model += saved(i + 1) + saved(i + 2), a.measured += calls[i + 1].seconds;
       i += 3;
@@ -231,7 +154,7 @@ struct AdviseFlags {
 void advise(const AdviseFlags& o) {
   constexpr std::uint64_t most = 512 << 20;
   const std::string label = file_label(o.trace);
-  const auto calls = calls_of(parse_json<Json>(read_file(o.trace, most), label), label);
+  const auto calls = read_trace(read_file(o.trace, most), label);
   const auto all = advice_of(calls);
   double total = 0;
   for (const Call& c : calls) total += c.seconds;

@@ -79,6 +79,92 @@ def test_a_result_that_others_read_or_that_nobody_reads_next_is_left_alone(tmp_p
     assert advice(tmp_path, lambda: kolmo.linear(x, w, b, activation="relu", out=y), gelu)[0] == {}
 
 
+def test_a_reader_far_behind_is_seen_and_one_after_an_overwrite_is_not(tmp_path, arrays):
+    x, w, b, y, z, v = (arrays[k] for k in "xwbyzv")
+    pair, far = [lambda: kolmo.linear(x, w, b, out=y), lambda: kolmo.gelu(y, out=z)], [lambda: kolmo.softmax(v, out=v)] * 2500
+    one = {"linear > gelu": ("fused_linear_gelu", 1)}
+    assert advice(tmp_path, *pair, *far, lambda: kolmo.softmax(y, out=v))[0] == {}
+    assert advice(tmp_path, *pair, *far, lambda: kolmo.softmax(z, out=v))[0] == one
+    assert advice(tmp_path, *pair, lambda: kolmo.softmax(v, out=y), lambda: kolmo.softmax(y, out=v))[0] == one
+    half = [lambda: kolmo.softmax(v[:32], out=y[:32]), lambda: kolmo.softmax(y[:32], out=v[:32])]
+    assert advice(tmp_path, *pair, *half)[0] == one
+    assert advice(tmp_path, *pair, *half, lambda: kolmo.softmax(y[32:], out=v[32:]))[0] == {}
+
+
+def test_a_long_trace_takes_near_linear_time(tmp_path, arrays):
+    y, z = arrays["y"], arrays["z"]
+    with kolmo.monitor.trace(tmp_path / "t.json"):
+        kolmo.relu(y, out=z)
+    trace = json.loads((tmp_path / "t.json").read_text())
+    call = next(e for e in trace["traceEvents"] if e["ph"] == "X")
+    for i in range(40_000):
+        own = json.loads(json.dumps(call))
+        own["ts"] = call["ts"] + (1 + i) * (call["dur"] + 1)
+        own["args"]["tensors"][0]["address"], own["args"]["tensors"][1]["address"] = 1 << 40, (1 << 41) + 8 * i
+        trace["traceEvents"].append(own)
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    subprocess.run([COMMAND, "advise", tmp_path / "t.json"], check=True, stdout=subprocess.DEVNULL, timeout=60)
+
+
+QKV = {name: np.random.default_rng(i).normal(size=(16, 16)) for i, name in enumerate("qkv")}
+S, P, OUT = np.zeros((16, 16)), np.zeros((16, 16)), np.zeros((16, 16))
+
+
+@pytest.mark.parametrize(("scores", "mean"), [
+    ({}, {"swap": True}),
+    ({}, {"both": True}),
+    ({}, {"transpose_a": True}),
+    ({}, {"transpose_b": True}),
+    ({}, {"alpha": 2.0}),
+    ({}, {"activation": "relu"}),
+    ({}, {"bias": np.ones(16)}),
+    ({}, {"c": np.ones((16, 16))}),
+    ({"activation": "relu"}, {}),
+    ({"bias": np.ones(16)}, {}),
+    ({"c": np.ones((16, 16))}, {}),
+    ({"alpha": -1.0}, {}),
+    ({"transpose_a": True}, {}),
+    ({"transpose_b": False}, {}),
+], ids=str)
+def test_only_what_attention_computes_is_replaced_by_it(tmp_path, scores, mean):
+    mean = dict(mean)
+    b = P if mean.pop("both", False) else QKV["v"]
+    factors = (b, P) if mean.pop("swap", False) else (P, b)
+    found, _ = advice(tmp_path, lambda: kolmo.matmul(QKV["q"], QKV["k"], out=S, **{"transpose_b": True, **scores}),
+                      lambda: kolmo.softmax(S, out=P), lambda: kolmo.matmul(*factors, out=OUT, **mean))
+    assert "matmul > softmax > matmul" not in found
+
+
+def test_attention_needs_its_shapes_and_one_dtype(tmp_path):
+    def chain(rows, keys, width, columns, *, reshaped=False):
+        q, k, v = np.ones((rows, width)), np.ones((keys, width)), np.ones((keys, columns))
+        scores, weights, y = np.zeros((rows, keys)), np.zeros((rows, keys)), np.zeros((rows, columns))
+        shape = (1, -1) if reshaped else (rows, keys)
+        return advice(tmp_path, lambda: kolmo.matmul(q, k, transpose_b=True, alpha=0.5, out=scores),
+                      lambda: kolmo.softmax(scores.reshape(shape), out=weights.reshape(shape)), lambda: kolmo.matmul(weights, v, out=y))[0]
+    attention = {"matmul > softmax > matmul": ("fused_attention_softmax", 1)}
+    assert chain(5, 7, 8, 8) == chain(5, 7, 256, 256) == attention
+    assert chain(5, 7, 8, 9) == chain(5, 7, 257, 257) == chain(5, 7, 8, 8, reshaped=True) == {}
+    half, scores, weights, y = np.ones((4, 4), np.float16), *(np.zeros((4, 4), np.float32) for _ in range(3))
+    assert advice(tmp_path, lambda: kolmo.matmul(half, half, transpose_b=True, output="f32", out=scores),
+                  lambda: kolmo.softmax(scores, out=weights), lambda: kolmo.matmul(weights, weights + 1, out=y))[0] == {}
+
+
+def test_a_bias_is_a_row_of_the_dtype_of_the_factors(tmp_path):
+    x, y = np.ones((1, 4)), np.zeros((1, 4))
+    with_itself = advice(tmp_path, lambda: kolmo.matmul(x, np.ones((4, 4)), out=y), lambda: kolmo.broadcast_add(y, y[0], out=np.zeros((1, 4))))
+    assert with_itself[0] == {}
+    half, wide, row = np.ones((4, 4), np.float16), np.zeros((4, 4), np.float32), np.ones(4, np.float32)
+    assert advice(tmp_path, lambda: kolmo.matmul(half, half, output="f32", out=wide),
+                  lambda: kolmo.broadcast_add(wide, row, out=np.zeros_like(wide)))[0] == {}
+
+
+def refusal(path):
+    done = subprocess.run([COMMAND, "advise", str(path), "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and not done.stdout, done.stdout
+    return done.stderr
+
+
 def test_what_is_no_trace_is_refused(tmp_path):
     path = tmp_path / "none.json"
     path.write_text('{"traceEvents": [{"ph": "X", "name": "relu", "tid": 1, "ts": 1, "dur": 1}]}')
@@ -89,13 +175,42 @@ def test_what_is_no_trace_is_refused(tmp_path):
     assert done.returncode == 2 and "is no trace that --trace wrote" in done.stderr
 
 
-def test_a_negative_time_is_refused(tmp_path):
+def set_tensors(**values):
+    return lambda event: [tensor.update(values) for tensor in event["args"]["tensors"]]
+
+
+@pytest.mark.parametrize(("damage", "why"), [
+    (lambda e: e.update(dur=-1.0), "relu takes a negative time"),
+    (lambda e: e.update(dur=0), "the calls on cpu take no time"),
+    (lambda e: e.update(dur=1e300), "the time of relu is 1e+300"),
+    (lambda e: e.update(ts=-1), "the begin of relu is -1"),
+    (lambda e: e.update(tid=1.5), "the track of relu is 1.5"),
+    (lambda e: e.update(tid=99), "the track of relu has no name"),
+    (lambda e: e.update(ph="B"), "an event of the kind 'B'"),
+    (lambda e: e["args"].update(bytes=0), "the number of bytes of relu is 0"),
+    (lambda e: e["args"].update(bytes=-5), "the number of bytes of relu is -5"),
+    (lambda e: e["args"].update(tensors={}), "the tensors of relu are no list"),
+    (set_tensors(shape=[-1, 4]), "an extent of x is -1"),
+    (set_tensors(shape=[2.5]), "an extent of x is 2.5"),
+    (set_tensors(shape=[2**40, 2**40]), "x is larger than any memory"),
+    (set_tensors(shape={}), "the shape of x is no list"),
+    (set_tensors(address=-1), "the address of x is -1"),
+    (set_tensors(address=2**63), "the address of x is 9223372036854775808"),
+    (set_tensors(dtype="q9"), "'q9' is no dtype"),
+    (set_tensors(kind="q9"), "'q9' is no kind of tensor"),
+])
+def test_a_damaged_call_is_refused(tmp_path, damage, why):
     with kolmo.monitor.trace(tmp_path / "t.json"):
         kolmo.relu(np.ones(3))
     trace = json.loads((tmp_path / "t.json").read_text())
     for event in trace["traceEvents"]:
-        if "dur" in event:
-            event["dur"] = -1.0
+        if event["ph"] == "X":
+            damage(event)
     (tmp_path / "t.json").write_text(json.dumps(trace))
-    done = subprocess.run([os.environ["KOLMO_COMMAND"], "advise", tmp_path / "t.json"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "relu takes a negative time" in done.stderr
+    assert "is no trace that --trace wrote: " in (said := refusal(tmp_path / "t.json")) and why in said
+
+
+@pytest.mark.parametrize("events", ["{}", "null", "3", '[{"ph": "B", "name": "relu", "tid": 1, "ts": 1}]', "[null]"])
+def test_damaged_events_are_refused(tmp_path, events):
+    (tmp_path / "t.json").write_text(f'{{"traceEvents": {events}}}')
+    assert "is no trace that --trace wrote: " in refusal(tmp_path / "t.json")
