@@ -11,6 +11,7 @@
 #include "cli/option.hpp"
 #include "cli/table.hpp"
 #include "kolmo/flow/analysis/variables.hpp"
+#include "kolmo/flow/estimate/neighbors.hpp"
 #include "kolmo/flow/infer/transfer_entropy_windows.hpp"
 #include "kolmo/flow/request/options_json.hpp"
 #include "kolmo/io/file.hpp"
@@ -203,6 +204,8 @@ void run(StreamFlags& o, Context& context) {
                                    .cpu_threads = int(r.threads)};
     TransferEntropyWindows windows(rows.head(), v.columns(), w, stream.device(), pipeline,
                                    [&](const WindowResult& r) { lines.print(r); });
+    r.estimator = windows.estimator();
+    if (r.estimator.neighbors_chosen) print_note(neighbors_note(r.estimator));
     std::int64_t count = 0;
     for (std::vector<double> row; rows.next(v.columns(), row); ++count) {
       if (!windows.add(row)) {
@@ -252,10 +255,12 @@ void add_stream(CLI::App& app, Context& context) {
       ->check(CLI::Range(1e-3, 1e9))
       ->type_name("MS");
   c->footer(
-      "Every window is prepared by itself: its line is what `kolmo te --rows FIRST:LAST+1` prints. Rows "
-      "count\n"
-      "from 0. A window that cannot be estimated shows why and the stream goes on; a cell that is no number\n"
-      "ends it. With --json a line is an object, and the last one holds the summary.\n"
+      "Every window is prepared by itself: its line is what `kolmo te --rows FIRST:LAST+1` prints with its "
+      "number of\n"
+      "neighbours. --neighbors auto chooses that once, for windows without missing values; a note and the "
+      "summary name it.\n"
+      "Rows count from 0. A window that cannot be estimated shows why and the stream goes on; a cell that\n"
+      "is no number ends it. With --json a line is an object, and the last one holds the summary.\n"
       "Example:\n  tail -n +1 -f live.csv | kolmo stream - --source 0 --target 1 --window 500 --step 50\n"
       "  kolmo stream live.csv --follow --source x --target y --window 500 --step 50 --surrogates 100 "
       "--json\n"

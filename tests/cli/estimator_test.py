@@ -167,6 +167,41 @@ class Neighbors(CommandTest):
                         self.assertIn("--neighbors 5", link["command"])
             self.assertEqual(*seen)
 
+    def test_rows_are_the_samples_of_the_estimate(self):
+        rows = numbers(3001, 3)
+        link, network = ("te", "--source", "a", "--target", "b"), ("network", "--columns", "a,b", "--surrogates", 19, "--max-lag", 1)
+        greedy = ("network", "--columns", "a,b", "--surrogates", 19, "--max-lag", 2, "--method", "multivariate")
+        where = self.file("w.csv", csv([[a, b, int(i % 16 == 0)] for i, (a, b, _) in enumerate(rows)], ["a", "b", "w"]))
+        apart = self.file("p.csv", csv([[a if i < 1510 else "", b if i >= 1490 else "", c] for i, (a, b, c) in enumerate(rows)], ["a", "b", "c"]))
+        trials = self.file("t.csv", csv([[a, b, i // 3] for i, (a, b, _) in enumerate(rows[:3000])], ["a", "b", "t"]))
+        cut = self.file("u.csv", csv([[a, b, 0 if i < 2900 else 1] for i, (a, b, _) in enumerate(rows[:3000])], ["a", "b", "t"]))
+        by_trials = ("--trials", "t", "--surrogate-type", "trials")
+        for k, data, (name, *analysis), *options in (
+                (4, where, link, "--where", "w"), (4, where, network, "--where", "w"), (4, where, greedy, "--where", "w"), (19, where, link),
+                (4, apart, link), (4, apart, network), (4, apart, ("network", "--surrogates", 19, "--max-lag", 1)), (4, apart, greedy),
+                (6, trials, link, "--trials", "t", "--history", 2), (6, trials, network, "--trials", "t", "--history", 2),
+                (10, trials, greedy, "--trials", "t"), (6, trials, link, "--trials", "t", "--target-lags", "1,2"),
+                (10, trials, link, "--trials", "t", "--source-lags", "2"), (4, cut, link, *by_trials, "--surrogates", 1),
+                (16, where, link, "--embedding", "ais", "--max-history", 2, "--rows", "0:2252")):
+            run = [name, data, *analysis, *options]
+            found, given = result(*run, "--neighbors", "auto"), result(*run, "--neighbors", k)
+            of = found.get("options", found)
+            self.assertEqual(of["neighbors"], k, run)
+            if "links" in found:
+                self.assertEqual([(x["value"], x["p_value"]) for x in found["links"]], [(x["value"], x["p_value"]) for x in given["links"]])
+            else:
+                self.assertEqual((found["value"], found["samples"]), (given["value"], given["samples"]))
+
+    def test_columns_of_a_network_are_those_of_its_smallest_estimate(self):
+        data = self.file("d.csv", csv(numbers(1003, 4), ["a", "b", "c", "d"]))
+        for k, *options in ((10, "--embedding", "ais"), (10,), (6, "--history", 2), (6, "--given", "d"), (6, "--source-history", 2),
+                            (4, "--conditional-all", "--columns", "a,b,c,d"),
+                            (10, "--method", "multivariate"), (20, "--method", "multivariate", "--measure", "mi"),
+                            (10, "--method", "bivariate", "--measure", "mi", "--given", "d")):
+            columns = () if "--columns" in options else ("--columns", "a,b,c")
+            found = result("network", data, *columns, *options, "--surrogates", 19, "--max-lag", 1, "--neighbors", "auto")
+            self.assertEqual(found["options"]["neighbors"], k, options)
+
     def test_what_is_no_number_of_neighbours_is_refused(self):
         for bad, said in (("0", "is 0, accepted are 1 to 64, or auto"), ("65", "accepted are 1 to 64, or auto"), ("many", "expected an integer, or auto")):
             self.refused("mi", self.real, "--x", "a", "--y", "b", "--neighbors", bad, mentions=["--neighbors", said])

@@ -77,6 +77,19 @@ class Values(StreamTest):
             self.assertEqual(w["units"], "bits")
             self.assertGreater(w["latency_seconds"], 0)
 
+    def test_the_rule_chooses_one_number_of_neighbours_and_says_so(self):
+        options = (*COLUMNS, "--given", "c", "--target-history", 2, "--transform", "difference")
+        windows, summary = self.lines(self.csv, *options, "--window", 150, "--step", 50, "--neighbors", "auto")
+        self.assertEqual(summary["options"]["neighbors"], 4)
+        for w in windows:
+            te = result("te", self.csv, *options, "--rows", f"{w['first_row']}:{w['last_row'] + 1}", "--neighbors", "auto")
+            self.assertEqual((w["value"], w["samples"], 4), (te["value"], te["samples"], te["neighbors"]))
+        data = self.file("long.csv", csv(numbers(1002, 2), ["a", "b"]))
+        said = kolmo("stream", data, *COLUMNS, "--window", 1001, "--neighbors", "auto", "--json")
+        self.assertEqual(json.loads(said.stdout.splitlines()[-1])["summary"]["options"]["neighbors"], 10)
+        self.assertIn("kolmo: note: --neighbors auto: 10 nearest neighbours\n", said.stderr)
+        self.assertNotIn("auto", kolmo("stream", data, *COLUMNS, "--window", 1001).stderr)
+
     def test_windows_further_apart_than_they_are_long(self):
         windows, _ = self.lines(self.csv, *COLUMNS, "--window", 50, "--step", 110)
         self.assertEqual([(w["first_row"], w["last_row"]) for w in windows], [(0, 49), (110, 159), (220, 269)])

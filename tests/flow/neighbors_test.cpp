@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 namespace kolmo {
 namespace {
 
@@ -23,14 +21,6 @@ TEST(Neighbors, ThatAreGivenStay) {
   o.neighbors = 0;
   EXPECT_EQ(with_neighbors(o, 1000, 3).neighbors, 10);
   EXPECT_TRUE(with_neighbors(o, 1000, 3).neighbors_chosen);
-}
-
-TEST(Neighbors, RowsAreCountedInTheMeanOfTheVariables) {
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  Series s;
-  EXPECT_EQ(mean_rows(s), 0);
-  s.values = {{1, 2, 3, 4}, {none, 2, none, 4}};
-  EXPECT_EQ(mean_rows(s), 3);
 }
 
 }  // namespace

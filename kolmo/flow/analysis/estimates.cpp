@@ -157,10 +157,9 @@ R with_neighbors(const R& asked, std::size_t rows, std::size_t columns, Session&
   return request;
 }
 
-/// Puts the lags that source_lags and target_lags name in place of the embeddings, and into `times` the rows that reach back far
-/// enough.
-void take_named_lags(EstimationTask& task, std::vector<std::int64_t>& times,
-                     const TransferEntropyRequest& request, const Coordinates& given, const Series& series) {
+/// Puts the lags that source_lags and target_lags name in place of the embeddings, and the rows that reach back far enough.
+void take_named_lags(EstimationTask& task, const TransferEntropyRequest& request, const Coordinates& given,
+                     const Series& series) {
   const auto values = [](std::int32_t variable, const std::string& lags, const char* option,
                          std::int64_t least) {
     Coordinates all;
@@ -178,7 +177,16 @@ void take_named_lags(EstimationTask& task, std::vector<std::int64_t>& times,
   if (request.source_lags.empty() && request.target_lags.empty() && !request.reach) return;
   std::int64_t furthest = std::max(request.reach, reach(task.z));
   for (const Coordinates& x : task.x) furthest = std::max(furthest, reach(x));
-  times = embeddable(series, furthest);
+  task.times = embeddable(series, furthest);
+}
+
+/// The task of a link, with all rows in which every variable of the series is embedded.
+EstimationTask task_of(const TransferEntropyRequest& request, const NetworkOptions& n, std::int32_t source,
+                       const TargetResult& embedded, const Series& series) {
+  EstimationTask task = link_task(series, n, embedded, {&source, 1});
+  task.times = embeddable(series, network_reach(n, embedded.embedding));
+  take_named_lags(task, request, n.given, series);
+  return task;
 }
 
 template <class R>
@@ -270,7 +278,10 @@ EstimateResult analyse(const TransferEntropyRequest& wanted, Session& session, c
   const std::size_t columns = 1 + named(wanted.source_lags, "--source-lags", asked.source.history) +
                               named(wanted.target_lags, "--target-lags", asked.target.history) +
                               asked.given.size();
-  const auto request = with_neighbors(wanted, std::size_t(mean_rows(series)), columns, session);
+  const EstimationTask longest =
+      task_of(wanted, asked, source, {target, longest_embedding(asked), 0, 0}, series);
+  const std::size_t samples = tested_times(series, longest.times, asked.estimator).size();
+  const auto request = with_neighbors(wanted, samples, columns, session);
   asked.estimator = request.estimator;
   const PreparedNetwork prepared = prepare_network(series, asked);
   const NetworkOptions& n = prepared.options;
@@ -280,12 +291,11 @@ EstimateResult analyse(const TransferEntropyRequest& wanted, Session& session, c
   const TargetResult embedded = streams.on_one([&](Stream& stream) {
     return choose_embeddings(series, n, {&target, 1}, stream)[0];
   });
-  EstimationTask task = link_task(series, n, embedded, {&source, 1});
-  std::vector<std::int64_t> times = embeddable(series, network_reach(n, embedded.embedding));
-  take_named_lags(task, times, request, n.given, series);
-  task.times = tested_times(series, times, used);
+  EstimationTask task = task_of(request, n, source, embedded, series);
+  const std::size_t whole = task.times.size();
+  task.times = tested_times(series, std::move(task.times), used);
   check_task(series, task, request.estimator);
-  session.warn(trials_cut(task.times.size(), times.size()), request);
+  session.warn(trials_cut(task.times.size(), whole), request);
   warn_if_few(used, request, session, series, task.times);
   const Estimates e = clock.estimate(series, task, used, streams);
   const LinkResult link = link_of(n, source, target, 0, e);

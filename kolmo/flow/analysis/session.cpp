@@ -3,6 +3,7 @@
 #include "kolmo/flow/data/fill_values.hpp"
 #include "kolmo/flow/data/ordinal.hpp"
 #include "kolmo/flow/estimate/inspect_series.hpp"
+#include "kolmo/flow/estimate/neighbors.hpp"
 #include "kolmo/io/file.hpp"
 
 namespace kolmo {
@@ -58,7 +59,7 @@ void Session::note(const std::string& text) {
 }
 
 void Session::note_neighbors(const EstimatorOptions& o) {
-  if (o.neighbors_chosen) note("--neighbors auto: " + std::to_string(o.neighbors) + " nearest neighbours");
+  if (o.neighbors_chosen) note(neighbors_note(o));
 }
 
 void Session::note_losses(const Streams& streams) {

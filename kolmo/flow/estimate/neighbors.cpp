@@ -16,11 +16,8 @@ EstimatorOptions with_neighbors(EstimatorOptions o, std::int64_t rows, std::int6
   return o;
 }
 
-std::int64_t mean_rows(const Series& series) {
-  std::int64_t present = 0;
-  for (const std::vector<double>& values : series.values)
-    present += std::count_if(values.begin(), values.end(), [](double x) { return !std::isnan(x); });
-  return series.values.empty() ? 0 : present / std::int64_t(series.values.size());
+std::string neighbors_note(const EstimatorOptions& o) {
+  return "--neighbors auto: " + std::to_string(o.neighbors) + " nearest neighbours";
 }
 
 }  // namespace kolmo

@@ -13,7 +13,7 @@ std::int64_t chosen_neighbors(std::int64_t rows, std::int64_t columns);
 /// The options with chosen_neighbors() if they leave neighbors to be chosen.
 EstimatorOptions with_neighbors(EstimatorOptions options, std::int64_t rows, std::int64_t columns);
 
-/// The values of a series that are not missing, in the mean of its variables.
-std::int64_t mean_rows(const Series& series);
+/// "--neighbors auto: 10 nearest neighbours": what is said of them.
+std::string neighbors_note(const EstimatorOptions& options);
 
 }  // namespace kolmo

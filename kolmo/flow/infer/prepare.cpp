@@ -88,16 +88,16 @@ void check_rows(const Series& series, const EstimationTask& task, std::span<cons
   }
 }
 
-/// Checks the rows of each link, as each uses those of its own variables.
-void check_links(const Series& series, const NetworkOptions& o) {
-  std::set<std::pair<std::int32_t, std::int32_t>> checked;  // what source and target lack
+/// Calls visit(task, variables) for a link of each set of rows, as each link uses those of its own variables.
+template <class F>
+void visit_links(const Series& series, const NetworkOptions& o, const F& visit) {
+  std::set<std::pair<std::int32_t, std::int32_t>> visited;  // what source and target lack
   for (const std::int32_t target : o.chosen_targets())
     for (const std::int32_t source : o.variables) {
       const auto absence = [&](std::int32_t v) { return series.absence[std::size_t(v)]; };
-      if (source == target || !checked.emplace(absence(source), absence(target)).second) continue;
+      if (source == target || !visited.emplace(absence(source), absence(target)).second) continue;
       const std::int32_t both[] = {source, target};
-      check_rows(series, link_task(series, o, {target, longest_embedding(o), 0, 0}, {&source, 1}), both,
-                 o.estimator);
+      visit(link_task(series, o, {target, longest_embedding(o), 0, 0}, {&source, 1}), std::span(both));
     }
 }
 
@@ -136,12 +136,25 @@ void check_network(const Series& series, const NetworkOptions& o) {
   if (greedy)
     check_rows(series, widest_task(series, o), o.variables, o.estimator);
   else
-    check_links(series, o);
+    visit_links(series, o, [&](const EstimationTask& task, std::span<const std::int32_t> variables) {
+      check_rows(series, task, variables, o.estimator);
+    });
   std::vector<std::int32_t> used = o.variables;
   for (const Coordinate& g : o.given) used.push_back(g.variable);
   check_states(series, used, o.estimator);
   require(o.estimator.estimator == Estimator::ksg || o.embedding != EmbeddingRule::ragwitz,
           "network: embedding ragwitz predicts by nearest neighbours, and is for the estimator ksg only");
+}
+
+/// The fewest samples that an estimate of a link or candidate has.
+std::int64_t least_samples(const Series& series, const NetworkOptions& o) {
+  if (o.method != NetworkMethod::pairwise)
+    return std::int64_t(tested_times(series, embeddable(series, greedy_reach(o)), o.estimator).size());
+  std::int64_t least = series.rows();
+  visit_links(series, o, [&](const EstimationTask& task, std::span<const std::int32_t>) {
+    least = std::min(least, std::int64_t(task.times.size()));
+  });
+  return least;
 }
 
 /// The columns of the smallest estimate of a link or candidate: its own, the target, and the least condition.
@@ -156,14 +169,14 @@ std::int64_t least_columns(const NetworkOptions& o) {
 
 PreparedNetwork prepare_network(const Series& series, const NetworkOptions& options) {
   NetworkOptions o = options;
-  o.estimator = with_neighbors(o.estimator, mean_rows(series), least_columns(o));
+  if (!o.estimator.neighbors)
+    o.estimator = with_neighbors(o.estimator, least_samples(series, o), least_columns(o));
   if (o.estimator.surrogates && o.estimator.surrogate_type == SurrogateMethod::block)
     o.estimator = settled(o.estimator, series, network_reach(o, longest_embedding(o)));
   if (o.method != NetworkMethod::pairwise && o.estimator.estimator == Estimator::gaussian) {
     constexpr std::int64_t beside = 4;  // a value that is tested, the target, and what is left to the tests
-    const auto rows =
-        std::int64_t(tested_times(series, embeddable(series, greedy_reach(o)), o.estimator).size());
-    o.greedy.max_conditions = std::clamp<std::int64_t>(rows - beside, 1, o.greedy.max_conditions);
+    o.greedy.max_conditions =
+        std::clamp<std::int64_t>(least_samples(series, o) - beside, 1, o.greedy.max_conditions);
   }
   check_network(series, o);
   LinkShifts shifts(series, o);

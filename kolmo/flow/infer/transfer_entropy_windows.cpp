@@ -19,7 +19,12 @@ TransferEntropyWindows::TransferEntropyWindows(const Table& head, std::span<cons
   require(options.window >= 2 && options.step >= 1, "windows: window must be 2 or more rows, step 1 or more");
   const auto columns_of_task =
       1 + options.source_past.history + options.target_past.history + std::int64_t(options.given.size());
-  options_.estimator = with_neighbors(options.estimator, options.window, columns_of_task);
+  const Transform transform = options.preparation.transform;
+  const bool differences = transform == Transform::difference || transform == Transform::log_difference;
+  const std::int64_t reached =
+      std::max({options.source_past.reach(options.lag), options.target_past.reach(1), reach(options.given)});
+  const std::int64_t samples = std::max<std::int64_t>(options.window - differences - reached, 0);
+  options_.estimator = with_neighbors(options.estimator, samples, columns_of_task);
   head_.file = head.file, head_.names = head.names, head_.named = head.named;
   head_.columns.resize(head.names.size());
 }

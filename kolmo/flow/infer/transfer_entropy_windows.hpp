@@ -47,6 +47,8 @@ class TransferEntropyWindows {
   bool add(std::span<const double> row);
   void drain() { pipeline_.drain(); }
   PipelineReport report() const { return pipeline_.report(); }
+  /// The options of every window; nearest neighbours that are left open are those of a window without missing values.
+  const EstimatorOptions& estimator() const { return options_.estimator; }
 
  private:
   struct Window {
