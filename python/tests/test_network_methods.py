@@ -69,7 +69,10 @@ def test_fewer_shifts_than_were_asked_for_are_told(options):
     document = network(coupled(300), surrogates=1000, **options)
     assert "different circular surrogates" in warnings_of(document)["fewer_surrogates"]
     if "exceedances" not in options:
-        assert "different shifts, and no test had more" in document["methods"]["text"]
+        samples = {t["target"]: t["samples"] for t in document["targets"]}
+        shifts = min(samples[link["target"]] - 2 * link["min_shift"] + 1 for link in document["links"])
+        assert f"The rows allow {shifts} different shifts, and no test had more. " in document["methods"]["text"]
+        assert "different shift" not in network(coupled(300), surrogates=shifts, **options)["methods"]["text"]
     assert "fewer_surrogates" not in warnings_of(network(coupled(300), surrogates=200, **options))
     assert "fewer_surrogates" not in warnings_of(network(coupled(300), method="pairwise"))
 

@@ -94,8 +94,10 @@ long long fewest_shifts(const NetworkDocument& d) {
   long long least = std::max(
       {*g.permutations_max_stat, *g.permutations_min_stat, *g.permutations_omnibus, *g.permutations_max_seq});
   const long long asked = least;
+  std::vector<long long> samples(d.variables.size());  // that all estimates of a target have
+  for (const NetworkTarget& t : d.targets) samples[t.target] = t.samples;
   for (const NetworkLink& l : d.links)
-    least = std::min<long long>(least, different_shifts(l.samples, l.min_shift));
+    least = std::min<long long>(least, different_shifts(samples[l.target], l.min_shift));
   return least < asked ? least : 0;
 }
 
@@ -163,7 +165,8 @@ std::string greedy_sentences(const NetworkDocument& d, const std::string& surrog
         d.only_storage() ? of_own_past(surrogates) : surrogates,
         d.idtxl() ? ", each value by itself" : "; all values that were left had the same surrogates");
   if (const long long shifts = fewest_shifts(d))
-    out += fmt::format("The rows allow {} different shifts, and no test had more. ", shifts);
+    out += fmt::format("The rows allow {} different shift{}, and no test had more. ", shifts,
+                       shifts == 1 ? "" : "s");
   if (d.request.greedy.max_conditions < most_conditions)
     out += fmt::format("At most {} values were chosen. ", d.request.greedy.max_conditions);
   return d.links.empty() ? out : out + many_targets(d);
