@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -15,18 +16,45 @@ namespace {
 
 constexpr std::int64_t most_points = 92681;  // whose edges have ranks of 32 bits
 
-double distance(std::span<const double> a, std::span<const double> b, Metric metric) {
+double largest_difference(std::span<const double> a, std::span<const double> b) {
+  double largest = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) largest = std::max(largest, std::fabs(a[k] - b[k]));
+  return largest;
+}
+
+/// The Euclidean distance of points whose squared differences overflow or vanish: differences are divided by a power of two.
+double scaled_distance(std::span<const double> a, std::span<const double> b) {
+  const double largest = largest_difference(a, b);
+  if (largest == 0 || largest == HUGE_VAL) return largest;
+  const int scale = std::ilogb(largest);
   double sum = 0;
-  if (metric == Metric::maximum) {
-    for (std::size_t k = 0; k < a.size(); ++k) sum = std::max(sum, std::fabs(a[k] - b[k]));
-    return sum;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const double difference = std::scalbn(a[k] - b[k], -scale);
+    sum += difference * difference;
   }
+  return std::scalbn(std::sqrt(sum), scale);
+}
+
+double distance(std::span<const double> a, std::span<const double> b, Metric metric) {
+  if (metric == Metric::maximum) return largest_difference(a, b);
+  double sum = 0;
   for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
-  return std::sqrt(sum);
+  constexpr double least = 0x1p-960;  // squares that vanish are below the last digit of such a sum
+  return sum >= least && sum < HUGE_VAL ? std::sqrt(sum) : scaled_distance(a, b);
 }
 
 std::string place(std::int64_t row, std::int64_t column) {
   return "row " + std::to_string(row) + ", column " + std::to_string(column);
+}
+
+/// Throws InvalidArgument, naming the first pair of points whose distance is infinite.
+void require_finite(const Distances& d, const std::string& name) {
+  for (std::int64_t i = 0; i < d.count(); ++i)
+    for (std::int64_t j = 0; j < i; ++j)
+      if (d.to_earlier(i)[j] == HUGE_VAL)
+        fail<InvalidArgument>(
+            name + ": points " + std::to_string(j) + " and " + std::to_string(i) +
+            " (from 0) are further apart than the largest double; divide the data by a power of ten");
 }
 
 }  // namespace
@@ -57,10 +85,13 @@ Distances Distances::of_points(const Points& points, Metric metric, int threads,
       fail<InvalidArgument>(
           name + ": " + place(std::int64_t(i) / points.width, std::int64_t(i) % points.width) + " is " +
           (std::isnan(points.values[i]) ? "NaN" : "infinite") + "; leave the row out or fill the value in");
+  std::atomic<bool> beyond{false};
   parallel_for(threads, d.n_, [&](std::int64_t i, int) {
     double* const row = d.to_earlier(i);
     for (std::int64_t j = 0; j < i; ++j) row[j] = distance(points.point(i), points.point(j), metric);
+    if (std::find(row, row + i, HUGE_VAL) != row + i) beyond = true;
   });
+  if (beyond) require_finite(d, name);
   return d;
 }
 

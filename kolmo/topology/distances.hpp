@@ -25,8 +25,9 @@ struct Points {
 /// The distances of n points to each other. Infinite ones are of points that are never connected.
 class Distances {
  public:
-  /// Throws InvalidArgument, which begins with `name`, for no points, a coordinate that is NaN or infinite, and
-  /// for more points than the memory of this machine holds the order of edges of.
+  /// Throws InvalidArgument, which begins with `name`, for no points, a coordinate that is NaN or infinite, points
+  /// that are further apart than the largest double, and for more points than the memory of this machine holds the
+  /// order of edges of.
   static Distances of_points(const Points& points, Metric metric, int threads, const std::string& name);
   /// Takes a matrix of n x n distances, row by row. Throws InvalidArgument for a matrix that is not square, has
   /// a NaN or a negative distance, has a diagonal other than 0, or is not symmetric: relative differences up to

@@ -1,5 +1,6 @@
 #include "kolmo/topology/windows.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kolmo/base/error.hpp"
@@ -10,7 +11,13 @@ namespace {
 /// Takes the mean from a point and divides it by its length, so that its shape is left, without level and amplitude.
 /// Source: Perea, Harer, Found. Comput. Math. 15, 799 (2015).
 void normalize(double* point, std::int64_t width) {
-  double mean = 0, square = 0;
+  double largest = 0, mean = 0, square = 0;
+  for (std::int64_t k = 0; k < width; ++k) largest = std::max(largest, std::fabs(point[k]));
+  // Squares of what is above the last digits of such numbers neither overflow nor vanish.
+  if (largest > 0 && largest < HUGE_VAL && (largest < 0x1p-400 || largest > 0x1p400)) {
+    const int scale = std::ilogb(largest);
+    for (std::int64_t k = 0; k < width; ++k) point[k] = std::scalbn(point[k], -scale);
+  }
   for (std::int64_t k = 0; k < width; ++k) mean += point[k] / double(width);
   for (std::int64_t k = 0; k < width; ++k) point[k] -= mean, square += point[k] * point[k];
   const double length = std::sqrt(square);

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "kolmo/runtime/cpu/interrupt.hpp"
+#include "kolmo/topology/windows.hpp"
 #include "tests/paths.hpp"
 #include "tests/topology/naive.hpp"
 
@@ -61,6 +62,55 @@ TEST(Rips, ASquareIsOneLoopUntilItsDiagonal) {
   EXPECT_EQ(rips_persistence(square, {.threshold = 0.5}).h0, Diagram(4, Interval{0, HUGE_VAL}));
   const auto most = Distances::of_points({{0, 0, 0, 1, 1, 1, 1, 0}, 2}, Metric::maximum, 1, "points");
   EXPECT_THAT(rips_persistence(most, {}).h1, IsEmpty());
+}
+
+TEST(Rips, ScalesWithTheCoordinates) {
+  for (const double scale : {1e160, 1e300, 1e-160, 1e-200, 0x1p1022, 0x1p-1060}) {
+    for (const Metric metric : {Metric::euclidean, Metric::maximum}) {
+      const auto square = Distances::of_points({{0, 0, 0, scale, scale, scale, scale, 0, 0, 0}, 2}, metric, 1,
+                                               "points");  // one point twice
+      const Diagrams d = rips_persistence(square, {});
+      EXPECT_THAT(d.h0, ElementsAre(Interval{0, scale}, Interval{0, scale}, Interval{0, scale},
+                                    Interval{0, HUGE_VAL}));
+      if (metric == Metric::maximum) continue;
+      ASSERT_EQ(d.h1.size(), 1u);
+      EXPECT_EQ(d.h1[0].birth, scale);
+      EXPECT_NEAR(d.h1[0].death / scale, std::sqrt(2.), scale < 0x1p-1022 ? 1e-4 : 4e-16);
+    }
+  }
+  // Points that are far from the others and near each other.
+  EXPECT_THAT(rips_persistence(of({0, 0, 0x3p-660, 0x4p-660, 0x3p660, 0x4p660}, 2), {}).h0,
+              ElementsAre(Interval{0, 0x5p-660}, Interval{0, 0x5p660}, Interval{0, HUGE_VAL}));
+}
+
+TEST(Rips, PointsFurtherApartThanTheLargestDoubleAreNamed) {
+  for (const Metric metric : {Metric::euclidean, Metric::maximum})
+    EXPECT_THAT(
+        [&] {
+          Distances::of_points({{0, 1, -1.7e308, 1.7e308}, 1}, metric, 2, "x.csv");
+        },
+        ThrowsMessage<InvalidArgument>(HasSubstr("x.csv: points 2 and 3 (from 0) are further apart "
+                                                 "than the largest double; divide the data by")));
+  EXPECT_THROW(of({0, 0, 1.7e308, 1.7e308}, 2), InvalidArgument);
+  EXPECT_EQ(rips_persistence(of({-0.8e308, 0.8e308}, 1), {}).h0[0].death, 1.6e308);
+}
+
+TEST(Rips, NormalizedPointsDoNotDependOnTheAmplitude) {
+  std::vector<double> series;
+  for (int t = 0; t < 40; ++t) series.push_back(std::sin(0.4 * t) + (t == 7));
+  const auto points = [&](double scale) {
+    std::vector<double> scaled = series;
+    for (double& x : scaled) x *= scale;
+    const std::span<const double> columns[] = {scaled};
+    return delay_points(columns, 0, 40, {.dimension = 8, .delay = 2, .normalize = true}, "x").values;
+  };
+  for (const double scale : {0x1p-1000, 0x1p-450, 0x1p-300, 0x1p300, 0x1p600, 0x1p1020})
+    EXPECT_EQ(points(scale), points(1)) << scale;
+  for (const double scale : {1e-300, 1e-160, 1e160, 0.8e308}) {
+    const auto got = points(scale), want = points(1);
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-15);
+  }
+  EXPECT_EQ(points(0), std::vector<double>(points(1).size(), 0.0));
 }
 
 TEST(Rips, EqualsTheStandardReductionOverAllSimplices) {
