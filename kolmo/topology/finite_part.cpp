@@ -33,6 +33,10 @@ Split split(const Diagram& diagram, const std::string& name) {
 
 }  // namespace
 
+void fail_beyond(const std::string& name) {
+  fail<InvalidArgument>(name + ": is beyond the largest double; divide both diagrams by a power of ten");
+}
+
 FinitePart finite_part(const Diagram& a, const Diagram& b, const char* name) {
   Split first = split(a, std::string(name) + ": a"), second = split(b, std::string(name) + ": b");
   FinitePart part{std::move(first.finite), std::move(second.finite), {}};
@@ -44,6 +48,7 @@ FinitePart finite_part(const Diagram& a, const Diagram& b, const char* name) {
     for (std::size_t i = 0; i < first.ends[k].size(); ++i)
       part.essential.push_back(std::fabs(first.ends[k][i] - second.ends[k][i]));
   }
+  if (!part.infinite && std::ranges::count(part.essential, HUGE_VAL)) fail_beyond(name);
   return part;
 }
 

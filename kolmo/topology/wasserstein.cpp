@@ -64,6 +64,17 @@ std::vector<std::size_t> assign(const Gains& gains) {
   return taken;
 }
 
+/// (sum of cost^order)^(1/order), with costs in units of the largest one, so that no power overflows and the sum does not vanish.
+double norm(const std::vector<double>& costs, double order) {
+  const double unit = costs.empty() ? 0 : *std::ranges::max_element(costs);
+  if (unit == 0) return 0;
+  double sum = 0;
+  for (const double c : costs) sum += order == 1 ? c / unit : std::pow(c / unit, order);
+  const double found = unit * (order == 1 ? sum : std::pow(sum, 1 / order));
+  if (found == HUGE_VAL) fail_beyond("wasserstein_distance");
+  return found;
+}
+
 }  // namespace
 
 double wasserstein_distance(const Diagram& a, const Diagram& b, double order) {
@@ -96,20 +107,19 @@ double wasserstein_distance(const Diagram& a, const Diagram& b, double order) {
   for (std::size_t i = 0; i < gains.rows; ++i)
     for (std::size_t j = 0; j < gains.columns; ++j)
       gains.values[i * gains.columns + j] = std::min(0.0, gain(i, j));
-  double sum = 0;
+  std::vector<double> costs = part.essential;
   std::vector<char> matched(gains.columns);
   if (gains.rows) {
     const std::vector<std::size_t> taken = assign(gains);
     for (std::size_t i = 0; i < gains.rows; ++i) {
       const std::size_t j = taken[i];
       matched[j] = gains.row(i)[j] < 0;
-      sum += power(matched[j] ? cost(part.a[i], part.b[j]) : cost_of_diagonal(part.a[i]));
+      costs.push_back(matched[j] ? cost(part.a[i], part.b[j]) : cost_of_diagonal(part.a[i]));
     }
   }
   for (std::size_t j = 0; j < gains.columns; ++j)
-    if (!matched[j]) sum += power(cost_of_diagonal(part.b[j]));
-  for (const double c : part.essential) sum += power(c);
-  return unit * (order == 1 ? sum : std::pow(sum, 1 / order));
+    if (!matched[j]) costs.push_back(cost_of_diagonal(part.b[j]));
+  return norm(costs, order);
 }
 
 }  // namespace kolmo::topology

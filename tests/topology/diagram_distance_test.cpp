@@ -40,6 +40,34 @@ TEST(DiagramDistance, ByHand) {
   EXPECT_DOUBLE_EQ(wasserstein_distance({{0, 1e200}}, {}, 4), 5e199);
 }
 
+TEST(DiagramDistance, OfNumbersNearTheLargest) {
+  for (const auto distance :
+       {bottleneck_distance, +[](const Diagram&a, const Diagram&b) { return wasserstein_distance(a, b); },
+        +[](const Diagram&a, const Diagram&b) { return wasserstein_distance(a, b, 3); }}) {
+    EXPECT_DOUBLE_EQ(distance({{-1.7e308, 1.7e308}}, {}), 1.7e308);
+    EXPECT_DOUBLE_EQ(distance({{-1e308, 1e308}}, {{-1e308, 0.9e308}}), 1e307);
+    EXPECT_EQ(distance({{-1.7e308, inf}}, {{-1.7e308, inf}}), 0);
+    EXPECT_EQ(distance({{-1.7e308, inf}}, {{1.7e308, inf}, {1, inf}}), inf);
+    EXPECT_THAT(
+        [&] {
+          distance({{-1.7e308, inf}}, {{1.7e308, inf}});
+        },
+        ThrowsMessage<InvalidArgument>(HasSubstr("distance: is beyond the largest double; divide")));
+    const double least = 5e-324;
+    EXPECT_EQ(distance({{0, 4 * least}}, {}), 2 * least);
+  }
+  // The births are further apart than the largest double, and both intervals go to the diagonal.
+  EXPECT_DOUBLE_EQ(bottleneck_distance({{-1e308, -0.8e308}}, {{1e308, 1.6e308}}), 0.3e308);
+  EXPECT_DOUBLE_EQ(wasserstein_distance({{-1e308, -0.8e308}}, {{1e308, 1.6e308}}), 0.4e308);
+  EXPECT_THAT(
+      [] {
+        wasserstein_distance({{-1e308, 1e308}, {-1e308, 1e308}}, {});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("is beyond the largest double")));
+  EXPECT_DOUBLE_EQ(wasserstein_distance({{-1e308, 1e308}, {-1e308, 1e308}}, {}, 2), std::sqrt(2.) * 1e308);
+  EXPECT_DOUBLE_EQ(wasserstein_distance({{0, 1000}}, {{0, 1000.125}}, 100), 0.125);  // 0.00025^100 vanishes
+}
+
 /// The smallest value over all matchings of few intervals.
 double naive(const Diagram& a, const Diagram& b, double order) {
   std::vector<char> used(b.size());
