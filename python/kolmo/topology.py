@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kolmo import _kolmo
+from kolmo.flow.inputs import columns_of, floats
 from kolmo.flow.options import translated, type_text
 
 Diagram = np.ndarray[Any, np.dtype[np.float64]]
@@ -89,12 +90,14 @@ def _windows(name: str, data: Any, options: dict[str, Any], progress: Callable[[
     known = [o["name"] for o in _options(windows=windows)]
     for option in options.keys() - set(known):
         raise TypeError(f"{name}() got an unexpected option {option!r}; there are {', '.join(known)}")
-    values = np.asarray(data, np.float64)
-    if values.ndim not in (1, 2):
-        raise _kolmo.InvalidArgument(f"{name}: data of {values.ndim} axes; they are (rows,) or (rows, columns)")
-    values = np.ascontiguousarray(values.reshape(len(values), -1) if values.size else np.empty((0, 1)))
-    text = json.dumps({n: v.item() if isinstance(v, np.generic) else v for n, v in options.items() if v is not None})
-    found = translated(lambda: _kolmo.topology(values, text, name, progress))
+    given = columns_of(data, f"{name}: data")
+    if given.values.ndim != 2 or given.trials is not None:
+        raise _kolmo.InvalidArgument(f"{name}: data of {given.values.ndim if given.trials is None else 3} axes; they are (rows,) or (rows, columns)")
+    for fault in given.faults.values():
+        raise _kolmo.InvalidArgument(fault)
+    values = np.ascontiguousarray(given.values if given.values.size else np.empty((0, 1)))
+    options = {n: v.item() if isinstance(v, np.generic) else v for n, v in options.items() if v is not None}
+    found = translated(lambda: _kolmo.topology(values, options, name, progress))
     windows_found = [Persistence(_intervals(h0), _intervals(h1), threshold, points, begin, end) for begin, end, points, threshold, h0, h1, _ in found]
     return Windows(tuple(windows_found), np.array([w[-1] for w in found]))
 
@@ -112,7 +115,7 @@ def persistence_windows(series: Any, window: int, *, progress: Callable[[float, 
 
 
 def _diagram(name: str, which: str, diagram: Any) -> Diagram:
-    values = np.asarray(diagram, np.float64)
+    values = floats(diagram, f"{name}: {which}")
     if values.size == 0:
         return np.empty((0, 2))
     if values.ndim != 2 or values.shape[1] != 2:

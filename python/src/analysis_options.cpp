@@ -104,21 +104,25 @@ const OptionInfo& find(const AnalysisInfo& analysis, const std::string& name) {
 
 }  // namespace
 
+void set_option(const OptionInfo& o, void* request, const std::string& name, nb::handle value) {
+  try {
+    set(o, request, value);
+  } catch (const InvalidArgument& e) {
+    std::string what = e.what();
+    if (what.starts_with(std::string(o.name) + " ")) what.erase(0, o.name.size() + 1);
+    throw InvalidArgument(name + ": " + what, e.where());
+  } catch (const nb::builtin_exception& e) {
+    fail<InvalidArgument>(name + ": " + e.what());
+  }
+}
+
 Request::Request(const AnalysisInfo& a, const nb::dict& options) : analysis(a), values(a.make()) {
   std::vector<const OptionInfo*> given;
   for (const auto& [key, value] : options) {
     if (value.is_none()) continue;
     const std::string name = nb::cast<std::string>(key);
     const OptionInfo& o = find(a, name);
-    try {
-      set(o, values.get(), value);
-    } catch (const InvalidArgument& e) {
-      std::string what = e.what();
-      if (what.starts_with(std::string(o.name) + " ")) what.erase(0, o.name.size() + 1);
-      throw InvalidArgument(name + ": " + what, e.where());
-    } catch (const nb::builtin_exception& e) {
-      fail<InvalidArgument>(name + ": " + e.what());
-    }
+    set_option(o, values.get(), name, value);
     given.push_back(&o);
   }
   settled = &a.settle(values.get());

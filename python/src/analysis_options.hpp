@@ -17,4 +17,7 @@ struct Request {
   const AnalysisRequest* settled;
 };
 
+/// Sets an option of a request, which messages call `name`. Raises InvalidArgument for a value that is not accepted.
+void set_option(const OptionInfo& option, void* request, const std::string& name, nb::handle value);
+
 }  // namespace kolmo::python

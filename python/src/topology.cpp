@@ -7,9 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "kolmo/flow/request/options_json.hpp"
-#include "kolmo/io/json.hpp"
 #include "kolmo/topology/diagram_distance.hpp"
+#include "python/src/analysis_options.hpp"
 #include "python/src/module.hpp"
 #include "python/src/wait.hpp"
 
@@ -30,11 +29,12 @@ nb::bytes bytes_of(const Diagram& diagram) {
 }
 
 /// Each window as a tuple: begin, end, points, threshold, H0 and H1 as bytes of numbers, distance or NaN.
-nb::list windows(const Rows& values, const std::string& options, const std::string& name,
-                 nb::object progress) {
+nb::list windows(const Rows& values, const nb::dict& options, const std::string& name, nb::object progress) {
   TopologyRequest request;
-  read_options(topology_options(), &request, parse_json<nlohmann::ordered_json>(options, "topology"),
-               "topology");
+  for (const auto& [key, value] : options) {
+    const auto option = nb::cast<std::string>(key);
+    set_option(find_option(topology_options(), option, "topology"), &request, option, value);
+  }
   Table table;
   table.file = name;
   const std::size_t rows = values.shape(0), columns = values.shape(1);
@@ -71,7 +71,7 @@ double distance(const F& compute) {
 void add_topology(nb::module_& module) {
   using namespace nb::literals;
   module.def("topology", windows, "values"_a, "options"_a, "name"_a, "progress"_a.none(),
-             "The persistence of each window of the rows, with options as JSON text.");
+             "The persistence of each window of the rows, with options by name.");
   module.def("describe_topology", [] { return describe_topology().dump(); });
   module.def(
       "bottleneck_distance",

@@ -35,6 +35,9 @@ def test_pandas(want):
     value = kolmo.mutual_information(X[:, 0], X[:, 1])
     assert kolmo.mutual_information(frame["rain"], frame[["river flow"]]) == value
     assert "rain" in str(pytest.raises(ValueError, kolmo.mutual_information, frame["rain"] * np.inf, X[:, 1]).value)
+    some = [pandas.NA, *X[1:, 0]]
+    missing = kolmo.mutual_information(np.where(np.arange(120), X[:, 0], np.nan), X[:, 1])
+    assert kolmo.mutual_information(some, X[:, 1]) == kolmo.mutual_information(np.array(some, object), X[:, 1]) == missing
     gap = frame.astype("Float64")
     gap.iloc[5, 0] = pandas.NA
     assert network(gap).to_dict()["missing_rows"] == 1

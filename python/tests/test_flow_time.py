@@ -156,6 +156,11 @@ def test_where_needs_a_truth_for_each_row():
     on = np.arange(ROWS) % 4 > 0
     assert kolmo.transfer_entropy(X, Y, where=on).samples == on[1:].sum()
     refused("where: takes True or False", lambda: te(X, Y, where=X))
+    hidden = np.arange(ROWS) == 5
+    refused("where: row 5 has no value", lambda: te(X, Y, where=np.ma.array(on, mask=hidden)))
+    refused("time: row 5 has no value", lambda: te(X, Y, time=np.ma.array(np.arange(ROWS), mask=hidden)))
+    refused("time: takes dates or numbers", lambda: te(X, Y, time=np.arange(ROWS) + 0j))
+    assert te(X, Y, where=np.ma.array(on)) == te(X, Y, where=on)
     refused("where: has shape", lambda: te(X, Y, where=on[1:]))
     refused("no row counts", lambda: te(X, Y, where=on & False))
 

@@ -105,6 +105,62 @@ def test_what_cannot_be_is_refused(call, text):
     assert text in str(e.value)
 
 
+MISSING = [np.ma.array([[1.0, 2], [3, 4], [5, 6]], mask=[[0, 0], [0, 1], [0, 0]]), [[1, 2], [3, None], [5, 6]]]
+COMPLEX = [[1, 2j]]
+
+
+def test_missing_values_and_complex_numbers_are_refused():
+    pandas = pytest.importorskip("pandas")
+    missing = [*MISSING, [[1, 2], [3, pandas.NA], [5, 6]], np.array([[1, 2], [3, pandas.NA]], object),
+               pandas.DataFrame({"x": [1, 3], "y": pandas.array([2, pandas.NA])})]
+    for points in missing:
+        with pytest.raises(kolmo.InvalidArgument, match="column 1 has no value in row 1"):
+            rips_persistence(points)
+        with pytest.raises(kolmo.InvalidArgument, match="column 1 has no value in row 1"):
+            persistence_windows(points, 2)
+        for distance in (bottleneck_distance, wasserstein_distance):
+            for pair in ((points, []), ([], points)):
+                with pytest.raises(kolmo.InvalidArgument, match="interval 1 is from 3 to nan"):
+                    distance(*pair)
+    for call in (lambda: rips_persistence(COMPLEX), lambda: persistence_windows(COMPLEX, 1), lambda: rips_persistence(np.ones(3) + 1j),
+                 lambda: bottleneck_distance(COMPLEX, []), lambda: wasserstein_distance([], COMPLEX)):
+        with pytest.raises(kolmo.InvalidArgument, match="Complex data not supported"):
+            call()
+    unmasked = np.ma.array(SQUARE, mask=False)
+    assert rips_persistence(unmasked).longest == rips_persistence(pandas.DataFrame(SQUARE)).longest == (1, 2**0.5)
+    with pytest.raises(kolmo.InvalidArgument, match="word"):
+        rips_persistence(pandas.DataFrame({"x": [1, 3], "word": ["a", "b"]}))
+    with pytest.raises(kolmo.InvalidArgument, match="3 axes"):
+        rips_persistence([np.ones((2, 2)), np.ones((2, 2))])
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: rips_persistence([1, 2], threshold=float("inf")), "threshold: is inf, accepted are 0 to 1.7976931348623157e+308, or none"),
+    (lambda: rips_persistence([1, 2], threshold=float("nan")), "threshold: is nan, accepted are 0 to"),
+    (lambda: rips_persistence([1, 2], threshold=np.float32("nan")), "threshold: is nan, accepted are 0 to"),
+    (lambda: rips_persistence([1, 2], threshold=-1), "threshold: is -1, accepted are 0 to"),
+    (lambda: rips_persistence([1, 2], threshold="a"), "threshold: takes a number, not str"),
+    (lambda: rips_persistence([1, 2], dimension=2.5), "dimension: takes a whole number, not float"),
+    (lambda: persistence_windows([1, 2], 1, order=float("inf")), "order: is inf, accepted are 1 to"),
+    (lambda: persistence_windows([1, 2], np.nan), "window: takes a whole number"),
+    (lambda: rips_persistence([[0, 1], [1, 0]], distances=True, metric="maximum"), "metric"),
+    (lambda: rips_persistence([[0, 1], [1, 0]], distances=True, delay=3), "delay"),
+    (lambda: rips_persistence([-1.7e308, 0, 1.7e308]), "points 0 and 2 (from 0) are further apart than the largest double"),
+])
+def test_options_are_refused_as_by_the_command(call, text):
+    with pytest.raises(kolmo.InvalidArgument) as e:
+        call()
+    assert text in str(e.value) and "JSON" not in str(e.value)
+
+
+def test_distances_of_diagrams_of_large_numbers_are_numbers():
+    for distance in (bottleneck_distance, wasserstein_distance):
+        assert distance([[-1.7e308, 1.7e308]], []) == 1.7e308
+        assert distance([[-1e308, 1e308]], [[-1e308, 0.9e308]]) == pytest.approx(1e307)
+    with pytest.raises(kolmo.InvalidArgument, match="beyond the largest double"):
+        wasserstein_distance([[-1.7e308, 1.7e308], [0, 1e308]], [])
+
+
 def test_an_option_that_there_is_not_is_named():
     with pytest.raises(TypeError, match="windw"):
         rips_persistence([1, 2], windw=3)

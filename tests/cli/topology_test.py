@@ -43,6 +43,12 @@ class Topology(CommandTest):
         for options, text in (((), "has no value in row 1"), (("--step", "1"), "step"), (("--max-dimension", "2"), "max-dimension"),
                               (("--distances",), "has no value in row 1"), (("--columns", "y"), "y")):
             self.refused("topology", holes, *options, mentions=[text])
+        matrix = self.file("d.csv", "0,1\n1,0\n")
+        for options in (("--metric", "maximum"), ("--delay", 3), ("--dimension", 2), ("--every", 2), ("--normalize",), ("--window", 1)):
+            self.refused("topology", matrix, "--distances", *options, mentions=["of distances", options[0].strip("-")])
+        for options in (("--compare", "wasserstein"), ("--order", 2)):
+            self.refused("topology", matrix, *options, mentions=["are of windows, and there is no window"])
+        self.refused("topology", self.file("far.csv", "-1.7e308\n1.7e308\n"), mentions=["far.csv: points 0 and 1", "divide the data"])
 
 
 if __name__ == "__main__":

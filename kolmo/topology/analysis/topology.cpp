@@ -18,11 +18,13 @@ constexpr auto fields = TopologyRequest::fields();
 
 void check(const TopologyRequest& r) {
   const bool rows_are_points =
-      r.delay.dimension == 1 && r.delay.every == 1 && !r.delay.normalize && !r.window;
-  require(!r.distances || rows_are_points,
-          "topology: of distances there are no series, so dimension, every, normalize and window have no "
-          "meaning");
+      r.delay.dimension == 1 && r.delay.delay == 1 && r.delay.every == 1 && !r.delay.normalize && !r.window;
+  require(!r.distances || (rows_are_points && r.metric == Metric::euclidean),
+          "topology: of distances there are neither series nor coordinates, so dimension, delay, every, "
+          "normalize, metric and window have no meaning");
   require(r.window || !r.step, "topology: step is from one window to the next, and there is no window");
+  require(r.window || (r.compare == Comparison::bottleneck && r.order == 1),
+          "topology: compare and order are of windows, and there is no window");
 }
 
 /// The chosen columns, whose values are all there.

@@ -47,11 +47,11 @@ def columns_of(data: Any, what: str) -> Columns:
     if hasattr(data, "dims") and hasattr(data, "coords"):
         return _of_xarray(data, what)
     if hasattr(data, "to_frame") and hasattr(data, "name"):  # a Series
-        return Columns(_floats(data, what)[:, None], [] if data.name in (None, "") else [str(data.name)], single=True,
+        return Columns(floats(data, what)[:, None], [] if data.name in (None, "") else [str(data.name)], single=True,
                        labels=_index_labels(data))
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
         return _of_frame(data, what)
-    values = _floats(data, what)
+    values = floats(data, what)
     return Columns(_at_least_2d(values, what), single=values.ndim == 1)
 
 
@@ -63,7 +63,7 @@ def _of_frame(frame: Any, what: str) -> Columns:
     for i, label in enumerate(labels):
         column = frame.iloc[:, i] if hasattr(frame, "iloc") else frame[label]
         try:
-            values[:, i] = _floats(column, f"{what}: column {str(label)!r}")
+            values[:, i] = floats(column, f"{what}: column {str(label)!r}")
         except (InvalidArgument, TypeError) as e:
             faults[i] = str(e)
     plain = all(isinstance(label, (int, np.integer)) for label in labels) and labels == list(range(len(labels)))
@@ -113,7 +113,7 @@ def _of_trials(parts: Any, what: str) -> Columns:
 
 def _of_mne(data: Any, what: str) -> Columns:
     """Epochs (epochs, channels, times) or a recording (channels, times) of MNE."""
-    values = _floats(data.get_data(), what)
+    values = floats(data.get_data(), what)
     return Columns(np.ascontiguousarray(np.swapaxes(values, -1, -2)), [str(name) for name in data.ch_names],
                    labels=Labels(np.asarray(data.times, np.float64), "times", "s"))
 
@@ -121,7 +121,7 @@ def _of_mne(data: Any, what: str) -> Columns:
 def _of_xarray(data: Any, what: str) -> Columns:
     if data.ndim == 2 and "time" in data.dims:
         data = data.transpose("time", ...)
-    values = _floats(data.values, what)
+    values = floats(data.values, what)
     along = data.dims[-2] if data.ndim > 1 else data.dims[0]
     labels = None
     if along in data.coords:
@@ -146,7 +146,7 @@ def _at_least_2d(values: np.ndarray, what: str) -> np.ndarray:
     return values
 
 
-def _floats(data: Any, what: str) -> np.ndarray:
+def floats(data: Any, what: str) -> np.ndarray:
     """Double precision, missing values as NaN."""
     device = str(getattr(data, "device", "cpu"))
     if not device.startswith("cpu") and getattr(getattr(data, "device", None), "platform", "") != "cpu":
@@ -170,6 +170,8 @@ def _floats(data: Any, what: str) -> np.ndarray:
             raise InvalidArgument(f"{what}: holds times; series hold numbers")
         if array.dtype.kind == "c":
             raise InvalidArgument(f"{what}: Complex data not supported; a series holds real numbers")
+        if array.dtype == object:  # as a list that holds pandas' NA beside numbers
+            array = np.where(np.frompyfunc(lambda x: type(x).__name__ == "NAType", 1, 1)(array).astype(bool), np.nan, array)
         _refuse_rounding(array, what)
         return np.asarray(array, dtype=np.float64)
     except TypeError as e:

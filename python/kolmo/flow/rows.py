@@ -100,6 +100,13 @@ def _tiled(values: np.ndarray, shape: tuple[int, ...], what: str) -> np.ndarray:
     raise InvalidArgument(f"{what}: has shape {values.shape}; wants one value for each of {rows} rows")
 
 
+def _refuse_masked(values: Any, what: str) -> None:
+    """np.asarray would take what is behind a mask for values."""
+    masked = np.flatnonzero(np.ma.getmaskarray(values)) if isinstance(values, np.ma.MaskedArray) else ()
+    if len(masked):
+        raise InvalidArgument(f"{what}: row {masked[0]} has no value")
+
+
 def _set_times(to: Rows, labels: Labels, shape: tuple[int, ...]) -> None:
     values = _tiled(labels.values, shape, "time")
     to.time_name, to.time_unit = labels.name, labels.unit
@@ -139,6 +146,7 @@ def rows_of(shape: tuple[int, ...], labels: Labels | None, own_trials: np.ndarra
         result.trials = codes_of(trials, rows)
     if time is not None and time is not False:
         name = str(getattr(time, "name", None) or "time")
+        _refuse_masked(time, "time")
         values = np.asarray(getattr(time, "to_numpy", lambda: time)())
         if values.dtype.kind == "O":
             values = np.array([v.astimezone(timezone.utc).replace(tzinfo=None) if getattr(v, "tzinfo", None) else v for v in values])
@@ -147,10 +155,13 @@ def rows_of(shape: tuple[int, ...], labels: Labels | None, own_trials: np.ndarra
                 values = values.astype("datetime64[us]")
             except (ValueError, TypeError):
                 raise InvalidArgument("time: takes dates or numbers, one for each row") from None
+        if values.dtype.kind == "c":
+            raise InvalidArgument("time: takes dates or numbers, one for each row, and no complex numbers")
         _set_times(result, Labels(values, name), shape)
     elif time is None and labels is not None and labels.are_times and (ordered or labels.values.dtype.kind not in "iu"):
         _set_times(result, labels, shape)
     if where is not None:
+        _refuse_masked(where, "where")
         marks = np.asarray(where)
         if marks.dtype.kind not in "biu":
             raise InvalidArgument(f"where: takes True or False for each row, not {marks.dtype}")
