@@ -46,10 +46,12 @@ struct StreamRequest : TestedRequest {
         within<&R::windows>(within<&WindowOptions::source_past>(
             list_of(value_option<&Embedding::history>("source_history", 1, 16, "past values of the source"),
                     value_option<&Embedding::tau>("source_tau", 1, max_rows, "rows between them")))),
-        inherited<R, AnalysisRequest>(without(
-            "rows",
-            without("trials",
-                    without("time", without("where", without("strict", AnalysisRequest::common_fields())))))),
+        inherited<R, AnalysisRequest>(with_help(
+            "device", "the device that computes: auto, cpu, cuda, cuda:N or simt (emulated GPU)",
+            without("rows",
+                    without("trials",
+                            without("time", without("where",
+                                                    without("strict", AnalysisRequest::common_fields()))))))),
         inherited<R, TestedRequest>(TestedRequest::test_fields()));
   }
 };

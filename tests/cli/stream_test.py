@@ -90,6 +90,10 @@ class Values(StreamTest):
         self.assertIn("kolmo: note: --neighbors auto: 10 nearest neighbours\n", said.stderr)
         self.assertNotIn("auto", kolmo("stream", data, *COLUMNS, "--window", 1001).stderr)
 
+    def test_help_offers_one_device(self):
+        self.assertNotIn("cuda:all", kolmo("stream", "--help").stdout)
+        self.refused("stream", self.csv, *COLUMNS, "--window", 100, "--device", "cpu,simt", mentions=["one device"])
+
     def test_windows_further_apart_than_they_are_long(self):
         windows, _ = self.lines(self.csv, *COLUMNS, "--window", 50, "--step", 110)
         self.assertEqual([(w["first_row"], w["last_row"]) for w in windows], [(0, 49), (110, 159), (220, 269)])

@@ -189,6 +189,14 @@ constexpr std::array<OptionInfo, N - 1> without(std::string_view name,
     if (o.name != name) rest[n++] = o;
   return rest;
 }
+/// The options, of which one has another help.
+template <std::size_t N>
+constexpr std::array<OptionInfo, N> with_help(std::string_view name, const char* help,
+                                              std::array<OptionInfo, N> options) {
+  for (OptionInfo& o : options)
+    if (o.name == name) o.help = help;
+  return options;
+}
 /// Options for which the methods text has sentences of their own.
 template <std::size_t N>
 constexpr std::array<OptionInfo, N> told(std::array<OptionInfo, N> options) {

@@ -152,7 +152,11 @@ struct EntropyRequest : AnalysisRequest {
   static constexpr auto fields() {
     return join(
         list_of(columns_option<&EntropyRequest::x>("x", "columns of the joint distribution").needed()),
-        inherited<EntropyRequest, AnalysisRequest>(AnalysisRequest::common_fields()));
+        with_help(
+            "device",
+            "where to compute: auto, cpu, cuda, cuda:N or simt (emulated GPU); of several, such as cuda:0,2 "
+            "or cuda:all, the first computes, and the next if that is lost",
+            inherited<EntropyRequest, AnalysisRequest>(AnalysisRequest::common_fields())));
   }
 };
 
