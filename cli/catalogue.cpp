@@ -11,6 +11,7 @@
 #include "cli/option.hpp"
 #include "cli/table.hpp"
 #include "cli/vendor.hpp"
+#include "kolmo/knn/cpu_engines.hpp"
 #include "kolmo/op/registry.hpp"
 #include "kolmo/op/source_hash.hpp"
 #include "kolmo/predict/analysis/forecast.hpp"
@@ -225,6 +226,7 @@ void print_info(const OpEntry& e) {
   tensors.print(std::cout);
   if (!options.empty()) options.print(std::cout << '\n');
   print_variants("CPU", e.variants(DeviceKind::cpu));
+  if (e.op->name.starts_with("ksg_")) std::cout << '\n' << knn::cpu_engines << '\n';
   print_variants("CUDA", cuda_variants(e));
   if (const auto vendor = vendor_library_text(); calls_vendor_library(e) && !vendor.empty())
     std::cout << vendor << '\n';

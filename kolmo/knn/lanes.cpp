@@ -6,6 +6,7 @@
 // 16-bit integers.
 #include "kolmo/knn/lanes.hpp"
 
+#include "kolmo/knn/cpu_engines.hpp"
 #include "kolmo/runtime/cpu/parallel.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -258,11 +259,8 @@ HWY_EXPORT(lanes_f32);
 
 template <class T>
 bool lanes_fit(const KsgProblem<T>& p) {
-  // Building lists pays off if enough estimates share them. Lists and counts look at all that is near in the
-  // first column of z, which costs the more the more columns there are.
-  const double fewest = p.dz ? 4 + double(p.n) / 2500 : 0.35 * std::sqrt(double(p.n));
-  const std::int64_t most_rows = p.dz == 0 ? 50000 : p.dz == 1 ? 200000 : p.dz == 2 ? 35000 : 20000;
-  return p.algorithm == KsgAlgorithm::ksg1 && double(p.b * p.estimates()) >= fewest && p.n <= most_rows &&
+  return p.algorithm == KsgAlgorithm::ksg1 &&
+         double(p.b * p.estimates()) >= fewest_listed_estimates(p.n, p.dz) && p.n <= most_listed_rows(p.dz) &&
          (p.dz > 0 || p.dx == 1);
 }
 template <class T>

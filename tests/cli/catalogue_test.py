@@ -110,6 +110,13 @@ class Catalogue(CommandTest):
             self.assertEqual(line, ["variants on CUDA: " + ", ".join(shown)] if shown else [])
         self.assertIn("naive", [row["name"] for row in result("info", "matmul")["cpu_variants"]])
 
+    def test_the_engines_of_neighbour_estimates_on_the_cpu_are_named_with_their_rule(self):
+        for name in ("ksg_conditional_mutual_information", "ksg_mutual_information", "ksg_transfer_entropy"):
+            said = kolmo("info", name).stdout
+            for text in ("engines on CPU, by rows, columns and estimates", "shared lists", "trees"):
+                self.assertIn(text, said)
+        self.assertNotIn("engines", kolmo("info", "matmul").stdout)
+
     def test_cpu_variants_are_listed(self):
         rows = result("info", "fp32_to_fp16")["cpu_variants"]
         self.assertEqual([row["naive"] for row in rows], [False, True])

@@ -7,9 +7,11 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "kolmo/base/arena.hpp"
+#include "kolmo/knn/cpu_engines.hpp"
 #include "kolmo/knn/ksg_oracle.hpp"
 #include "kolmo/knn/ksg_problem.hpp"
 #include "kolmo/knn/sorted.hpp"
@@ -213,6 +215,28 @@ TEST(Engines, SearchBeyondListsAndSlices) {  // uses more points than one slice 
   const Setting s{70000, 1, 4, 0, 3, 1, 1, 1, Data::normal};
   RandomData<double> run(s);
   EXPECT_EQ(run.values(false, 2), run.values(true, 2));
+}
+
+TEST(Engines, AreChosenByTheRuleThatIsStated) {
+  const auto listed = [](std::int64_t n, int dx, int dz, std::int64_t estimates) {
+    KsgProblem<double> p;
+    p.n = n, p.b = 1, p.dx = dx, p.dy = 1, p.dz = dz, p.surrogates = estimates - 1;
+    return lanes_fit(p);
+  };
+  constexpr std::int64_t many = 1000;
+  constexpr std::int64_t most[] = {50000, 200000, 35000, 20000, 20000};
+  for (int dz = 0; dz < 5; ++dz) {
+    EXPECT_TRUE(listed(most[dz], 1, dz, many));
+    EXPECT_FALSE(listed(most[dz] + 1, 1, dz, many));
+    EXPECT_EQ(listed(1000, 2, dz, many), dz > 0);
+    EXPECT_NE(cpu_engines.find(std::to_string(most[dz])), std::string_view::npos);
+  }
+  EXPECT_TRUE(listed(10000, 1, 1, 8));  // 4 + rows / 2500
+  EXPECT_FALSE(listed(10000, 1, 1, 7));
+  EXPECT_TRUE(listed(10000, 1, 0, 35));  // 0.35 sqrt(rows)
+  EXPECT_FALSE(listed(10000, 1, 0, 34));
+  EXPECT_NE(cpu_engines.find("4 + rows / 2500"), std::string_view::npos);
+  EXPECT_NE(cpu_engines.find("0.35 sqrt(rows)"), std::string_view::npos);
 }
 
 }  // namespace
