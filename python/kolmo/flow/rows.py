@@ -102,9 +102,8 @@ def _tiled(values: np.ndarray, shape: tuple[int, ...], what: str) -> np.ndarray:
 
 def _refuse_masked(values: Any, what: str) -> None:
     """np.asarray would take what is behind a mask for values."""
-    masked = np.flatnonzero(np.ma.getmaskarray(values)) if isinstance(values, np.ma.MaskedArray) else ()
-    if len(masked):
-        raise InvalidArgument(f"{what}: row {masked[0]} has no value")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InvalidArgument(f"{what}: row {np.flatnonzero(np.ma.getmaskarray(values))[0]} has no value")
 
 
 def _set_times(to: Rows, labels: Labels, shape: tuple[int, ...]) -> None:
