@@ -235,14 +235,12 @@ void rollout(const Rollout& a, Arena arena, Stream& s, int row) {
     const bool before = a.reset == GruReset::before;
     if (p.way == Way::side) {
       if constexpr (std::is_same_v<T, float>) {
-        run_side({w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
-                  a.head_hidden.as<T>(), a.head_stochastic.as<T>(), a.controls.as<T>(),
-                  a.weight_controls.as<T>(), a.controls.given() ? int(a.controls.dim(-1)) : 0,
-                  RolloutOutputs<T>(a), a.step_deltas.as<T>(), a.last.as<T>(), before,
-                  cuda::side_parts(w.size, side_at_once(a.h.device.index, p.ranks, w.size.n))},
-                 p.ranks, s);
-        each(cuda::SideResults{a.hidden_norms.as<T>(), a.entropy.as<T>(), a.step_deltas.as<T>(),
-                               w.size.categories, a.loss.size()});
+        run_side(
+            {w.size, in.u, in.slope, in.loss, a.h.as<T>(), a.weight_hh.as<T>(), a.bias_hh.as<T>(),
+             a.head_hidden.as<T>(), a.head_stochastic.as<T>(), a.controls.as<T>(), a.weight_controls.as<T>(),
+             a.controls.given() ? int(a.controls.dim(-1)) : 0, RolloutOutputs<T>(a), a.last.as<T>(), before,
+             cuda::side_parts(w.size, side_at_once(a.h.device.index, p.ranks, w.size.n))},
+            p.ranks, s);
       }
       return each(Summary<T>(w.size, a));
     }

@@ -88,9 +88,10 @@ extern const Op<GruForwardArgs> gru_forward;
 ///   L_(t+1) = exp(clamp(a . h_(t+1) + b . s_(t+1), -10, 10))
 /// Each member has its heads a and b. The leading (batch) dimensions, such as plans to compare, share all weights. The draw of
 /// s_t in row r of h inverts the distribution function, in the order of the categories, at element offset + r (steps + 1) + t
-/// of random_uniform in f64 of the seed. f64 or f32; matrix products as in matmul, those of many plans on a GPU in f32 from three bf16
-/// parts, as accurate as f32; there a state that is not finite makes NaN. `last` may be `h`. Same bits from run to run on one variant;
-/// where h differs in its last bits, a draw may differ too. Latents and draws that are fed back are computed step by step.
+/// of random_uniform in f64 of the seed. f64 or f32; matrix products as in matmul, those of many plans on a GPU in f32 from two f16 parts of
+/// each factor, where a product errs by at most 3 2^-22 of it; there a state that is not finite makes NaN. `last` may be `h`. Same bits
+/// from run to run on one variant; where h differs in its last bits, a draw may differ too. Latents and draws that are fed back are
+/// computed step by step.
 /// Sources: Hafner et al., ICML 2019 (recurrent state-space models; here the prior alone, without observations);
 /// Cho et al., EMNLP 2014.
 extern const Op<RssmRolloutArgs> rssm_rollout;

@@ -14,8 +14,9 @@
 //   expect(barrier, bytes)    begins a phase of the rank's own barrier, which ends once so many bytes have come
 //   store(p, rank, value, b)  stores as above; the barrier b of the other rank counts the bytes
 //   wait(barrier, parity)     waits until all bytes of the phase have come
-//   share(p, bytes, b)        sends what the rank's threads have stored at p, bytes of a multiple of 16, to the same place of all other
-//                             ranks, whose barriers b count it. All threads of the rank call it, and wait for each other.
+//   before_sharing()          waits for what the rank's threads have stored, which may then be shared
+//   share(p, bytes, b)        sends what is stored at p, bytes of a multiple of 16, to the same place of all other ranks, whose barriers b
+//                             count it; all threads of the rank call it
 //   wait_for_shares(barrier, parity)  waits for what others share
 // In a grid (`by_words`) values pass through global memory:
 //   send(place, value, exchange)      sends to all ranks. Nothing more may be sent to a place before all have gathered it.
@@ -51,13 +52,12 @@ struct BlockRanks {
     unsigned char* const own = reinterpret_cast<unsigned char*>(p);
     *reinterpret_cast<T*>(own + (to - rank()) * std::ptrdiff_t(bytes)) = value;
   }
-  __device__ void share(float* p, int size, std::uint64_t*) const {
-    __syncthreads();
-    for (int to = 0; to < Count; ++to)
-      for (int i = thread(); to != rank() && i < size / int(sizeof(float)); i += Threads)
-        store(p + i, to, p[i]);
-    if constexpr (Count > 1) __syncthreads();
+  template <class T>
+  __device__ void store(T* p, int to, T value, std::uint64_t*) const {
+    store(p, to, value);
   }
+  __device__ void before_sharing() const { __syncthreads(); }
+  __device__ void share(float*, int, std::uint64_t*) const { static_assert(Count == 1); }
   __device__ void sync() const { __syncthreads(); }
   __device__ void sync_rank() const { __syncthreads(); }
 };
@@ -159,10 +159,12 @@ struct ClusterRanks {
     wait_for<false>(shared_address(barrier), parity);  // nothing but copies to shared memory is waited for
   }
   __device__ void sync() const { meet_cluster(); }
-  /// A warp sends to a rank, so there must not be more ranks than warps.
-  __device__ void share(float* p, int bytes, std::uint64_t* barrier) const {
+  __device__ void before_sharing() const {
     show_to_copies();
     __syncthreads();
+  }
+  /// A warp sends to a rank, so there must not be more ranks than warps.
+  __device__ void share(float* p, int bytes, std::uint64_t* barrier) const {
     const int of_warp = thread() / 32;
     if (thread() % 32 == 0 && of_warp < count() && of_warp != rank())
       copy_to_rank(p, bytes, of_warp, barrier);

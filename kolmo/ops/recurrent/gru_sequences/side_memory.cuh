@@ -11,8 +11,11 @@ constexpr int side_threads = 256, side_warps = side_threads / 32;
 constexpr int side_tile = 8, side_tiles = 3, side_plans = side_tiles * side_tile;
 constexpr int side_units = 32;    // of a rank; a thread has a unit and a plan of each tile
 constexpr int side_depth = 32;    // states that a warp multiplies
+constexpr int side_ranks = 8;     // at most
 constexpr int side_controls = 8;  // planned inputs at most
 constexpr int decoded = 6;        // sums of a plan's state, and its largest logit
+/// Barriers of a tile: of states at even steps, of those at odd steps or of r h, and two of the sums of states.
+constexpr int side_barriers = 4, of_sums = 2;
 static_assert(side_threads == side_units * side_tile);
 
 struct alignas(8) Two {
@@ -23,8 +26,9 @@ struct alignas(8) Two {
 struct SideMemory {
   int rows;  ///< of state: those from n on are 0
   std::size_t count = 0;
-  float *barriers, *sums, *parts, *input, *update, *reset, *candidate, *of_controls, *control, *first_loss,
-      *loss, *heads, *state, *other;
+  float *barriers, *sums, *of_warps, *of_ranks, *input, *planned, *reset, *of_controls, *control, *first_loss,
+      *loss, *scales, *state, *other;
+  unsigned* largest;
 
   KOLMO_HD SideMemory(float* memory, int n) : rows((n + side_depth - 1) / side_depth * side_depth) {
     const auto take = [&](int size) {
@@ -32,15 +36,17 @@ struct SideMemory {
       count += std::size_t(size + 3) / 4 * 4;
       return at;
     };
-    barriers = take(2 * side_tiles * 2);             // two of each tile
-    sums = take(side_warps * 2 * side_threads);      // [warp][gate][unit][plan]
-    parts = take(side_warps * decoded * side_tile);  // [warp][sum][plan]
-    input = take(side_tiles * 3 * side_threads);     // [tile][gate][unit][plan]
-    update = take(side_tiles * side_threads), reset = take(side_tiles * side_threads);  // z, r
-    candidate = take(side_tiles * side_threads);  // terms of n beside the product
-    of_controls = take(3 * side_controls * side_units), control = take(side_controls * side_tile);
-    first_loss = take(side_plans), loss = take(side_tile);
-    heads = take(2 * rows);  // [state], of the state and of its category
+    barriers = take(side_barriers * side_tiles * 2);
+    sums = take(side_tiles * side_warps * 2 * side_threads);             // [tile][warp][place][unit][plan]
+    of_warps = take(side_tiles * side_warps * decoded * side_tile);      // [tile][warp][sum][plan]
+    of_ranks = take(2 * side_tiles * side_ranks * decoded * side_tile);  // [parity][tile][rank][sum][plan]
+    input = take(side_tiles * 3 * side_threads);                         // [tile][gate][unit][plan]
+    planned = take(side_tiles * 3 * side_threads);                       // the same with planned inputs
+    reset = take(side_tiles * side_threads);                             // [tile][unit][plan], r
+    of_controls = take(3 * side_controls * side_units), control = take(side_controls * side_plans);
+    first_loss = take(side_plans), loss = take(side_plans);
+    scales = take(2 * side_plans);  // of the states of a plan, and their reciprocals
+    largest = reinterpret_cast<unsigned*>(take(3 * side_units));  // [gate][unit], bits of the largest weight
     state = take(side_plans * rows),
     other = take(side_plans * rows);  // [tile][unit][plan]; r h, or the next state
   }
@@ -59,23 +65,9 @@ struct SideJob {
   const float *h, *weights, *bias, *head_hidden, *head_stochastic, *controls, *weight_controls;
   int planned;  ///< number of planned inputs
   RolloutOutputs<float> outputs;
-  float* logits;  ///< sums of e logit, in the place of another result
   float* last;
   bool before;
   std::int64_t parts;  ///< among so many groups of ranks the plans of a member are shared out evenly
-};
-
-/// Completes the results of a step of a row, which are sums: of h h in the place of the norm, of e in that of the entropy, and of e logit.
-struct SideResults {
-  float *norms, *entropy;
-  const float* logits;
-  std::int64_t categories, count;
-
-  std::int64_t items() const { return count; }
-  KOLMO_HD void operator()(std::int64_t i) const {
-    norms[i] = std::sqrt(norms[i]);
-    entropy[i] = categories ? std::log(entropy[i]) - logits[i] / entropy[i] : 0.F;
-  }
 };
 
 }  // namespace
