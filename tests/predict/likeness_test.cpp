@@ -10,39 +10,66 @@
 namespace kolmo::predict {
 namespace {
 
-std::vector<SpreadAt> spreads_at(std::size_t seen, int count, double step) {
-  std::vector<SpreadAt> all;
-  for (int i = 1; i <= count; ++i) all.push_back({seen, step * i});
-  return all;
+Blocks of_losses(std::vector<double> losses) {
+  Blocks blocks;
+  blocks.loss = std::move(losses);
+  return blocks;
+}
+/// A training whose loss is e^first in 5 blocks, and then e^latest in 5 blocks.
+Blocks of_levels(double first, double latest) {
+  std::vector<double> losses(5, std::exp(first));
+  losses.insert(losses.end(), 5, std::exp(latest));
+  return of_losses(losses);
+}
+bool unlike(const Likeness& likeness, const Blocks& training) {
+  return likeness.unlike({training, training.loss.size()});
+}
+/// 20 runs whose logarithms of losses are 0, .1, ... 1.9 throughout.
+std::vector<Blocks> steady(std::size_t count) {
+  std::vector<Blocks> runs;
+  for (std::size_t i = 0; i < count; ++i) runs.push_back(of_levels(.1 * double(i), .1 * double(i)));
+  return runs;
+}
+Likeness likeness_of(const std::vector<Blocks>& runs) {
+  std::vector<const Blocks*> all;
+  for (const Blocks& b : runs) all.push_back(&b);
+  return Likeness(all);
 }
 
-// The 95 % quantile of 21 spreads is the 20th; the third stage has too few of its own.
-TEST(Likeness, LimitsAreQuantilesOfEachStage) {
-  std::vector<SpreadAt> all = spreads_at(10, 11, .1);
-  for (const SpreadAt& s : spreads_at(19, 10, .1)) all.push_back({s.seen, s.spread + 1.1});
-  for (const SpreadAt& s : spreads_at(39, 21, .01)) all.push_back(s);
-  all.push_back({40, 5});
-  const Likeness likeness(all);
-  ASSERT_EQ(likeness.limits().size(), 3u);
-  EXPECT_DOUBLE_EQ(likeness.limits()[0], 2.0);
-  EXPECT_DOUBLE_EQ(likeness.limits()[1], .2);
-  EXPECT_DOUBLE_EQ(likeness.limits()[2], .2);
+// The third nearest other run is 2 steps away for 16 of the runs, and 3 steps for the 2 at either end, next to the end or at it:
+// the 95 % quantile of 20 is the 19th.
+TEST(Likeness, IsThatOfTheThirdNearestRun) {
+  const std::vector<Blocks> runs = steady(20);
+  const Likeness likeness = likeness_of(runs);
+  ASSERT_EQ(likeness.limits().size(), 2u);
+  const double deviation = .1 * std::sqrt((20. * 20 - 1) / 12);
+  EXPECT_NEAR(likeness.limits()[1], .3 * std::sqrt(2.) / deviation, 1e-5);
+  EXPECT_FALSE(unlike(likeness, of_levels(1.95, 1.95))) << ".25 from the third nearest";
+  EXPECT_TRUE(unlike(likeness, of_levels(2.05, 2.05))) << ".35 from the third nearest";
+  EXPECT_FALSE(unlike(likeness, of_levels(.55, .55)));
+  EXPECT_TRUE(unlike(likeness, of_levels(.5, 1.5)))
+      << "as low as theirs and as high as theirs, but not after each other";
 }
 
-TEST(Likeness, MoreThanAFifthAboveTheLimitIsUnlike) {
-  const Likeness likeness = Likeness::of_limits({.1, .01});
-  using Training = std::vector<SpreadAt>;
-  EXPECT_TRUE(likeness.unlike(Training{{10, .2}}));
-  EXPECT_FALSE(likeness.unlike(Training{{10, .1}}));
-  EXPECT_TRUE(likeness.unlike(Training{{20, .1}})) << "the limit of its stage";
-  EXPECT_TRUE(likeness.unlike(Training{{500, .1}})) << "the last limit";
-  EXPECT_FALSE(likeness.unlike(Training{{10, .2}, {11, .1}, {12, .1}, {13, .1}, {14, .1}}));
-  EXPECT_TRUE(likeness.unlike(Training{{10, .2}, {11, .2}, {12, .1}, {13, .1}, {14, .1}}));
-  EXPECT_FALSE(likeness.unlike({}));
-  EXPECT_FALSE(Likeness().unlike(Training{{10, 9}})) << "a store that is too small says nothing";
+TEST(Likeness, SaysNothingOfTooFewRunsOrBlocks) {
+  EXPECT_FALSE(unlike(likeness_of(steady(19)), of_levels(9, 9)));
+  EXPECT_FALSE(unlike(Likeness(), of_levels(9, 9)));
+  EXPECT_FALSE(unlike(likeness_of(steady(20)), of_losses(std::vector<double>(9, 1e4))))
+      << "its second 5 blocks are not full";
 }
 
-// Through kolmo forecast --store: the same ensemble, once with limits below what it shows here, once above.
+TEST(Likeness, ALongerTrainingIsComparedWhereRunsWereLastAndGapsAreLeftOut) {
+  const std::vector<Blocks> runs = steady(20);
+  const Likeness likeness = likeness_of(runs);
+  Blocks longer = of_levels(.5, .5);
+  longer.loss.resize(40, std::exp(9.));
+  EXPECT_FALSE(unlike(likeness, longer));
+  Blocks gap = of_levels(.5, .5);
+  for (std::size_t i = 6; i < 10; ++i) gap.loss[i] = std::nan(""), gap.gaps.push_back(i);
+  EXPECT_FALSE(unlike(likeness, gap)) << "one of the latest 5 blocks has a loss";
+}
+
+// Through kolmo forecast --store: the same ensemble, once with a limit of 0, once with one above all distances.
 TEST(Likeness, AnUnlikeTrainingIsNotedAndHasASimpleDriver) {
   const testing_io::TemporaryFolder parent;
   std::vector<PastRun> runs;
@@ -54,8 +81,10 @@ TEST(Likeness, AnUnlikeTrainingIsNotedAndHasASimpleDriver) {
   for (StoreStanding::Of& of : standing.forecasters)
     if (of.forecaster == "recurrent_ensemble") of.relative = .01;
   const TrainingLog log = law_log(std::vector<double>(150, 1.), .01, 3);
-  const auto forecast = [&](double limit) {
-    standing.likeness = Likeness::of_limits({limit});
+  ASSERT_TRUE(std::isnan(standing.likeness.limits()[1])) << "4 runs are too few";
+  const auto forecast = [&](float limit) {
+    standing.likeness = {standing.likeness.curves(),
+                         std::vector<float>(standing.likeness.limits().size(), limit)};
     write_standing(store, standing);
     ForecastRequest request;
     request.store = store;

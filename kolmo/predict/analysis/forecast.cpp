@@ -106,9 +106,10 @@ ForecastResult forecast_log(const TrainingLog& log, const ForecastRequest& reque
                                                : arena.forecast_by(request.forecaster, log, plan, blocks);
   if (result.forecast.unlike_past)
     result.notes.push_back(
-        "this training is unlike the runs of the store: its recurrent networks differ by more on it than on "
-        "them, and drive only if they "
-        "were better on this log's own past");
+        "this training is unlike the runs of the store: its losses are further from theirs than theirs from "
+        "each other. What the store says of forecasters does not count, and its recurrent networks drive "
+        "only "
+        "if they were better on this log's own past");
   result.loss = log.blocks().loss.back();
   result.standings = arena.standings();
   if (request.target) result.time = time_to(result.forecast, *request.target);

@@ -93,33 +93,22 @@ std::vector<Standing> Arena::standings() const {
   return all;
 }
 
-bool Arena::unlike(std::size_t forecaster, const Seen& seen, const Prediction& now) const {
-  std::vector<SpreadAt> spreads = history_.spreads(forecaster);
-  if (now.spread.size() >= Likeness::ahead) spreads.push_back({seen.count, now.spread[Likeness::ahead - 1]});
-  return likeness_.unlike(spreads);
-}
-
 Arena::Choice Arena::driver(const Seen& seen, const RateBlocks& planned) const {
   const bool changes = changes_rate(seen, planned);
   Choice choice;
   std::vector<std::size_t> able;
-  std::map<std::size_t, Prediction> made;  // of those that have learned
   for (std::size_t f = 0; f < history_.forecasters().size(); ++f) {
     const Forecaster& forecaster = *history_.forecasters()[f];
     if (!forecaster.able(seen) || (changes && !forecaster.knows_rates())) continue;
     if (forecaster.learned_gain() && !learned_may_drive_) continue;
     if (planned.size() > forecaster.reach(seen)) continue;
     able.push_back(f);
-    if (!forecaster.learned_gain()) continue;
-    made[f] = forecaster.predict(seen, planned);
-    choice.unlike = choice.unlike || unlike(f, seen, made[f]);
+    choice.unlike = choice.unlike || (forecaster.learned_gain() && likeness_.unlike(seen));
   }
   double least = INFINITY;
   for (const std::size_t f : able)
     if (const double s = standing(f, planned.size(), choice.unlike); s < least)
       least = s, choice.forecaster = f;
-  if (const auto found = made.find(choice.forecaster); found != made.end())
-    choice.prediction = std::move(found->second);
   return choice;
 }
 
@@ -155,7 +144,7 @@ Forecast Arena::made(std::size_t f, const TrainingLog& log, const Plan& plan, st
   require(forecaster.able(seen),
           "forecast: the log has not what " + std::string(forecaster.name()) + " needs");
 
-  const Prediction prediction = choice.prediction ? *choice.prediction : forecaster.predict(seen, planned);
+  const Prediction prediction = forecaster.predict(seen, planned);
   const Calibrator& calibrator = history_.calibrator(choice.forecaster);
   const double noise = noise_of(seen);
   const std::size_t shown = calibrator.reach(seen.count);

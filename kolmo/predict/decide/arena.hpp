@@ -57,11 +57,9 @@ class Arena {
  private:
   struct Choice {
     std::size_t forecaster = 0;
-    bool unlike = false;                     // the training is unlike past runs
-    std::optional<Prediction> prediction{};  // if it has been made already
+    bool unlike = false;  // the training is unlike past runs
   };
   Choice driver(const Seen& seen, const RateBlocks& planned) const;
-  bool unlike(std::size_t forecaster, const Seen& seen, const Prediction& now) const;
   Forecast made(std::size_t forecaster, const TrainingLog& log, const Plan& plan, std::size_t blocks) const;
 
   History history_;

@@ -14,7 +14,6 @@ History::History(Forecasters forecasters, std::size_t longest, std::size_t strid
     : forecasters_(std::move(forecasters)),
       calibrators_(forecasters_.size()),
       scores_(forecasters_.size()),
-      spreads_(forecasters_.size()),
       stride_(stride) {
   for (std::size_t first = 1, last = shortest_tier; first <= longest; first = last + 1, last *= 4)
     tiers_.push_back({first, last, first_origin});
@@ -25,15 +24,11 @@ void History::update(const Blocks& blocks) {
     restarts_ = blocks.restarts;
     for (Calibrator& c : calibrators_) c.forget();
     for (auto& s : scores_) s.clear();
-    for (auto& s : spreads_) s.clear();
     for (Tier& tier : tiers_) tier.next = first_origin;
-    next_spread_ = first_origin;
   }
   count_ = blocks.loss.size();
   for (Tier& tier : tiers_)
     each_origin(blocks, tier.next, tier.last, [&](std::size_t origin) { forecast(blocks, origin, tier); });
-  each_origin(blocks, next_spread_, Likeness::ahead,
-              [&](std::size_t origin) { note_spreads(blocks, origin); });
 }
 
 template <class Use>
@@ -45,15 +40,6 @@ void History::each_origin(const Blocks& blocks, std::size_t& next, std::size_t a
     }
     use(next);
     next += std::max(stride_, Seen{blocks, next}.known() / 32);
-  }
-}
-
-void History::note_spreads(const Blocks& blocks, std::size_t origin) {
-  const Seen seen{blocks, origin};
-  for (std::size_t f = 0; f < forecasters_.size(); ++f) {
-    if (!forecasters_[f]->learned_gain() || !forecasters_[f]->able(seen)) continue;
-    const Prediction prediction = forecasters_[f]->predict(seen, rates_of(blocks, origin, Likeness::ahead));
-    if (!prediction.spread.empty()) spreads_[f].push_back({origin, prediction.spread.back()});
   }
 }
 

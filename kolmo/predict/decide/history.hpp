@@ -3,7 +3,6 @@
 #include <memory>
 #include <vector>
 
-#include "kolmo/predict/decide/likeness.hpp"
 #include "kolmo/predict/forecast/calibrator.hpp"
 #include "kolmo/predict/forecast/forecaster.hpp"
 
@@ -48,8 +47,6 @@ class History {
   }
   /// By forecaster and horizon: quantiles from the errors known at the origin, against what came. Only horizons of the grid.
   const std::map<std::size_t, Score>& scores(std::size_t forecaster) const { return scores_[forecaster]; }
-  /// The spreads of the predictions of a forecaster that has learned, Likeness::ahead blocks on, in the order of their origins; empty if it has none.
-  const std::vector<SpreadAt>& spreads(std::size_t forecaster) const { return spreads_[forecaster]; }
   std::size_t count() const { return count_; }
 
  private:
@@ -61,17 +58,15 @@ class History {
   template <class Use>
   void each_origin(const Blocks& blocks, std::size_t& next, std::size_t ahead, const Use& use);
   void forecast(const Blocks& blocks, std::size_t origin, const Tier& tier);
-  void note_spreads(const Blocks& blocks, std::size_t origin);
 
   static constexpr std::size_t first_origin = 10;
 
   Forecasters forecasters_;
   std::vector<Calibrator> calibrators_;
   std::vector<std::map<std::size_t, Score>> scores_;
-  std::vector<std::vector<SpreadAt>> spreads_;
   std::vector<Tier> tiers_;
   std::int64_t restarts_ = 0;
-  std::size_t stride_, count_ = 0, next_spread_ = first_origin;
+  std::size_t stride_, count_ = 0;
 };
 
 /// The rates of `count` blocks from `first` on.

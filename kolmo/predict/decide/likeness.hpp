@@ -3,32 +3,33 @@
 #include <span>
 #include <vector>
 
+#include "kolmo/predict/forecast/forecaster.hpp"
+
 namespace kolmo::predict {
 
-/// The spread of a learned forecaster when so many blocks of a training were seen.
-struct SpreadAt {
-  std::size_t seen;
-  double spread;
-};
-
-/// Whether a training is like those that a forecaster has learned from, by the spread of its members `ahead` blocks on. That is compared
-/// with its spread on the runs of the store, forecast by members that had not learned from them, at the same stage of the run: stages
-/// are 10 to 19 blocks seen, 20 to 39, 40 to 79 and so on.
+/// Whether a training is like the runs of a store, by its losses. The curve of a training is the mean logarithm of the loss over each 5
+/// blocks. The distance of two trainings is that of the first and of the latest value of their curves, each in units of its standard
+/// deviation over the runs. A training is unlike the runs if the third nearest of them is further away than the third nearest other run
+/// is from 95 % of the runs.
 class Likeness {
  public:
-  static constexpr std::size_t ahead = 5;
+  using Curve = std::vector<float>;  ///< NaN where none of the 5 blocks has a loss
+  /// With fewer runs nothing is said.
+  static constexpr std::size_t fewest_runs = 20;
 
   Likeness() = default;
-  /// Takes the limit of each stage: the 95 % quantile of the spreads at it. A stage with fewer than 20 of them has the limit of the one before.
-  explicit Likeness(std::span<const SpreadAt> of_store);
-  static Likeness of_limits(std::vector<double> limits);
-  const std::vector<double>& limits() const { return limits_; }
+  explicit Likeness(std::span<const Blocks* const> runs);
+  /// Takes the curves of runs and the limits that the constructor above has found.
+  Likeness(std::vector<Curve> curves, std::vector<float> limits);
 
-  /// More than a fifth of the spreads of a training, where 5 % would be expected, are above their limit. Without limits none is.
-  bool unlike(std::span<const SpreadAt> of_training) const;
+  const std::vector<Curve>& curves() const { return curves_; }
+  /// limits()[i] is the 95 % quantile of distances over the runs, with value i as the latest; NaN where it cannot be known.
+  const std::vector<float>& limits() const { return limits_; }
+  bool unlike(const Seen& training) const;
 
  private:
-  std::vector<double> limits_;
+  std::vector<Curve> curves_;
+  std::vector<float> limits_;
 };
 
 }  // namespace kolmo::predict

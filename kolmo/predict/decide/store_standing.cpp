@@ -24,7 +24,7 @@ std::string path_of(const std::string& folder) {
 
 /// An error at a horizon, of a forecast of one run.
 struct Error {
-  std::size_t run, seen;
+  std::size_t run;
   double error, unit;  // the error in this unit
 };
 using Errors = std::map<std::size_t, std::vector<Error>>;  // by horizon
@@ -47,7 +47,7 @@ Errors errors_of(const WorldModel& model, const std::vector<const Blocks*>& runs
       if (next[h - 1] >= model.residuals()[h - 1].size()) continue;
       const Residual e = model.residuals()[h - 1][next[h - 1]++];
       if (!runs[r]->knows(t - 1) || !runs[r]->knows(t + h - 1)) continue;
-      all[h].push_back({r, t, e.error / e.unit, e.unit});
+      all[h].push_back({r, e.error / e.unit, e.unit});
     }
   });
   for (std::size_t h = 0; h < next.size(); ++h)
@@ -76,7 +76,7 @@ Errors errors_of(const Forecaster& forecaster, const std::vector<const Blocks*>&
       if (!run.knows(o.seen + h - 1)) continue;
       const double unit = error_unit(noise, prediction, h - 1),
                    error = std::log(run.loss[o.seen + h - 1]) - prediction.centres[h - 1];
-      o.errors.emplace_back(h, Error{o.run, o.seen, error / unit, unit});
+      o.errors.emplace_back(h, Error{o.run, error / unit, unit});
     }
   });
   Errors all;
@@ -119,14 +119,6 @@ StoreStanding::Of standing_of(const std::string& name, const Errors& errors) {
     of.errors.push_back(std::move(some));
   }
   return of;
-}
-
-Likeness likeness_of(const Errors& of_model, const std::vector<const Blocks*>& runs) {
-  std::vector<SpreadAt> spreads;
-  if (const auto found = of_model.find(Likeness::ahead); found != of_model.end())
-    for (const Error& e : found->second)
-      spreads.push_back({e.seen, spread_of(e.unit, noise_of({*runs[e.run], e.seen}))});
-  return Likeness(spreads);
 }
 
 /// The gain as a share of the loss, from runs whose rate fell by half or more and that say something of it.
@@ -188,7 +180,7 @@ StoreStanding judge(const RunStore& store) {
   standing.prior = prior_of(runs, standing.decays);
   const WorldModel& model = *store.model();
   const Errors of_model = errors_of(model, runs);
-  standing.likeness = likeness_of(of_model, runs);
+  standing.likeness = Likeness(runs);
   std::map<std::string, Errors> simple;
   for (const auto& f : simple_forecasters(standing.prior)) {
     const Errors& errors = simple[std::string(f->name())] = errors_of(*f, runs, model.least());
@@ -227,6 +219,8 @@ std::string StoreStanding::text() const {
     all.push_back({{"name", of.forecaster}, {"crps", of.crps}, {"relative", of.relative}});
     for (const auto& errors : of.errors) file.floats.push_back(errors);
   }
+  for (const auto& curve : likeness.curves()) file.floats.push_back(curve);
+  file.floats.push_back(likeness.limits());
   file.header = {{"kind", "standing"},
                  {"forecasters", all},
                  {"best_simple", best_simple},
@@ -234,7 +228,7 @@ std::string StoreStanding::text() const {
                  {"admitted", admitted},
                  {"runs", runs},
                  {"decays", decays},
-                 {"likeness", likeness.limits()},
+                 {"curves", likeness.curves().size()},
                  {"gain", {prior.median, prior.low, prior.high}}};
   return file.text();
 }
@@ -254,11 +248,15 @@ StoreStanding StoreStanding::parse(const std::string& text, const std::string& l
     s.best_simple = file.header.at("best_simple").get<std::string>();
     s.difference = file.header.at("difference").get<std::array<std::array<double, 2>, 3>>();
     s.admitted = file.header.at("admitted").get<bool>(), s.runs = file.header.at("runs").get<std::size_t>();
-    s.likeness = Likeness::of_limits(file.header.at("likeness").get<std::vector<double>>());
+    const auto curves = file.header.at("curves").get<std::size_t>();
+    require(curves < file.floats.size() && next == file.floats.size() - curves - 1,
+            "it has not the curves of its runs");
+    s.likeness = {{file.floats.begin() + std::ptrdiff_t(next), file.floats.end() - 1}, file.floats.back()};
     const auto gain = file.header.at("gain").get<std::array<double, 3>>();
     s.prior = {gain[0], gain[1], gain[2]}, s.decays = file.header.value("decays", std::size_t(0));
   } catch (const std::exception& e) {
-    fail<InvalidArgument>(label + ": is damaged: " + e.what());
+    fail<InvalidArgument>(label +
+                          ": is damaged, or of an earlier version; train the store again: " + e.what());
   }
   return s;
 }

@@ -27,7 +27,7 @@ struct StoreStanding {
   /// CRPS of the world model less that of the best simple forecaster of each horizon: 95 % interval of a paired bootstrap over runs.
   std::array<std::array<double, 2>, 3> difference{};
   bool admitted = false;  ///< at 5 and 10 blocks the interval is below 0: the world model may drive
-  Likeness likeness;      ///< of a training to the runs, by the spread of the world model
+  Likeness likeness;      ///< of a training to the runs
   static constexpr std::size_t fewest_decays = 5;
   GainPrior
       prior;  ///< from the runs that show what a decay gains; the usual one if there are fewer than fewest_decays

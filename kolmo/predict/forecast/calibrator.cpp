@@ -80,10 +80,6 @@ double error_unit(double noise, const Prediction& prediction, std::size_t i) {
   return prediction.spread.empty() ? noise : std::hypot(noise, of_spread * prediction.spread[i]);
 }
 
-double spread_of(double unit, double noise) {
-  return std::sqrt(std::max(0., unit * unit - noise * noise)) / of_spread;
-}
-
 Quantiles error_quantiles(std::span<const PastError> errors, double independent) {
   if (errors.size() < 2) return scaled(normal_quantiles(), 2);
   double total = 0, mean = 0, squares = 0;

@@ -17,9 +17,6 @@ double noise_of(const Seen& seen);
 /// the forecaster doubts itself, as on a training unlike those that it has learned from.
 double error_unit(double noise, const Prediction& prediction, std::size_t i);
 
-/// The spread of a prediction whose error unit is `unit`, where the noise is `noise`.
-double spread_of(double unit, double noise);
-
 /// An error of a forecast: log loss less centre, in its unit when it was made.
 struct PastError {
   double error = 0;
