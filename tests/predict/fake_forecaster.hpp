@@ -11,11 +11,12 @@ namespace kolmo::predict {
 class Fake final : public Forecaster {
  public:
   using Centre = std::function<double(const Seen&, std::size_t)>;
-  Fake(std::string name, Centre centre, double spread = 0)
-      : name_(std::move(name)), centre_(std::move(centre)), spread_(spread) {}
+  Fake(std::string name, Centre centre, double spread = 0, bool unlike = false)
+      : name_(std::move(name)), centre_(std::move(centre)), spread_(spread), unlike_(unlike) {}
   std::string_view name() const override { return name_; }
   bool knows_rates() const override { return true; }
   bool learned_gain() const override { return true; }
+  bool unlike(const Seen&) const override { return unlike_; }
   Prediction predict(const Seen& seen, const RateBlocks& planned) const override {
     Prediction out;
     for (std::size_t i = 0; i < planned.size(); ++i)
@@ -27,6 +28,7 @@ class Fake final : public Forecaster {
   std::string name_;
   Centre centre_;
   double spread_;
+  bool unlike_;
 };
 
 }  // namespace kolmo::predict

@@ -1,4 +1,4 @@
-#include "kolmo/predict/decide/likeness.hpp"
+#include "kolmo/predict/model/likeness.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,34 +69,32 @@ TEST(Likeness, ALongerTrainingIsComparedWhereRunsWereLastAndGapsAreLeftOut) {
   EXPECT_FALSE(unlike(likeness, gap)) << "one of the latest 5 blocks has a loss";
 }
 
-// Through kolmo forecast --store: the same ensemble, once with a limit of 0, once with one above all distances.
+// Through kolmo forecast --store. The loss of the second training is a hundred times that of the first.
 TEST(Likeness, AnUnlikeTrainingIsNotedAndHasASimpleDriver) {
   const testing_io::TemporaryFolder parent;
   std::vector<PastRun> runs;
-  for (const Blocks& b : simulated::runs(4, 300)) runs.push_back({"run " + std::to_string(runs.size()), b});
+  for (const Blocks& b : simulated::runs(20, 300)) runs.push_back({"run " + std::to_string(runs.size()), b});
   const std::string store = parent / "store";
   train_store(runs, store, {.members = 2, .hidden = 8, .epochs = 2, .threads = 1});
   StoreStanding standing = judge(RunStore::open(store));
   standing.admitted = true;
   for (StoreStanding::Of& of : standing.forecasters)
     if (of.forecaster == "recurrent_ensemble") of.relative = .01;
-  const TrainingLog log = law_log(std::vector<double>(150, 1.), .01, 3);
-  ASSERT_TRUE(std::isnan(standing.likeness.limits()[1])) << "4 runs are too few";
-  const auto forecast = [&](float limit) {
-    standing.likeness = {standing.likeness.curves(),
-                         std::vector<float>(standing.likeness.limits().size(), limit)};
-    write_standing(store, standing);
+  write_standing(store, standing);
+  const auto forecast = [&](double scale) {
+    std::vector<LogRow> rows = simulated::Run{.steps = 150, .seed = 3}.rows();
+    for (LogRow& row : rows) row.loss *= scale;
     ForecastRequest request;
     request.store = store;
-    return forecast_log(log, request);
+    return forecast_log(log_of(rows), request);
   };
-  const ForecastResult unlike = forecast(0), like = forecast(100);
+  const ForecastResult like = forecast(1), unlike = forecast(100);
+  EXPECT_EQ(like.forecast.driver, "recurrent_ensemble");
+  EXPECT_TRUE(like.notes.empty());
   EXPECT_NE(unlike.forecast.driver, "recurrent_ensemble");
   EXPECT_TRUE(unlike.forecast.unlike_past);
   ASSERT_EQ(unlike.notes.size(), 1u);
   EXPECT_NE(unlike.notes[0].find("unlike the runs of the store"), std::string::npos);
-  EXPECT_EQ(like.forecast.driver, "recurrent_ensemble");
-  EXPECT_TRUE(like.notes.empty());
 }
 
 }  // namespace

@@ -49,7 +49,6 @@ Arena::Arena(Forecasters forecasters, std::size_t longest, std::size_t stride, c
   for (const auto& f : history_.forecasters()) usual_.push_back(f->usual_score());
   if (!standing) return;
   prior_ = standing->prior, learned_may_drive_ = standing->admitted, usual_origins_ = 10;
-  likeness_ = standing->likeness;
   for (std::size_t i = 0; i < usual_.size(); ++i) {
     const StoreStanding::Of* of = standing->find(history_.forecasters()[i]->name());
     if (!of) continue;
@@ -103,7 +102,7 @@ Arena::Choice Arena::driver(const Seen& seen, const RateBlocks& planned) const {
     if (forecaster.learned_gain() && !learned_may_drive_) continue;
     if (planned.size() > forecaster.reach(seen)) continue;
     able.push_back(f);
-    choice.unlike = choice.unlike || (forecaster.learned_gain() && likeness_.unlike(seen));
+    choice.unlike = choice.unlike || forecaster.unlike(seen);
   }
   double least = INFINITY;
   for (const std::size_t f : able)

@@ -64,7 +64,6 @@ class Arena {
 
   History history_;
   GainPrior prior_;
-  Likeness likeness_;
   std::vector<double> usual_;  // by forecaster
   double usual_origins_ = 3;
   bool learned_may_drive_ = false;

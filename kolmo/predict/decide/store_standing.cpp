@@ -180,7 +180,6 @@ StoreStanding judge(const RunStore& store) {
   standing.prior = prior_of(runs, standing.decays);
   const WorldModel& model = *store.model();
   const Errors of_model = errors_of(model, runs);
-  standing.likeness = Likeness(runs);
   std::map<std::string, Errors> simple;
   for (const auto& f : simple_forecasters(standing.prior)) {
     const Errors& errors = simple[std::string(f->name())] = errors_of(*f, runs, model.least());
@@ -219,17 +218,10 @@ std::string StoreStanding::text() const {
     all.push_back({{"name", of.forecaster}, {"crps", of.crps}, {"relative", of.relative}});
     for (const auto& errors : of.errors) file.floats.push_back(errors);
   }
-  for (const auto& curve : likeness.curves()) file.floats.push_back(curve);
-  file.floats.push_back(likeness.limits());
-  file.header = {{"kind", "standing"},
-                 {"forecasters", all},
-                 {"best_simple", best_simple},
-                 {"difference", difference},
-                 {"admitted", admitted},
-                 {"runs", runs},
-                 {"decays", decays},
-                 {"curves", likeness.curves().size()},
-                 {"gain", {prior.median, prior.low, prior.high}}};
+  file.header = {{"kind", "standing"},         {"forecasters", all},
+                 {"best_simple", best_simple}, {"difference", difference},
+                 {"admitted", admitted},       {"runs", runs},
+                 {"decays", decays},           {"gain", {prior.median, prior.low, prior.high}}};
   return file.text();
 }
 
@@ -248,15 +240,10 @@ StoreStanding StoreStanding::parse(const std::string& text, const std::string& l
     s.best_simple = file.header.at("best_simple").get<std::string>();
     s.difference = file.header.at("difference").get<std::array<std::array<double, 2>, 3>>();
     s.admitted = file.header.at("admitted").get<bool>(), s.runs = file.header.at("runs").get<std::size_t>();
-    const auto curves = file.header.at("curves").get<std::size_t>();
-    require(curves < file.floats.size() && next == file.floats.size() - curves - 1,
-            "it has not the curves of its runs");
-    s.likeness = {{file.floats.begin() + std::ptrdiff_t(next), file.floats.end() - 1}, file.floats.back()};
     const auto gain = file.header.at("gain").get<std::array<double, 3>>();
     s.prior = {gain[0], gain[1], gain[2]}, s.decays = file.header.value("decays", std::size_t(0));
   } catch (const std::exception& e) {
-    fail<InvalidArgument>(label +
-                          ": is damaged, or of an earlier version; train the store again: " + e.what());
+    fail<InvalidArgument>(label + ": is damaged: " + e.what());
   }
   return s;
 }

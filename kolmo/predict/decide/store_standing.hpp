@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kolmo/predict/decide/history.hpp"
-#include "kolmo/predict/decide/likeness.hpp"
 #include "kolmo/predict/forecast/law.hpp"
 #include "kolmo/predict/model/run_store.hpp"
 
@@ -27,7 +26,6 @@ struct StoreStanding {
   /// CRPS of the world model less that of the best simple forecaster of each horizon: 95 % interval of a paired bootstrap over runs.
   std::array<std::array<double, 2>, 3> difference{};
   bool admitted = false;  ///< at 5 and 10 blocks the interval is below 0: the world model may drive
-  Likeness likeness;      ///< of a training to the runs
   static constexpr std::size_t fewest_decays = 5;
   GainPrior
       prior;  ///< from the runs that show what a decay gains; the usual one if there are fewer than fewest_decays

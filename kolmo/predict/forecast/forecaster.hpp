@@ -61,6 +61,8 @@ class Forecaster {
   virtual std::size_t reach(const Seen&) const { return std::numeric_limits<std::size_t>::max(); }
   /// Whether past runs taught it what a decay gains, so that its errors on them tell how uncertain that is.
   virtual bool learned_gain() const { return false; }
+  /// Whether the training is unlike those that it has learned from.
+  virtual bool unlike(const Seen&) const { return false; }
   /// What its CRPS usually is, in units of that of persistence at the same origins: its standing before it has one.
   virtual double usual_score() const { return 1; }
   /// One value for each block of `planned`. It is able() to, and all losses are positive.
@@ -78,7 +80,7 @@ struct Forecast {
   std::vector<double> rate;          ///< planned
   double noise = 0;                  ///< standard deviation of log loss from block to block
   std::string driver;                ///< the forecaster whose centres these are
-  bool unlike_past = false;          ///< the training is unlike the runs of the store, see Likeness
+  bool unlike_past = false;          ///< the training is unlike the runs of the store, see Forecaster::unlike()
   std::string calibrated_on;         ///< whose errors the quantiles come from, in words
 };
 

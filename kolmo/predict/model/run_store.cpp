@@ -78,6 +78,10 @@ std::string text_of(const WorldModel& model, const std::string& source, const Tr
     for (const Residual& r : errors) flat.push_back(r.error), flat.push_back(r.unit);
     file.floats.push_back(std::move(flat));
   }
+  const auto& curves = model.likeness().curves();
+  file.header["curves"] = curves.size();
+  file.floats.insert(file.floats.end(), curves.begin(), curves.end());
+  file.floats.push_back(model.likeness().limits());
   return file.text();
 }
 std::shared_ptr<const WorldModel> model_from(const std::string& text, const std::string& label,
@@ -86,14 +90,20 @@ std::shared_ptr<const WorldModel> model_from(const std::string& text, const std:
   try {
     source = file.header.at("source").get<std::string>();
     const auto members = file.header.at("members").get<std::size_t>();
-    require(members + ahead == file.floats.size(), label + ": is damaged: arrays of a model are missing");
+    require(file.header.contains("curves"), label + ": is of an earlier version; train the store again");
+    const auto curves = file.header.at("curves").get<std::size_t>();
+    require(members <= file.floats.size() && curves <= file.floats.size() &&
+                members + ahead + curves + 1 == file.floats.size(),
+            label + ": is damaged: arrays of a model are missing");
+    const auto first_curve = file.floats.end() - 1 - std::ptrdiff_t(curves);
+    Likeness likeness({first_curve, file.floats.end() - 1}, file.floats.back());
     Residuals residuals(ahead);
     for (std::size_t h = 0; h < ahead; ++h)
       for (std::size_t i = 0; i + 1 < file.floats[members + h].size(); i += 2)
         residuals[h].push_back({file.floats[members + h][i], file.floats[members + h][i + 1]});
     file.floats.resize(members);
     return std::make_shared<const WorldModel>(file.header.at("hidden").get<int>(), std::move(file.floats),
-                                              std::move(residuals));
+                                              std::move(residuals), std::move(likeness));
   } catch (const nlohmann::json::exception& e) {
     fail<InvalidArgument>(label + ": is damaged: " + e.what());
   }

@@ -94,8 +94,12 @@ template std::vector<std::vector<double>> roll_out(const Member<float>&, const S
 template std::vector<std::vector<double>> roll_out(const Member<double>&, const Seen&,
                                                    std::span<const RateBlocks>);
 
-WorldModel::WorldModel(int hidden, std::vector<std::vector<float>> members, Residuals residuals)
-    : sizes_{hidden}, members_(std::move(members)), residuals_(std::move(residuals)) {
+WorldModel::WorldModel(int hidden, std::vector<std::vector<float>> members, Residuals residuals,
+                       Likeness likeness)
+    : sizes_{hidden},
+      members_(std::move(members)),
+      residuals_(std::move(residuals)),
+      likeness_(std::move(likeness)) {
   TrainingOptions sizes;
   sizes.hidden = hidden, sizes.members = int(members_.size());
   sizes.check();
@@ -142,7 +146,7 @@ WorldModel WorldModel::train(std::span<const Blocks* const> runs, const Training
   for (std::size_t h = 0; h < 2 && cross; ++h) {
     std::vector<std::vector<float>> others;
     for (std::size_t i = std::size_t(own) + 1 - h; i < found.size(); i += 2) others.push_back(found[i]);
-    const WorldModel model(options.hidden, std::move(others), {});
+    const WorldModel model(options.hidden, std::move(others), {}, Likeness(half[1 - h]));
     std::vector<Residuals> of_run(half[h].size(), Residuals(ahead));
     parallel_for(threads, std::int64_t(of_run.size()), [&](std::int64_t r, int) {
       add_errors(model, *half[h][std::size_t(r)], of_run[std::size_t(r)]);
@@ -152,7 +156,7 @@ WorldModel WorldModel::train(std::span<const Blocks* const> runs, const Training
         errors[i].insert(errors[i].end(), of[i].begin(), of[i].end());
   }
   found.resize(std::size_t(own));
-  return {options.hidden, std::move(found), std::move(errors)};
+  return {options.hidden, std::move(found), std::move(errors), Likeness(runs)};
 }
 
 std::vector<std::vector<std::vector<double>>> WorldModel::rollouts(const Seen& seen,
@@ -166,7 +170,8 @@ std::vector<std::vector<std::vector<double>>> WorldModel::rollouts(const Seen& s
 }
 
 Prediction WorldModel::predict(const Seen& seen, const RateBlocks& planned) const {
-  constexpr double of_variance = 8;
+  constexpr double of_variance = 8, of_unlike = .5;
+  const double most = unlike(seen) ? of_unlike : 1;
   const auto members = std::move(rollouts(seen, {&planned, 1})[0]);
   const std::vector<double> law =
       fit_law(seen, LawTerms::lag).after(planned, seen.blocks.length).logs(seen.loss()[seen.count - 1]);
@@ -179,7 +184,7 @@ Prediction WorldModel::predict(const Seen& seen, const RateBlocks& planned) cons
     for (const auto& member : members) squares += (member[i] - mean) * (member[i] - mean);
     const double variance = n > 1 ? squares / (n - 1) : 0;
     distance += (mean - law[i]) * (mean - law[i]), doubt += of_variance * variance;
-    const double share = distance > 0 ? distance / (distance + doubt) : 1;
+    const double share = most * (distance > 0 ? distance / (distance + doubt) : 1);
     out.centres.push_back(law[i] + share * (mean - law[i]));
     out.spread.push_back(std::sqrt(variance));
   }

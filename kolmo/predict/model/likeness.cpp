@@ -1,4 +1,4 @@
-#include "kolmo/predict/decide/likeness.hpp"
+#include "kolmo/predict/model/likeness.hpp"
 
 #include <algorithm>
 #include <array>
