@@ -80,8 +80,8 @@ struct Forecast {
   std::vector<double> rate;          ///< planned
   double noise = 0;                  ///< standard deviation of log loss from block to block
   std::string driver;                ///< the forecaster whose centres these are
-  bool unlike_past = false;          ///< the training is unlike the runs of the store, see Forecaster::unlike()
-  std::string calibrated_on;         ///< whose errors the quantiles come from, in words
+  bool unlike_past = false;   ///< the training is unlike the runs of the store, see Forecaster::unlike()
+  std::string calibrated_on;  ///< whose errors the quantiles come from, in words
 };
 
 }  // namespace kolmo::predict
