@@ -129,7 +129,7 @@ struct SideBySide {
       most = fmaxf(most, fabsf(m.state[place(k, unit)]));
 #pragma unroll
     for (int mask = 1; mask < side_tile; mask *= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, mask));
-    if (unit >= side_plans) return;
+    if (unit >= side_plans || plan) return;
     m.scales[unit] = scale_for(most), m.scales[side_plans + unit] = 1 / scale_for(most);
   }
   __device__ void load_head() {
