@@ -20,7 +20,7 @@ namespace kolmo::cli {
 namespace {
 
 struct RunFlags {
-  std::string op, variant, dtype;
+  std::string op, variant, dtype, accuracy;
   std::vector<std::string> in, set, out;
   DeviceOptions device;
 };
@@ -154,9 +154,30 @@ int find_variant(const OpEntry& entry, const std::string& name, DeviceKind kind)
   fail<InvalidArgument>(std::string(entry.name()) + ": no variant is called '" + name + "' here" + names);
 }
 
+/// Adds --accuracy to the values of --set. Throws InvalidArgument, naming the operators that have this option, for one that has not.
+void add_accuracy(const OpEntry& entry, const std::string& accuracy,
+                  std::map<std::string, std::string>& values) {
+  if (accuracy.empty()) return;
+  const auto is_there = [](const OpEntry& e) {
+    const auto fields = e.op->fields();
+    return std::any_of(fields.begin(), fields.end(),
+                       [](const FieldInfo& f) { return !f.is_tensor() && f.name == "accuracy"; });
+  };
+  std::string names;
+  for (const OpEntry& e : all_names())
+    if (is_there(e)) names += (names.empty() ? "" : ", ") + std::string(e.name());
+  if (!is_there(entry))
+    fail<InvalidArgument>("--accuracy: " + std::string(entry.name()) +
+                          " has no such option; the operators that have it are " + names);
+  require(values.emplace("accuracy", accuracy).second,
+          "--accuracy and --set accuracy are the same option; give one of them");
+}
+
 void run_op(const RunFlags& o) {
   const OpEntry& entry = find_op(o.op);
-  const auto in = by_name(o.in, "--in"), values = by_name(o.set, "--set"), out = by_name(o.out, "--out");
+  const auto in = by_name(o.in, "--in"), out = by_name(o.out, "--out");
+  auto values = by_name(o.set, "--set");
+  add_accuracy(entry, o.accuracy, values);
   for (const auto& [name, file] : in) declare_input("--in", file);
   for (const auto& [name, file] : out) declare_output("--out", file);
   Stream stream = o.device.open();
@@ -187,6 +208,10 @@ void add_run(CLI::App& app, Context&) {
   command->add_option("--set", o.set, "a number, flag or choice; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  command
+      ->add_option("--accuracy", o.accuracy,
+                   "how many times the error bound of products is allowed; the same as --set accuracy=E")
+      ->type_name("E");
   command->add_option("--out", o.out, "where to write an output; may be repeated")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);

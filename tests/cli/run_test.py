@@ -98,6 +98,22 @@ class Run(CommandTest):
             self.assertIn(f"'descr': '{descr}'".encode(), self.z.read_bytes())
             self.assertEqual(self.z.read_bytes()[-len(values) * struct.calcsize(code):], struct.pack(f"<2{code}", *values))
 
+    def test_accuracy_is_the_option_of_products(self):
+        values = [1 + i / 7 for i in range(64 * 64)]
+        a = self.file("a.npy", npy(values, (64, 64), "<f4", "f"))
+        given = ["run", "matmul", "--in", f"a={a}", "--in", f"b={a}", "--out", f"y={self.z}"]
+        self.assertEqual(kolmo(*given, "--set", "accuracy=4").returncode, 0)
+        set_by_name = self.z.read_bytes()
+        run = kolmo(*given, "--accuracy", "4")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.z.read_bytes(), set_by_name)
+        self.refused(*given, "--accuracy", "0.5", mentions=["matmul: accuracy is 0.5, accepted are 1 to"])
+        self.refused(*given, "--accuracy", "exact", mentions=["matmul: accuracy is 'exact'"])
+        self.refused(*given, "--accuracy", "4", "--set", "accuracy=4", mentions=["--accuracy and --set accuracy are the same option"])
+        self.refused("run", "vector_add", "--in", f"x={self.x}", "--in", f"y={self.y}", "--accuracy", "4",
+                     mentions=["--accuracy: vector_add has no such option", "matmul"])
+        self.assertIn("--accuracy E", kolmo("run", "--help").stdout)
+
     def test_wrong_arguments_leave_no_file(self):
         short = self.file("short.npy", npy([1, 2, 3], (3,)))
         narrow = self.file("narrow.npy", npy([1, 2, 3, 4], (2, 2), "<f4", "f"))
