@@ -9,8 +9,10 @@
 #include "cli/table.hpp"
 #include "kolmo/flow/analysis/catalogue.hpp"
 #include "kolmo/flow/analysis/estimates.hpp"
+#include "kolmo/flow/analysis/mutual_information_matrix.hpp"
 #include "kolmo/flow/request/settle.hpp"
 #include "kolmo/flow/result/link_table.hpp"
+#include "kolmo/io/file.hpp"
 
 namespace kolmo::cli {
 namespace {
@@ -21,6 +23,10 @@ using Json = nlohmann::ordered_json;
 std::string words(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;
+}
+
+void print_object(const Json& j) {
+  std::cout << j.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 void print(const EstimateResult& r, PValue convention, std::string_view estimator,
@@ -45,6 +51,39 @@ void print(const EstimateResult& r, PValue convention, std::string_view estimato
   std::cout << "device: " << device << '\n';
 }
 
+void print(const MutualInformationMatrix& m, const std::string& device) {
+  const MutualInformationRequest& r = m.request;
+  const std::string units(unit_names[std::size_t(r.units)]);
+  const bool compared = r.estimator.surrogates > 0, tested = !m.test.empty();
+  std::vector<std::string> head{"x", "y", ">" + units};
+  if (compared) head.emplace_back(">bias-corrected");
+  if (tested) head.insert(head.end(), {">p-value", ">adjusted"});
+  head.emplace_back(">samples");
+  TextTable table(std::move(head));
+  for (const PairResult& p : m.pairs) {
+    std::vector<std::string> row{printable(m.variables[std::size_t(p.x)], 200),
+                                 printable(m.variables[std::size_t(p.y)], 200),
+                                 significant(p.value * r.factor(), 6)};
+    if (compared) row.push_back(significant((p.value - p.surrogates.mean) * r.factor(), 4));
+    if (tested)
+      row.insert(row.end(), {p_text(p.p_value, p.surrogate_count, r.p_value), significant(p.p_adjusted, 3)});
+    row.push_back(std::to_string(p.samples));
+    table.add(std::move(row));
+  }
+  table.print(std::cout);
+  std::cout << m.pairs.size() << (m.pairs.size() == 1 ? " pair" : " pairs");
+  if (tested) std::cout << ", correction " << correction_names[std::size_t(r.correction)];
+  if (compared)
+    std::cout << ", " << r.estimator.surrogates << ' '
+              << surrogate_method_names[std::size_t(r.estimator.surrogate_type)]
+              << " surrogates, p = " << p_value_formula(r.p_value);
+  else if (tested)
+    std::cout << ", p of the " << m.test << " test";
+  if (r.estimator.estimator != Estimator::ksg)
+    std::cout << "\nestimator: " << estimator_names[std::size_t(r.estimator.estimator)];
+  std::cout << "\ndevice: " << device << ", " << duration(m.seconds) << '\n';
+}
+
 template <class R>
 struct EstimateFlags : AnalysisFlags {
   R request;
@@ -63,11 +102,16 @@ void run(EstimateFlags<R>& flags) {
   }
   const Streams streams = flags.open(request);
   Session session = flags.load();
+  if constexpr (std::is_same_v<R, MutualInformationRequest>)
+    if (request.all_pairs) {
+      const MutualInformationMatrix matrix = mutual_information_matrix(request, session, streams);
+      return flags.json ? print_object(matrix_json(matrix)) : print(matrix, describe(streams));
+    }
   const EstimateResult result = analyse(request, session, streams);
   if (!result.local_path.empty()) write_results({{result.local_path, result.local}});
   if (to_standard_output) return;
   if (flags.json)
-    std::cout << estimate_json(result).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    print_object(estimate_json(result));
   else
     print(result, convention, estimator_names[std::size_t(request.estimator.estimator)], describe(streams));
 }

@@ -85,7 +85,7 @@ void add_options(CLI::App& command, Options options, void* request) {
   for (const OptionInfo& o : options) {
     CLI::Option* const option = add_option(command, o, request);
     if (!(o.option_kind == OptionKind::value && o.kind == FieldKind::flag)) option->type_name(type_of(o));
-    if (o.required) option->required();
+    if (o.required && o.use != OptionUse::one_pair) option->required();
     if (o.common) option->group("Common options");
   }
 }

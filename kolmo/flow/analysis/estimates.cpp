@@ -238,6 +238,8 @@ EstimateResult analyse(const EntropyRequest& asked, Session& session, const Stre
 }
 
 EstimateResult analyse(const MutualInformationRequest& request, Session& session, const Streams& streams) {
+  require(!request.x.empty() && !request.y.empty(),
+          "mi: needs --x and --y; --all-pairs takes every pair of columns instead");
   session.prepare(request);
   Variables v(session.table);
   const auto x = v.add(request.x), y = v.add(request.y), given = v.add(request.given);

@@ -39,7 +39,7 @@ struct EstimateResult {
 /// Each takes a settled request and a session before Session::prepare(). Throws InvalidArgument, naming option, column or
 /// row, for data that cannot be estimated from.
 ///   entropy                psi(N) - psi(k) + d <ln eps>, see entropy.hpp
-///   mutual information     I(x; y), or I(x; y | given), of values at the same time
+///   mutual information     I(x; y), or I(x; y | given), of values at the same time; all pairs: mutual_information_matrix
 ///   storage                I(past; next) of one variable
 ///   transfer entropy       I(source past; target next | target past, given): one link of a network, with the same steps
 EstimateResult analyse(const EntropyRequest& request, Session& session, const Streams& streams);

@@ -55,20 +55,6 @@ std::int64_t LinkShifts::of(std::int32_t source, std::int32_t target) const {
                        std::max(length_[std::size_t(source)], length_[std::size_t(target)]), reach_);
 }
 
-namespace {
-
-/// The task with the most dimensions that a greedy search may need.
-EstimationTask widest_task(const Series& series, const NetworkOptions& o) {
-  const std::int32_t v = o.variables[0];
-  return {series.file + ": links to " + series.names[std::size_t(o.targets.empty() ? v : o.targets[0])],
-          {{{v, 1}}},
-          {{v, 0}},
-          Coordinates(std::size_t(o.greedy.max_conditions), {v, 1}),
-          tested_times(series, embeddable(series, greedy_reach(o)), o.estimator),
-          {0}};
-}
-
-/// Throws InvalidArgument as check_task does; if variables lack values, the message names the one that has the fewest.
 void check_rows(const Series& series, const EstimationTask& task, std::span<const std::int32_t> variables,
                 const EstimatorOptions& options) {
   const auto values = [&](std::int32_t v) {
@@ -86,6 +72,19 @@ void check_rows(const Series& series, const EstimationTask& task, std::span<cons
                           "' has a value in " + std::to_string(values(sparse)) + " of " +
                           std::to_string(series.rows()) + " rows, and --exclude leaves it out");
   }
+}
+
+namespace {
+
+/// The task with the most dimensions that a greedy search may need.
+EstimationTask widest_task(const Series& series, const NetworkOptions& o) {
+  const std::int32_t v = o.variables[0];
+  return {series.file + ": links to " + series.names[std::size_t(o.targets.empty() ? v : o.targets[0])],
+          {{{v, 1}}},
+          {{v, 0}},
+          Coordinates(std::size_t(o.greedy.max_conditions), {v, 1}),
+          tested_times(series, embeddable(series, greedy_reach(o)), o.estimator),
+          {0}};
 }
 
 /// Calls visit(task, variables) for a link of each set of rows, as each link uses those of its own variables.

@@ -37,6 +37,10 @@ struct PreparedNetwork {
 /// is none of them, too few rows for the longest embedding, more than 16 dimensions.
 PreparedNetwork prepare_network(const Series& series, const NetworkOptions& options);
 
+/// Throws InvalidArgument as check_task does; if variables lack values, the message names the one that has the fewest.
+void check_rows(const Series& series, const EstimationTask& task, std::span<const std::int32_t> variables,
+                const EstimatorOptions& options);
+
 /// The embedding with the most and oldest values that may be chosen for a target.
 Embedding longest_embedding(const NetworkOptions& options);
 

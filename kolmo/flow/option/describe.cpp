@@ -37,8 +37,9 @@ Json describe(const OptionInfo& o, const void* usual) {
   if (o.option_kind == OptionKind::value && o.kind == FieldKind::choice) j["choices"] = o.choices;
   j["optional"] = o.optional, j["required"] = o.required, j["common"] = o.common;
   j["beside_the_result"] = o.aside, j["for_files"] = o.of_files, j["path"] = o.path != PathUse::none;
-  constexpr std::string_view uses[] = {"always",     "ksg",      "discrete and ordinal",      "ordinal",
-                                       "surrogates", "pairwise", "multivariate and bivariate"};
+  constexpr std::string_view uses[] = {"always",     "ksg",      "discrete and ordinal",       "ordinal",
+                                       "surrogates", "pairwise", "multivariate and bivariate", "one pair",
+                                       "all pairs"};
   j["use"] = uses[std::size_t(o.use)];
   return j;
 }

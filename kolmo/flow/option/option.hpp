@@ -28,8 +28,18 @@ struct Columns {
 enum class OptionKind : std::uint8_t { value, text, columns, lagged };
 
 /// The settings with which an option matters: any; an estimator; a test by surrogates; a network inferred pair by pair, or
-/// by greedy searches.
-enum class OptionUse : std::uint8_t { always, ksg, frequencies, ordinal, surrogates, pairwise, greedy };
+/// by greedy searches; mutual information of the columns that x and y name, or of all pairs of columns.
+enum class OptionUse : std::uint8_t {
+  always,
+  ksg,
+  frequencies,
+  ordinal,
+  surrogates,
+  pairwise,
+  greedy,
+  one_pair,
+  all_pairs
+};
 
 /// What a text that names a file is for.
 enum class PathUse : std::uint8_t { none, in, out };
@@ -195,6 +205,12 @@ constexpr std::array<OptionInfo, N> with_help(std::string_view name, const char*
                                               std::array<OptionInfo, N> options) {
   for (OptionInfo& o : options)
     if (o.name == name) o.help = help;
+  return options;
+}
+/// Options that matter with one setting.
+template <std::size_t N>
+constexpr std::array<OptionInfo, N> of_use(OptionUse use, std::array<OptionInfo, N> options) {
+  for (OptionInfo& o : options) o.use = use;
   return options;
 }
 /// Options for which the methods text has sentences of their own.

@@ -41,6 +41,8 @@ Json matters(const R& r) {
       if (idle(o.name, r)) continue;
     if constexpr (std::is_same_v<R, NetworkRequest>)
       if (is_of_other_method(o.use, r)) continue;
+    if constexpr (std::is_same_v<R, MutualInformationRequest>)
+      if (o.use == other_pairs(r)) continue;
     if (Json value = o.json(&r); !value.is_null()) j[std::string(o.name)] = std::move(value);
   }
   return j;

@@ -137,6 +137,12 @@ struct EstimateRequest : TestedRequest {
   }
 };
 
+/// How p-values are corrected for testing all pairs.
+template <auto M>
+constexpr OptionInfo correction_option() {
+  return value_option<M>("correction", "for testing all pairs: Benjamini-Hochberg, Bonferroni or none");
+}
+
 /// The options of R, which has all of EstimateRequest's, in the order of the help.
 template <class R>
 constexpr auto estimate_fields() {
@@ -160,15 +166,31 @@ struct EntropyRequest : AnalysisRequest {
   }
 };
 
+/// Of the columns x and y, or of all pairs of columns.
 struct MutualInformationRequest : EstimateRequest {
-  Columns x, y, given;
+  Columns x, y, given, columns, exclude;
+  bool all_pairs = false;
+  Correction correction = Correction::bh;
 
   static constexpr auto fields() {
     using R = MutualInformationRequest;
-    return join(list_of(columns_option<&R::x>("x", "columns of x, the one that surrogates shuffle").needed(),
-                        columns_option<&R::y>("y", "columns of y").needed(),
-                        columns_option<&R::given>("given", "columns conditioned on")),
-                estimate_fields<R>());
+    return join(
+        of_use(OptionUse::one_pair,
+               list_of(columns_option<&R::x>("x", "columns of x, the one that surrogates shuffle").needed(),
+                       columns_option<&R::y>("y", "columns of y").needed())),
+        list_of(columns_option<&R::given>("given", "columns conditioned on")),
+        of_use(OptionUse::all_pairs,
+               list_of(
+                   value_option<&R::all_pairs>(
+                       "all_pairs", "every two columns instead, with p-values adjusted for testing all pairs")
+                       .for_files(),
+                   columns_option<&R::columns>("columns", "columns of the pairs; all if none are named"),
+                   columns_option<&R::exclude>("exclude", "columns left out"),
+                   correction_option<&R::correction>())),
+        inherited<R, AnalysisRequest>(AnalysisRequest::common_fields()),
+        inherited<R, AnalysisRequest>(AnalysisRequest::estimator_fields()),
+        inherited<R, TestedRequest>(TestedRequest::test_fields()),
+        of_use(OptionUse::one_pair, inherited<R, EstimateRequest>(EstimateRequest::local_fields())));
   }
 };
 
@@ -322,8 +344,7 @@ struct NetworkRequest : TestedRequest, LinkRequest {
         of_pairwise(inherited<R, LinkRequest>(LinkRequest::fields())),
         within<&R::greedy>(GreedyOptions::fields()),
         told(list_of(value_option<&R::alpha>("alpha", 0.0, 1.0, "level of significance"),
-                     value_option<&R::correction>(
-                         "correction", "for testing all pairs: Benjamini-Hochberg, Bonferroni or none"))),
+                     correction_option<&R::correction>())),
         inherited<R, AnalysisRequest>(AnalysisRequest::common_fields()),
         inherited<R, AnalysisRequest>(AnalysisRequest::estimator_fields()),
         without("surrogate_type",

@@ -70,6 +70,19 @@ void check_local(const EstimateRequest& r) {
           "--local: --bias miller-madow corrects the mean, and no single value");
 }
 
+/// Throws InvalidArgument for an option of one pair beside --all-pairs, and for one of all pairs without.
+void check_pairs(const MutualInformationRequest& r) {
+  static constexpr auto fields = MutualInformationRequest::fields();
+  static const MutualInformationRequest usual;
+  for (const OptionInfo& o : fields) {
+    if (o.use != other_pairs(r) || o.equal(&r, &usual)) continue;
+    require(!r.all_pairs, o.flag() +
+                              " is for one pair, and excludes --all-pairs; --columns names the columns of "
+                              "which all pairs are taken");
+    fail<InvalidArgument>(o.flag() + " is for --all-pairs, and there is none");
+  }
+}
+
 void settle_link(LinkRequest& r, EmbeddingRule usual) {
   const bool asked = r.history || r.tau;
   require(!asked || !r.embedding || *r.embedding == EmbeddingRule::given,
@@ -165,8 +178,12 @@ EntropyRequest settled(EntropyRequest r) {
   return r;
 }
 
+OptionUse other_pairs(const MutualInformationRequest& r) {
+  return r.all_pairs ? OptionUse::one_pair : OptionUse::all_pairs;
+}
+
 MutualInformationRequest settled(MutualInformationRequest r) {
-  settle_common(r), check_local(r);
+  check_pairs(r), settle_common(r), check_local(r);
   return r;
 }
 

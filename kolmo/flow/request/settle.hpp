@@ -16,6 +16,9 @@ NetworkRequest settled(NetworkRequest request);
 /// Throws InvalidArgument, naming both, for an option that was given although the estimator or test has none of it.
 void check_use(const OptionInfo& option, const EstimatorOptions& settled);
 
+/// The use of the options that mutual information has not: those of one pair for all pairs, else those of all pairs.
+OptionUse other_pairs(const MutualInformationRequest& request);
+
 /// The options of infer_network but for variables and conditions, which are columns of a table.
 NetworkOptions network_options(const NetworkRequest& settled);
 NetworkOptions network_options(const TransferEntropyRequest& settled);

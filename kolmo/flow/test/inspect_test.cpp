@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "kolmo/flow/data/autocorrelation.hpp"
 #include "kolmo/flow/estimate/discrete.hpp"
@@ -42,31 +41,39 @@ std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOpt
   return Warning{"fewer_surrogates", std::move(text)};
 }
 
+const std::vector<double>& AnalyticTests::autocorrelations(std::int32_t variable) {
+  const auto [at, is_new] = known_.try_emplace(variable);
+  if (is_new) at->second = kolmo::autocorrelations(series_, std::size_t(variable));
+  return at->second;
+}
+
+void AnalyticTests::add(std::int32_t x, std::int32_t y, std::size_t rows) {
+  constexpr double inflated = 1.5;
+  const auto &rx = autocorrelations(x), &ry = autocorrelations(y);
+  double inflation = 1;
+  for (std::size_t i = 0; i < std::min(rx.size(), ry.size()); ++i) inflation += 2 * rx[i] * ry[i];
+  if (inflation > inflated)
+    found_.add("analytic_test",
+               fmt::format("{} and {} ({} rows count as {:.0f} or fewer)", series_.names[std::size_t(x)],
+                           series_.names[std::size_t(y)], rows, std::max(1.0, double(rows) / inflation)));
+}
+
+std::vector<Warning> AnalyticTests::warnings() const {
+  std::vector<Warning> all;
+  found_.tell("analytic_test",
+              "both are autocorrelated, so that the analytic p-value is too small; --surrogates with "
+              "--surrogate-type circular keeps that; te and network condition on the target's past",
+              all);
+  return all;
+}
+
 std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
                                            const EstimatorOptions& options) {
-  constexpr double inflated = 1.5;
+  AnalyticTests tests(series);
   if (!options.tested_analytically()) return {};
-  std::string found;
-  std::map<std::int32_t, std::vector<double>> known;
-  const auto of = [&](std::int32_t variable) -> const std::vector<double>& {
-    const auto [at, is_new] = known.try_emplace(variable);
-    if (is_new) at->second = autocorrelations(series, std::size_t(variable));
-    return at->second;
-  };
   for (const Coordinate& x : task.x.at(0))
-    for (const Coordinate& y : task.y) {
-      const auto &rx = of(x.variable), &ry = of(y.variable);
-      double inflation = 1;
-      for (std::size_t i = 0; i < std::min(rx.size(), ry.size()); ++i) inflation += 2 * rx[i] * ry[i];
-      if (inflation > inflated)
-        found += fmt::format("{}{} and {} ({} rows count as {:.0f} or fewer)", found.empty() ? "" : ", ",
-                             series.names[std::size_t(x.variable)], series.names[std::size_t(y.variable)],
-                             task.times.size(), std::max(1.0, double(task.times.size()) / inflation));
-    }
-  if (found.empty()) return {};
-  return {{"analytic_test",
-           found + ": both are autocorrelated, so that the analytic p-value is too small; --surrogates with "
-                   "--surrogate-type circular keeps that; te and network condition on the target's past"}};
+    for (const Coordinate& y : task.y) tests.add(x.variable, y.variable, task.times.size());
+  return tests.warnings();
 }
 
 std::vector<Warning> trials_cut(std::size_t used, std::size_t all) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -16,9 +17,26 @@ inline constexpr std::int64_t few_different = 99;
 std::optional<Warning> few_surrogates(std::int64_t different, const EstimatorOptions& options,
                                       std::int64_t wanted);
 
-/// Warns of `analytic_test`: a column of x and one of y are both autocorrelated, and the p-value of their
-/// mutual information is analytic. The variance of a covariance grows by the factor 1 + 2 sum r_x(lag)
-/// r_y(lag) (Bartlett 1935), so that p is too small. Columns with a factor above 1.5 are named.
+/// Warns of `analytic_test`: two columns are both autocorrelated, and the p-value of their mutual information is analytic. The
+/// variance of a covariance grows by the factor 1 + 2 sum r_x(lag) r_y(lag) (Bartlett 1935), so that p is too small. Columns with a
+/// factor above 1.5 are named.
+class AnalyticTests {
+ public:
+  /// `series` must outlive it.
+  explicit AnalyticTests(const Series& series) : series_(series) {}
+  /// Inspects the test of two variables in so many rows.
+  void add(std::int32_t x, std::int32_t y, std::size_t rows);
+  std::vector<Warning> warnings() const;
+
+ private:
+  const std::vector<double>& autocorrelations(std::int32_t variable);
+
+  const Series& series_;
+  std::map<std::int32_t, std::vector<double>> known_;
+  SharedWarnings found_;
+};
+
+/// The same for each column of x with each of y, if their test is analytic.
 std::vector<Warning> inspect_analytic_test(const Series& series, const EstimationTask& task,
                                            const EstimatorOptions& options);
 
