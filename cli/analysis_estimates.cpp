@@ -51,6 +51,16 @@ void print(const EstimateResult& r, PValue convention, std::string_view estimato
   std::cout << "device: " << device << '\n';
 }
 
+/// The numbers of surrogates of all pairs, such as "200" or "157 to 197".
+std::string surrogates_used(const std::vector<PairResult>& pairs) {
+  const auto [least, most] = std::minmax_element(
+      pairs.begin(), pairs.end(),
+      [](const PairResult& a, const PairResult& b) { return a.surrogate_count < b.surrogate_count; });
+  const std::string first = std::to_string(least->surrogate_count);
+  const bool same = least->surrogate_count == most->surrogate_count;
+  return same ? first : first + " to " + std::to_string(most->surrogate_count);
+}
+
 void print(const MutualInformationMatrix& m, const std::string& device) {
   const MutualInformationRequest& r = m.request;
   const std::string units(unit_names[std::size_t(r.units)]);
@@ -74,7 +84,7 @@ void print(const MutualInformationMatrix& m, const std::string& device) {
   std::cout << m.pairs.size() << (m.pairs.size() == 1 ? " pair" : " pairs");
   if (tested) std::cout << ", correction " << correction_names[std::size_t(r.correction)];
   if (compared)
-    std::cout << ", " << r.estimator.surrogates << ' '
+    std::cout << ", " << surrogates_used(m.pairs) << ' '
               << surrogate_method_names[std::size_t(r.estimator.surrogate_type)]
               << " surrogates, p = " << p_value_formula(r.p_value);
   else if (tested)

@@ -16,8 +16,8 @@ from kolmo._kolmo import Array, DeviceError, Error, InvalidArgument, Kernel, Out
 from kolmo._weights import gru_weights
 from kolmo.tuner import tune_function as tune
 
-from kolmo.flow import (DataWarning, Estimate, MultivariateNetwork, TransferEntropyNetwork, active_information_storage, entropy,  # isort: skip
-                        mutual_information, transfer_entropy)
+from kolmo.flow import (DataWarning, Estimate, MultivariateNetwork, MutualInformationMatrix, TransferEntropyNetwork,  # isort: skip
+                        active_information_storage, entropy, mutual_information, mutual_information_matrix, transfer_entropy)
 
 if TYPE_CHECKING:  # after the functions above, which come before operators of their names
     from kolmo.ops import *  # type: ignore[assignment,unused-ignore]  # noqa: F403
@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # after the functions above, which come before operators of t
 __version__: str = _version()
 __all__ = ["Array", "DeviceError", "Error", "InvalidArgument", "Kernel", "OutOfMemory", "Stream", "Unsupported", "bench",
            "contiguous", "devices", "gru_weights", "monitor", "ops", "predict", "topology", "tune", "tuner",
-           "DataWarning", "Estimate", "MultivariateNetwork", "TransferEntropyNetwork", "active_information_storage", "entropy",
-           "mutual_information", "transfer_entropy", *ops.__all__]
+           "DataWarning", "Estimate", "MultivariateNetwork", "MutualInformationMatrix", "TransferEntropyNetwork",
+           "active_information_storage", "entropy", "mutual_information", "mutual_information_matrix", "transfer_entropy", *ops.__all__]
 
 # Where names are equal those above win, and the operator is only in kolmo.ops.
 globals().update({name: getattr(ops, name) for name in ops.__all__ if name not in globals()})

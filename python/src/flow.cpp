@@ -8,6 +8,7 @@
 
 #include "cli/context.hpp"
 #include "cli/files.hpp"
+#include "kolmo/flow/analysis/mutual_information_matrix.hpp"
 #include "kolmo/flow/analysis/network_analysis.hpp"
 #include "kolmo/flow/result/graph_export.hpp"
 #include "kolmo/flow/result/link_table.hpp"
@@ -175,6 +176,26 @@ EstimateResult analyse(const std::string& name, const nb::dict& options, const D
   return result;
 }
 
+/// The mutual information of all pairs of columns: the document as JSON text, warnings and notes.
+nb::tuple mutual_information_matrix(const nb::dict& options, const Data& data, nb::object progress) {
+  const Request request(find_analysis("mi"), options);
+  const auto& settled = *static_cast<const MutualInformationRequest*>(request.values.get());
+  Session session(table_of(data));
+  MutualInformationMatrix matrix;
+  run(
+      false,
+      [&](Progress::Listener listener) {
+        session.progress = std::move(listener);
+        on_stream(settled, [&](const Streams& streams) {
+          matrix = mutual_information_matrix(settled, session, streams);
+        });
+      },
+      progress);
+  const std::string document =
+      matrix_json(matrix).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return nb::make_tuple(document, pairs(matrix.warnings), matrix.notes);
+}
+
 /// The data and options of a network, which may be computed in parts.
 struct NetworkCall {
   NetworkCall(const nb::dict& options, const Data& data)
@@ -318,6 +339,11 @@ void add_flow(nb::module_& module) {
   add_estimate_result(module);
   module.def("analyse", analyse, "name"_a, "options"_a, "data"_a, "progress"_a.none(),
              nb::call_guard<CurrentDevice>(), "Runs an analysis of a table in memory, with options by name.");
+  module.def("mutual_information_matrix",
+             nb::overload_cast<const nb::dict&, const Data&, nb::object>(&mutual_information_matrix),
+             "options"_a, "data"_a, "progress"_a.none(), nb::call_guard<CurrentDevice>(),
+             "The mutual information of all pairs of columns, by options of mi with all_pairs. Returns the "
+             "document as JSON text, warnings as pairs of name and text, and notes.");
   module.def("network", network, "options"_a, "data"_a, "progress"_a.none(), "checkpoint"_a, "finished"_a,
              "files"_a, "command"_a, nb::call_guard<CurrentDevice>(),
              "Infers a network and writes its files. Returns the document as JSON text, warnings as pairs of "

@@ -132,7 +132,12 @@ MutualInformationMatrix mutual_information_matrix(const MutualInformationRequest
 
   const EstimatorOptions& e = m.request.estimator;
   m.test = e.tested_analytically() ? std::string(analytic_test(1, 1)) : e.surrogates ? "surrogates" : "";
-  for (const std::int32_t x : options.variables) m.variables.push_back(series.names[std::size_t(x)]);
+  std::vector<std::int32_t> place(series.values.size());
+  for (const std::int32_t x : options.variables) {
+    place[std::size_t(x)] = std::int32_t(m.variables.size());
+    m.variables.push_back(series.names[std::size_t(x)]);
+  }
+  for (PairResult& r : m.pairs) r.x = place[std::size_t(r.x)], r.y = place[std::size_t(r.y)];
   m.rows = series.rows(), m.sets = series.sets, m.missing_rows = series.missing_rows;
   m.time = session.rows().time, m.reading = session.reading, m.file = session.table.file;
   m.device = streams.text(), m.threads = streams.threads();

@@ -171,7 +171,7 @@ def floats(data: Any, what: str) -> np.ndarray:
         if array.dtype.kind == "c":
             raise InvalidArgument(f"{what}: Complex data not supported; a series holds real numbers")
         if array.dtype == object:  # as a list that holds pandas' NA beside numbers
-            array = np.where(np.frompyfunc(lambda x: type(x).__name__ == "NAType", 1, 1)(array).astype(bool), np.nan, array)
+            array = np.where(np.asarray(np.frompyfunc(lambda x: type(x).__name__ == "NAType", 1, 1)(array), bool), np.nan, array)
         _refuse_rounding(array, what)
         return np.asarray(array, dtype=np.float64)
     except TypeError as e:

@@ -41,14 +41,21 @@ ROWS = [
 ]
 
 
-class Analysis:
-    """The description of an analysis, as parameters of Python: those that are data come first, and are given by place or name."""
+TABLE = {"name": "X", "kind": "any", "required": True, "type": "Any",
+         "help": "a table with a column for each variable, time along rows, as `TransferEntropyNetwork.fit` takes it; `columns`, "
+                 "`exclude` and `given` name its columns"}
 
-    def __init__(self, name: str) -> None:
+
+class Analysis:
+    """The description of an analysis, as parameters of Python: those that are data come first, and are given by place or name.
+    `pairs`: of mutual information that of all pairs of columns of a table."""
+
+    def __init__(self, name: str, pairs: bool = False) -> None:
         self.about: dict[str, Any] = json.loads(_kolmo.describe_analysis(name))
         self.network = name == "network"
-        options = [o for o in self.about["options"] if not o["for_files"]]
-        self.data = [] if self.network else [o for o in options if "columns" in o["kind"]]
+        other = "one pair" if pairs else "all pairs"
+        options = [o for o in self.about["options"] if not o["for_files"] and o.get("use") != other]
+        self.data = [] if self.network else [TABLE] if pairs else [o for o in options if "columns" in o["kind"]]
         self.options = [o for o in options if o not in self.data]
         if name == "te":
             self.options.append(GIVEN_LAGS)
@@ -87,8 +94,8 @@ class Analysis:
 
 
 @functools.cache
-def described(name: str) -> Analysis:
-    return Analysis(name)
+def described(name: str, pairs: bool = False) -> Analysis:
+    return Analysis(name, pairs)
 
 
 KINDS = {"integer": "int", "natural": "int", "real": "float", "flag": "bool", "text": "str", "columns": "list of names or numbers",

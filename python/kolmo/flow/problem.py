@@ -61,8 +61,10 @@ def _path(checkpoint: Any) -> str:
     return os.path.abspath(os.fspath(checkpoint)) if checkpoint is not None else ""
 
 
-def problem_of(options: dict[str, Any], X: Any, trials: Any, time: Any, where: Any) -> tuple[NetworkProblem, Columns]:
-    """The data `X` with the options of a TransferEntropyNetwork. Columns of X may say what is known of its rows."""
+def problem_of(options: dict[str, Any], X: Any, trials: Any, time: Any, where: Any,
+               made: str = "a network") -> tuple[NetworkProblem, Columns]:
+    """The data `X` with the options of a TransferEntropyNetwork, or of what else is `made` of several variables. Columns of X may say what is
+    known of its rows."""
     data = columns_of(X, "X")
     of_rows = {"trials": trials, "time": time, "where": where}
     no_variables = []
@@ -74,7 +76,7 @@ def problem_of(options: dict[str, Any], X: Any, trials: Any, time: Any, where: A
             no_variables.append(data.names.index(given))
     if time is None and data.labels is not None and data.labels.name in data.names and data.labels.are_times:
         no_variables.append(data.names.index(data.labels.name))
-    check_shape(data, least=1 if options.get("measure") == "ais" else 2)
+    check_shape(data, least=1 if options.get("measure") == "ais" else 2, made=made)
     rows = rows_of(data.values.shape[:-1], data.labels, data.trials, **of_rows)
     if data.values.ndim == 3:
         rows.trials = Rows().trials  # the extension counts them
@@ -84,14 +86,14 @@ def problem_of(options: dict[str, Any], X: Any, trials: Any, time: Any, where: A
                           no_variables=no_variables), data
 
 
-def check_shape(data: Columns, least: int = 2) -> None:
-    """In words that scikit-learn's users know. A network has `least` variables or more."""
+def check_shape(data: Columns, least: int = 2, made: str = "a network") -> None:
+    """In words that scikit-learn's users know. What is `made` of the data, which the message names, has `least` variables or more."""
     shape = data.values.shape
     if data.single and least > 1:
-        raise _kolmo.InvalidArgument("X: is one series; a network has two or more. Reshape your data: time along rows, "
+        raise _kolmo.InvalidArgument(f"X: is one series; {made} has two or more. Reshape your data: time along rows, "
                                      "variables along columns")
     if shape[-1] < least:
-        raise _kolmo.InvalidArgument(f"X: {shape[-1]} feature(s) (shape={shape}) while a minimum of {least} is required: a "
-                                     f"network has {'two variables' if least > 1 else 'one variable'} or more")
+        raise _kolmo.InvalidArgument(f"X: {shape[-1]} feature(s) (shape={shape}) while a minimum of {least} is required: {made} "
+                                     f"has {'two variables' if least > 1 else 'one variable'} or more")
     if shape[-2] < 2 or shape[0] < 1:
         raise _kolmo.InvalidArgument(f"X: {shape[-2]} sample(s) (shape={shape}) while a minimum of 2 is required")
