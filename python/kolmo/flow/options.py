@@ -41,7 +41,7 @@ ROWS = [
 ]
 
 
-TABLE = {"name": "X", "kind": "any", "required": True, "type": "Any",
+TABLE: dict[str, Any] = {"name": "X", "kind": "any", "required": True, "type": "Any",
          "help": "a table with a column for each variable, time along rows, as `TransferEntropyNetwork.fit` takes it; `columns`, "
                  "`exclude` and `given` name its columns"}
 
