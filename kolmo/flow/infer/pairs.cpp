@@ -172,8 +172,8 @@ std::vector<PairResult> estimate_pairs(const PreparedPairs& p, const Streams& st
     }
   std::sort(pairs.begin(), pairs.end(),
             [&](const PairResult& a, const PairResult& b) { return at(a) < at(b); });
-  std::vector<double> tested;
-  for (const PairResult& r : pairs) tested.push_back(r.p_value);
+  std::vector<double> tested(pairs.size());
+  std::transform(pairs.begin(), pairs.end(), tested.begin(), [](const PairResult& r) { return r.p_value; });
   const std::vector<double> adjusted = adjust(tested, p.options.correction);
   for (std::size_t i = 0; i < pairs.size(); ++i)
     pairs[i].p_adjusted = std::isnan(tested[i]) ? tested[i] : adjusted[i];

@@ -87,6 +87,7 @@ Errors errors_of(const Forecaster& forecaster, const std::vector<const Blocks*>&
 
 Quantiles quantiles_of(const std::vector<Error>& errors) {
   std::vector<PastError> all;
+  all.reserve(errors.size());
   for (const Error& e : errors) all.push_back({e.error});
   return error_quantiles(all, double(all.size()));
 }
